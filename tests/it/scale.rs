@@ -286,7 +286,7 @@ fn report(count: usize) -> Report {
     let fields = FieldDiff {
         changes: (0..count).map(change).collect(),
         conflicts: (0..count).step_by(2).map(conflict).collect(),
-        beside: (count..count * 2).map(path).collect(),
+        added_items: (count..count * 2).map(path).collect(),
         unmanaged: UnmanagedCount { fields: count, manual: 0 },
         versions: Some(Arc::new(Versions { live: whole(1), desired: whole(2) })),
         ..FieldDiff::none(Evidence::Server)

@@ -1,13 +1,13 @@
-//! Items that manual changes added beside the manifest's own in a keyed list: a container that was renamed by hand runs on beside
-//! the one of the manifest. They are nobody else's, and no difference, as an apply leaves them alone.
+//! Items that manual changes added to keyed lists of the manifest: a container that was renamed manually keeps running next to the
+//! container of the manifest. An apply leaves these items alone, so they are no differences.
 
 use structured_merge::{FieldPath, FieldSet, Lookup, ManagedObject, PathElement};
 
 use super::policy::Policy;
 
-/// The items of keyed lists that only manual changes own, in lists of which `ours` has other items.
+/// The list items that only manual changes own, in keyed lists in which `ours` has other items.
 #[must_use]
-pub(super) fn beside(live: &ManagedObject, ours: &FieldSet, policy: &Policy) -> Vec<FieldPath> {
+pub(super) fn added_items(live: &ManagedObject, ours: &FieldSet, policy: &Policy) -> Vec<FieldPath> {
     let ManagedObject { object, owners } = live;
     let mut found = Vec::new();
     for entry in owners.others.iter().filter(|entry| policy.is_manual(entry) && entry.subresource != "status") {
@@ -24,7 +24,7 @@ pub(super) fn beside(live: &ManagedObject, ours: &FieldSet, policy: &Policy) -> 
     found
 }
 
-/// Walks both sets at once: an item that only `theirs` has counts where `ours` has another of the same list.
+/// Walks both sets at once, and collects each item of `theirs` that `ours` lacks in a list of which it has another item.
 fn collect(theirs: &FieldSet, ours: &FieldSet, at: &FieldPath, found: &mut Vec<FieldPath>) {
     let is_item = |element: &PathElement| matches!(element, PathElement::Key(_));
     let is_list_of_ours = ours.nodes().any(|(element, _, _)| is_item(element));
@@ -62,7 +62,7 @@ mod tests {
         });
         let policy = Policy::of("kubectl-reconcile");
         let live = ManagedObject::new(live, &policy.manager);
-        let found = beside(&live, &live.owners.our_fields(), &policy);
+        let found = added_items(&live, &live.owners.our_fields(), &policy);
         assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), ["spec.containers[name=webx]"]);
     }
 }

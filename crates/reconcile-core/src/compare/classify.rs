@@ -1,4 +1,4 @@
-//! The class of each difference, from who owns it before and after an apply, and what ownership alone shows.
+//! The class of each difference, from its owners before and after an apply, and the changes of ownership without a difference.
 
 use apply_set::PART_OF;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use structured_merge::{
     Op, Operation, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied, with_string_data,
 };
 
-use super::conflicts::{Taken, paths_of};
+use super::conflicts::{ContestedFields, paths_of};
 use super::diff::{Class, Conflict, FieldChange, Owner};
 use super::object_pair::ObjectPair;
 use super::policy::Policy;
@@ -16,27 +16,27 @@ use super::prediction::Prediction;
 /// The field manager of client-side `kubectl apply`.
 const CLIENT_SIDE_APPLY: &str = "kubectl-client-side-apply";
 
-/// What is known of the owners of an object, before and after an apply.
+/// The owners of an object before and after an apply.
 pub(super) struct Classifier<'a> {
     before: &'a Ownership,
     policy: &'a Policy,
     schema: TypeRef<'a>,
-    /// Who else claims what.
+    /// The claims of other managers.
     claimants: Claimants<'a>,
-    pub taken: Taken<'a>,
+    pub contested: ContestedFields<'a>,
     ours_before: FieldSet,
-    /// What is ours before the apply, with what manual managers pass to us.
+    /// Our fields before the apply, with those that are transferred from manual managers.
     passing: FieldSet,
     ours_after: FieldSet,
-    /// What is ours before or after the apply, as it is recorded.
+    /// Our recorded fields before and after the apply.
     claims: FieldSet,
 }
 
 impl<'a> Classifier<'a> {
-    /// What `prediction` says of an object, and whom it takes something from.
+    /// Reads the owners of an object before the apply and in its prediction.
     pub fn new(
         subject: &ObjectPair<'a>,
-        nobody: Option<&'a ManagedFieldsEntry>,
+        before_first_apply: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         prediction: &Prediction,
         policy: &'a Policy,
@@ -46,7 +46,7 @@ impl<'a> Classifier<'a> {
         Self {
             schema: subject.schema,
             claimants: Claimants::of(&before.others),
-            taken: Taken::between(subject, nobody, differences, after, policy),
+            contested: ContestedFields::between(subject, before_first_apply, differences, after, policy),
             passing: settled(subject, prediction, policy).map(|owners| owners.our_fields()).unwrap_or_default(),
             claims: after.our_fields().union(&ours),
             ours_before: with_string_data(subject.gvk, ours, &before.others),
@@ -59,7 +59,7 @@ impl<'a> Classifier<'a> {
     /// All changes with their classes.
     pub fn classified(&self, differences: Vec<Change>) -> Vec<FieldChange> {
         let mut found: Vec<FieldChange> = differences.into_iter().map(|change| self.classify(change)).collect();
-        self.taken.mark_renamed(&mut found, &self.ours_after, &self.claimants, self.schema);
+        self.contested.mark_renamed(&mut found, &self.ours_after, &self.claimants, self.schema);
         found
     }
 
@@ -82,7 +82,7 @@ impl<'a> Classifier<'a> {
 
     fn class(&self, change: &Change) -> Class {
         let path = &change.path;
-        if self.taken.overlaps(path) {
+        if self.contested.overlaps(path) {
             return Class::Conflict;
         }
         let ours = claim_strength(&self.ours_before, path, self.schema);
@@ -98,12 +98,12 @@ impl<'a> Classifier<'a> {
         }
     }
 
-    /// The others who own a field.
+    /// The other managers that own a field.
     fn owners(&self, path: &FieldPath) -> Vec<Owner> {
         self.policy.owners(self.claimants.best(path, self.schema).1)
     }
 
-    /// Makes a conflict of the change of the label that names the object's apply set.
+    /// Turns a change of the label that names the object's apply set into a conflict.
     pub fn kept_in_its_apply_set(&self, found: &mut [FieldChange]) -> Option<Conflict> {
         let path = FieldPath::of(&["metadata", "labels", PART_OF]);
         let change = found.iter_mut().find(|change| change.path == path)?;
@@ -122,7 +122,7 @@ impl<'a> Classifier<'a> {
         (!is_known).then_some(Conflict { path, owner })
     }
 
-    /// Fields that were ours, are not in the manifest any more, and stay; with the co-owners who keep them.
+    /// The fields that we owned, that the manifest no longer has, and that stay; with the co-owners that keep them.
     pub fn released(&self, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
         let given_up = self.ours_before.difference(&self.ours_after);
         let differs = paths_of(found);
@@ -149,22 +149,22 @@ impl<'a> Classifier<'a> {
         released
     }
 
-    /// Returns true if an apply makes fields ours although no value changes.
+    /// Returns true if an apply takes ownership of fields although no value changes.
     pub fn is_adopting(&self, after: &Ownership) -> bool {
         self.is_newly_claimed(after) || self.before.is_adopting(&self.claims, self.policy)
     }
 
-    /// Returns true if our entry would be written again although no value changes.
+    /// Returns true if our entry changes although no value does.
     fn is_newly_claimed(&self, after: &Ownership) -> bool {
         let key =
             |owners: &Ownership| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
-        // A manifest without any field of its own (a Namespace with only a name) claims nothing.
+        // A manifest without fields (a Namespace with only a name) claims nothing.
         let nothing = |owners: &Ownership| owners.our_fields().is_empty();
         key(self.before) != key(after) && !(nothing(self.before) && nothing(after))
     }
 
-    /// Fields that others added: live, theirs, and neither ours nor the manifest's. Client-side apply also owns the server's defaults
-    /// in what it made: those it did not add.
+    /// The fields that other managers added: they own them, and neither we nor the manifest have them. Client-side apply also owns
+    /// the defaults that the server set in the objects that it created; it did not add those.
     pub fn unmanaged(&self, object: &Value, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
         let mut known = paths_of(found);
         known.insert(&FieldPath::of(&["status"]));
@@ -179,7 +179,7 @@ impl<'a> Classifier<'a> {
             Some(applied) if owns_last_applied(&entry.fields) => {
                 applied.contains_at_or_below(path) || applied.covers(path)
             }
-            // What it had applied has passed to us, and the copy has gone.
+            // Without the last-applied annotation, the fields that it applied have been transferred to us.
             None if entry.manager == CLIENT_SIDE_APPLY => object.annotation(LAST_APPLIED).is_some(),
             _ => true,
         };
@@ -199,7 +199,7 @@ impl<'a> Classifier<'a> {
                 known.insert(path);
                 let mut managers = self.policy.owners(added_by);
                 for owner in &mut managers {
-                    owner.manual = self.policy.adds_by_hand(owner);
+                    owner.manual = self.policy.adds_manually(owner);
                 }
                 unmanaged.push(FieldChange {
                     op: Op::Add,
@@ -216,7 +216,7 @@ impl<'a> Classifier<'a> {
     }
 }
 
-/// The owners once manual claims have passed to us, if some do.
+/// The owners once manual claims have been transferred to us; `None` if there are none.
 fn settled(subject: &ObjectPair<'_>, after: &Prediction, policy: &Policy) -> Option<Ownership> {
     let (claims, api_version, live) = (after.owners.our_fields(), subject.gvk.api_version(), subject.live);
     live.owners.with_claims_transferred(&live.object, subject.schema, &claims, &api_version, policy)

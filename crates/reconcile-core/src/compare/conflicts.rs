@@ -1,4 +1,4 @@
-//! What an apply would take from others and may not: the conflicts of an object.
+//! The conflicts of an object: fields that an apply would take from other managers against the policy.
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,22 @@ use super::diff::{Class, Conflict, FieldChange};
 use super::object_pair::ObjectPair;
 use super::policy::Policy;
 
-/// The fields that others lose and we may not take.
-pub(super) struct Taken<'a> {
+/// The fields that other managers lose to an apply and that the policy does not allow us to take.
+pub(super) struct ContestedFields<'a> {
     policy: &'a Policy,
-    /// Those of one owner behind each other.
+    /// The fields with their owners; the fields of one owner follow one another.
     fields: Vec<(FieldPath, &'a ManagedFieldsEntry)>,
     paths: FieldSet,
-    /// Those who lose a field of another version of the API that has no such name in this one.
+    /// Owners that lose a field that has another name in their API version.
     renamed: Vec<&'a ManagedFieldsEntry>,
 }
 
-impl<'a> Taken<'a> {
-    /// What owners lose between now and `after`. The owner whom the server invents for all that nobody is recorded for
-    /// (`nobody`) loses the values that change.
+impl<'a> ContestedFields<'a> {
+    /// Collects the fields that owners lose to the apply that leaves `after`. `before_first_apply` is the owner that the server
+    /// invents for an object without a record of owners; it loses the values that change.
     pub fn between(
         subject: &ObjectPair<'a>,
-        nobody: Option<&'a ManagedFieldsEntry>,
+        before_first_apply: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         after: &Ownership,
         policy: &'a Policy,
@@ -46,7 +46,7 @@ impl<'a> Taken<'a> {
             taken
         };
         let mut fields: Vec<_> = lost.iter().flat_map(taken).collect();
-        if let Some(entry) = nobody.filter(|entry| keeps(entry)) {
+        if let Some(entry) = before_first_apply.filter(|entry| keeps(entry)) {
             let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
             let both = ours.leaves().into_iter().filter(|path| entry.fields.contains(path));
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
@@ -55,8 +55,8 @@ impl<'a> Taken<'a> {
         Self { policy, fields, paths, renamed }
     }
 
-    /// Makes conflicts of changes where a field is taken that has another name here. The server tells what it is called there, not
-    /// here: it is one of the changes that nobody is known to own, or else any.
+    /// Turns changes into conflicts if an owner loses a field that has another name in its API version. Its name in our version is
+    /// not recorded: it is one of the changes without a known owner or, if there are none, any of our changes.
     pub fn mark_renamed(
         &self,
         found: &mut [FieldChange],
@@ -69,29 +69,29 @@ impl<'a> Taken<'a> {
         }
         let is_open = |change: &FieldChange| change.class.is_drift() && change.class != Class::Conflict;
         let is_ours = |change: &FieldChange| is_open(change) && ours.overlaps(&change.path);
-        let is_nobodys = |change: &FieldChange| claimants.best(&change.path, schema).1.is_empty();
-        let has_one = found.iter().any(|change| is_ours(change) && is_nobodys(change));
-        for change in found.iter_mut().filter(|change| is_ours(change) && (!has_one || is_nobodys(change))) {
+        let has_no_owner = |change: &FieldChange| claimants.best(&change.path, schema).1.is_empty();
+        let has_one = found.iter().any(|change| is_ours(change) && has_no_owner(change));
+        for change in found.iter_mut().filter(|change| is_ours(change) && (!has_one || has_no_owner(change))) {
             change.class = Class::Conflict;
             change.managers = self.policy.owners(self.renamed.iter().copied());
         }
     }
 
-    /// Returns true if one of the fields is at, above or below a path.
+    /// Returns true if one of the fields is at, above or below the path.
     pub fn overlaps(&self, path: &FieldPath) -> bool {
         self.paths.overlaps(path)
     }
 
-    /// The conflicts behind visible differences. Where nothing differs, admission keeps its own value for every client, and
-    /// there is nothing to settle.
+    /// The conflicts of visible differences. If no value differs, admission keeps its own value for every client, and there is
+    /// nothing to resolve.
     pub fn conflicts(&self, found: &[FieldChange]) -> Vec<Conflict> {
         let is_conflict = |change: &&FieldChange| change.class == Class::Conflict;
         let visible: FieldSet = found.iter().filter(is_conflict).map(|change| change.path.clone()).collect();
         let mut conflicts = Vec::new();
-        for of_one in self.fields.chunk_by(|(_, a), (_, b)| std::ptr::eq(*a, *b)) {
-            let Some((_, entry)) = of_one.first() else { continue };
-            // The innermost path says it all: an item and the fields in it are lost together.
-            let lost: FieldSet = of_one.iter().map(|(path, _)| path.clone()).collect();
+        for fields_of_owner in self.fields.chunk_by(|(_, a), (_, b)| std::ptr::eq(*a, *b)) {
+            let Some((_, entry)) = fields_of_owner.first() else { continue };
+            // The innermost paths are enough: an item and its fields are lost together.
+            let lost: FieldSet = fields_of_owner.iter().map(|(path, _)| path.clone()).collect();
             let innermost = lost.leaves().into_iter().filter(|path| visible.overlaps(path));
             conflicts.extend(innermost.map(|path| Conflict { path, owner: self.policy.owner(entry) }));
         }
@@ -105,9 +105,9 @@ impl<'a> Taken<'a> {
         conflicts
     }
 
-    /// The conflicts behind which no value differs: nulls, what the server keeps elsewhere, and what admission keeps as it is. With
-    /// force they are nothing; without any, the server refuses the apply because of them.
-    pub fn unseen(
+    /// The conflicts without a visible difference: nulls, fields that the server stores in another place, and fields that admission
+    /// resets. An apply with force ignores them; without force, the server refuses the apply because of them.
+    pub fn without_difference(
         &self,
         live: &Value,
         manifest: &Value,
@@ -134,15 +134,15 @@ impl<'a> Taken<'a> {
     }
 }
 
-/// What an owner loses to empty lists of the manifest: whoever applies one takes it, and is not recorded for it.
+/// The fields that an owner loses to empty lists of the manifest: an apply of an empty list takes the field, but records no owner.
 fn emptied(lost: &LostFields<'_>, manifest: &mut Lookup<'_>) -> Vec<FieldPath> {
     let mut emptied = lost.fields.paths();
     emptied.retain(|path| matches!(manifest.value(path), Some(Value::Array(items)) if items.is_empty()));
     emptied
 }
 
-/// Those who lose what the live object has under no such name, as their version of the API calls it otherwise. A status is nothing that
-/// an apply takes.
+/// The owners that lose a field that the live object does not have, because it has another name in their API version. An apply takes
+/// nothing in `status`.
 fn renamed<'a>(live: &Value, gvk: &GroupVersionKind, lost: &[LostFields<'a>]) -> Vec<&'a ManagedFieldsEntry> {
     let (version, status) = (gvk.api_version(), FieldPath::of(&["status"]));
     let mut live = Lookup::of(live);
@@ -151,13 +151,13 @@ fn renamed<'a>(live: &Value, gvk: &GroupVersionKind, lost: &[LostFields<'a>]) ->
     of_others.filter(|lost| lost.fields.paths().iter().any(&mut is_renamed)).map(|lost| lost.entry).collect()
 }
 
-/// Returns true if the server forgets a record with the next write, whoever sends that, as it serves its version of the kind no
-/// more (structured-merge-diff `merge/update.go`, `IsMissingVersionError`). For custom resources it does not.
+/// Returns true if the server drops a record of an owner with the next write of any client, because it no longer serves the API
+/// version of the record (structured-merge-diff `merge/update.go`, `IsMissingVersionError`). It keeps those of custom resources.
 fn is_forgotten(entry: &ManagedFieldsEntry, gvk: &GroupVersionKind, served: &[String]) -> bool {
     builtin_kind(gvk).is_some() && !served.contains(&entry.api_version)
 }
 
-/// The places of changes.
+/// The paths of changes.
 pub(super) fn paths_of(changes: &[FieldChange]) -> FieldSet {
     changes.iter().map(|change| change.path.clone()).collect()
 }

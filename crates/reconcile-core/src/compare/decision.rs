@@ -1,4 +1,4 @@
-//! From what was found to what is to be done about one object.
+//! Turns the finding about one object into a verdict.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,41 +24,41 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::rules::RuleRef;
 
-/// What was found of one object, and what follows from it.
+/// The finding about one object, and the verdict that follows from it.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// What the comparison found.
+    /// The result of the comparison.
     pub finding: Finding,
-    /// What has to be done, as it is shown.
+    /// The verdict that reports show.
     pub verdict: ObjectVerdict,
-    /// Warnings, our own and the server's.
+    /// Warnings, from this program and from the server.
     pub warnings: Vec<String>,
-    /// The ignore rules that cover a field of it, whether or not the field differs.
+    /// The ignore rules that cover a field of the object, whether or not the field differs.
     pub rules: BTreeSet<RuleRef>,
 }
 
-/// What a decision needs beside the finding.
+/// The type and the policy by which an object is compared.
 #[derive(Clone, Copy)]
 pub struct CompareContext<'a> {
     /// The type's fields.
     pub schema: TypeRef<'a>,
-    /// Whose manager we are.
+    /// The policy of the run.
     pub policy: &'a Policy,
-    /// Whether the kind's CustomResourceDefinition changes in this input, so that the server's types are not the last word.
+    /// True if the kind's CustomResourceDefinition changes in this input, so that the server's types are about to change.
     pub types_will_change: bool,
 }
 
-/// Decides about one object. Objects must come in a fixed order, for the numbers of their secrets.
+/// Decides about one object. The order of the objects must be fixed, as it gives their secret values their numbers.
 #[must_use]
 pub fn decide(target: &Target, finding: Finding, context: CompareContext<'_>, redactor: &Redactor) -> Decision {
-    let mut author = Author { target, context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
-    let verdict = author.verdict(&finding);
-    let Author { warnings, rules, .. } = author;
+    let mut builder = VerdictBuilder { target, context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
+    let verdict = builder.verdict(&finding);
+    let VerdictBuilder { warnings, rules, .. } = builder;
     Decision { finding, verdict, warnings, rules }
 }
 
-/// Writes a verdict, with what else there is to know.
-struct Author<'a> {
+/// Builds a verdict, and collects the warnings and rules that belong to it.
+struct VerdictBuilder<'a> {
     target: &'a Target,
     context: CompareContext<'a>,
     redactor: &'a Redactor,
@@ -66,7 +66,7 @@ struct Author<'a> {
     rules: BTreeSet<RuleRef>,
 }
 
-impl Author<'_> {
+impl VerdictBuilder<'_> {
     fn verdict(&mut self, finding: &Finding) -> ObjectVerdict {
         match finding {
             Finding::Missing(evidence) => self.creation(*evidence),
@@ -129,7 +129,7 @@ impl Author<'_> {
         ObjectVerdict::Replace { fields, reason: Reason { text: reason.to_owned(), hint } }
     }
 
-    /// Compares the fields of a live object with those that an apply would leave: by the prediction, or by our own where there is none.
+    /// Compares the fields of a live object with those that an apply would leave. Without a prediction, a local one is made.
     fn fields(&mut self, live: &LiveObject, prediction: Option<&Prediction>) -> FieldDiff {
         let CompareContext { schema, policy, .. } = self.context;
         let (target, LiveObject { current, wanted }) = (self.target, live);
@@ -144,12 +144,12 @@ impl Author<'_> {
             ignored: &wanted.ignored,
             live: current,
             schema,
-            // A kind of which nothing is known keeps its status to itself, as nearly all do.
+            // Nearly every kind has its status in a subresource, so an unknown kind is taken to have one.
             status_is_apart: target.status_is_apart(),
         };
         let (mut fields, warnings) = judge(pair, &prediction, policy, self.redactor);
         fields.ignored = wanted.hidden(target, current, schema, policy);
-        // What changes in a definition is told by its versions as a whole, not field by field of its schema.
+        // A changed definition is shown by its versions as a whole, not by each field of its schemas.
         if (policy.keeps_versions || target.key.gvk.is_crd()) && fields.has_drift() {
             let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(&current.object));
             let versions = Versions::of(&current.object, &prediction.object, &secrecy, pair.status_is_apart);

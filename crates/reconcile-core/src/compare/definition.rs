@@ -6,12 +6,12 @@ use structured_merge::{GroupVersionKind, builtin_kind, defined_kind};
 
 use crate::live::Target;
 
-/// Kinds by their group and name, and where the definition of each stands in a list.
+/// Kinds by group and name, with the index of their definition in a list.
 #[derive(Debug, Default)]
 pub struct DefinedKinds<'a>(HashMap<(&'a str, &'a str), usize>);
 
 impl<'a> DefinedKinds<'a> {
-    /// The kinds that objects of a list define, where they are definitions; the first of a kind counts.
+    /// Collects the kinds that the CustomResourceDefinitions of a list define. The first definition of a kind counts.
     pub fn in_list(targets: impl IntoIterator<Item = &'a Target>) -> Self {
         let mut kinds = Self::default();
         for (index, target) in targets.into_iter().enumerate() {
@@ -20,7 +20,7 @@ impl<'a> DefinedKinds<'a> {
         kinds
     }
 
-    /// Adds what an object defines, if it is a definition.
+    /// Adds the kind that an object defines, if it is a CustomResourceDefinition.
     pub fn add(&mut self, index: usize, target: &'a Target) {
         if target.key.gvk.is_crd()
             && let Some(kind) = defined_kind(target.desired.object())
@@ -29,7 +29,7 @@ impl<'a> DefinedKinds<'a> {
         }
     }
 
-    /// The place of the definition of a kind. A built-in kind has none.
+    /// The index of the definition of a kind. A built-in kind has none.
     #[must_use]
     pub fn place_of(&self, gvk: &GroupVersionKind) -> Option<usize> {
         let place = self.0.get(&(gvk.group.as_str(), gvk.kind.as_str()))?;

@@ -9,61 +9,61 @@ use super::ignored_fields::IgnoredFields;
 use super::versions::Versions;
 use super::written_paths::{as_text, path_of};
 
-/// What has to be done to one object, as reports name it.
+/// The action that one object needs, as reports name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
-    /// Nothing: it is in sync.
+    /// No action: the object is in sync.
     None,
-    /// It does not exist.
+    /// The object does not exist.
     Create,
     /// Fields differ.
     Update,
-    /// A field that cannot be changed differs: only deleting and creating it again would do.
+    /// An immutable field differs: the object has to be deleted and recreated.
     Replace,
-    /// It is to be deleted.
+    /// The object has to be deleted.
     Delete,
-    /// It could not be compared.
+    /// The object could not be compared.
     Unknown,
 }
 
-/// What a verdict rests on.
+/// The evidence for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Evidence {
-    /// Proven from the live object's own record of owners.
+    /// Proven from the `managedFields` of the live object.
     Proven,
-    /// The server was asked.
+    /// The server answered a dry run.
     Server,
-    /// Compared here, without the server.
+    /// Compared locally, without the server.
     Local,
 }
 
-/// Why a field differs.
+/// The reason why a field differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Class {
-    /// Admission or the server keeps its own value, so that applying changes nothing. Not drift.
+    /// Admission or the server keeps its own value, so that an apply changes nothing. Not drift.
     Overridden,
-    /// Another applier or a controller owns it.
+    /// Another applier or a controller owns the field.
     Conflict,
     /// Only the order of a keyed list differs.
     Reordered,
-    /// Another manager changed it and owns it now.
+    /// Another manager changed the field and owns it now.
     ChangedByOther,
-    /// It is not in the live object: it is new in the manifest, or was removed there.
+    /// The field is not in the live object: it is new in the manifest, or was removed from the object.
     Absent,
-    /// We own it and the manifest does not have it any more: it goes.
+    /// We own the field and the manifest no longer has it: an apply removes it.
     Pruned,
-    /// We own it and the manifest does not have it any more, but a co-owner keeps it. Not drift.
+    /// We own the field and the manifest no longer has it, but a co-owner keeps it. Not drift.
     Released,
-    /// It differs, and nobody else owns it: the manifest moved.
+    /// The field differs, and nobody else owns it: the manifest changed.
     Pending,
     /// The whole object is missing.
     Missing,
-    /// Somebody else added it. Not drift.
+    /// Another manager added the field. Not drift.
     Unmanaged,
-    /// All values are equal, and not all of them are recorded as ours yet. Not drift.
+    /// All values are equal, but not all of them are recorded as ours yet. Not drift.
     Adopted,
 }
 
@@ -75,25 +75,25 @@ impl Class {
     }
 }
 
-/// Who owns a field.
+/// The owner of a field.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Owner {
-    /// Name of the field manager.
+    /// The name of the field manager.
     pub manager: String,
-    /// How it wrote the field.
+    /// The operation that wrote the field.
     pub operation: Operation,
-    /// The subresource written through; empty for the object itself.
+    /// The subresource that was written; empty for the object itself.
     pub subresource: String,
-    /// When, RFC 3339, where the API records it.
+    /// The time of the write (RFC 3339), if the API records it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
-    /// Whether it is a manual change.
+    /// True for a manual change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
 }
 
-/// One difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
+/// A difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
 /// is an object with the one field `leftOut`, its size in bytes, unless `--full` is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -102,30 +102,30 @@ pub struct FieldChange {
     #[serde(serialize_with = "as_text", deserialize_with = "path_of")]
     #[schemars(with = "String")]
     pub path: FieldPath,
-    /// How it differs.
+    /// The kind of difference.
     pub op: Op,
-    /// Why it differs.
+    /// The reason for the difference.
     pub class: Class,
-    /// The live value; absent where there is none.
+    /// The live value; absent if there is none.
     #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
     pub live: Option<Value>,
-    /// The value that an apply would leave; absent where there is none.
+    /// The value that an apply would leave; absent if there is none.
     #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
     pub desired: Option<Value>,
-    /// Who else owns it.
+    /// The other managers that own the field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<Owner>,
-    /// What the server sets in an added value, as the manifest does not say it; the paths begin at the value.
+    /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
     #[serde(skip)]
     pub defaulted: Vec<FieldPath>,
 }
 
-/// How many fields others added to an object.
+/// Number of fields that other managers added to an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnmanagedCount {
-    /// All of them.
+    /// All fields.
     pub fields: usize,
-    /// Those that were added by hand.
+    /// The fields that were added manually.
     pub manual: usize,
 }
 
@@ -136,7 +136,7 @@ impl UnmanagedCount {
     }
 }
 
-/// A field that an applier or a controller owns, and the manifest wants otherwise.
+/// A field that an applier or a controller owns, and for which the manifest has another value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "WrittenConflict")]
 pub struct Conflict {
@@ -150,19 +150,19 @@ pub struct Conflict {
 }
 
 impl FieldChange {
-    /// Returns true if somebody changed or added it by hand.
+    /// Returns true if the field was changed or added manually.
     #[must_use]
     pub fn is_manual(&self) -> bool {
         self.managers.iter().any(|owner| owner.manual)
     }
 
-    /// A whole object that does not exist.
+    /// The creation of a whole object.
     #[must_use]
     pub fn missing(desired: Value) -> Self {
         Self { desired: Some(desired), ..Self::of_object(Op::Add, Class::Missing) }
     }
 
-    /// A whole object that is to be deleted.
+    /// The deletion of a whole object.
     #[must_use]
     pub fn pruned(live: Value) -> Self {
         Self { live: Some(live), ..Self::of_object(Op::Remove, Class::Pruned) }
@@ -182,7 +182,7 @@ impl FieldChange {
     }
 }
 
-/// A value that is there, also one that is null.
+/// Reads a value that is present, null included.
 fn value_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -209,37 +209,37 @@ impl From<WrittenConflict> for Conflict {
     }
 }
 
-/// The fields of one live object that were compared with those wanted.
+/// The result of the comparison of one live object's fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldDiff {
-    /// What the comparison rests on.
+    /// The evidence for the comparison.
     pub evidence: Evidence,
-    /// What differs, by path.
+    /// The differences, sorted by path.
     pub changes: Vec<FieldChange>,
-    /// Fields of others that stand in the way. While there are any, the object is left alone.
+    /// The fields of other managers that block the apply. While there are any, the object is not written.
     pub conflicts: Vec<Conflict>,
-    /// Items that manual changes added beside the manifest's own, and that an apply leaves alone.
-    pub beside: Vec<FieldPath>,
-    /// How many fields others added.
+    /// Items that manual changes added to lists of the manifest, and that an apply leaves alone.
+    pub added_items: Vec<FieldPath>,
+    /// Number of fields that other managers added.
     pub unmanaged: UnmanagedCount,
-    /// Differences that rules ignore, by rule.
+    /// The differences that rules ignore, by rule.
     pub ignored: Vec<IgnoredFields>,
-    /// Why the object is left alone, if there is more to say than the conflicts do.
+    /// The reason why the object is not written, if it is more than the conflicts.
     pub held: Option<Reason>,
-    /// The object before and after, where that was asked for.
+    /// The object before and after an apply, if a report shows it.
     pub versions: Option<Arc<Versions>>,
 }
 
 impl FieldDiff {
-    /// No difference.
+    /// A result without differences.
     #[must_use]
     pub fn none(evidence: Evidence) -> Self {
-        let (changes, conflicts, beside, ignored) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (changes, conflicts, added_items, ignored) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self {
             evidence,
             changes,
             conflicts,
-            beside,
+            added_items,
             unmanaged: UnmanagedCount::default(),
             ignored,
             held: None,
@@ -247,7 +247,7 @@ impl FieldDiff {
         }
     }
 
-    /// Returns true if a value differs, so that it is drift.
+    /// Returns true if a value differs, which is drift.
     #[must_use]
     pub fn has_drift(&self) -> bool {
         self.changes.iter().any(|change| change.class.is_drift())
@@ -260,11 +260,11 @@ impl FieldDiff {
     }
 }
 
-/// Why something is as it is, and what to do about it.
+/// A reason, with advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// One sentence.
     pub text: String,
-    /// What to do.
+    /// Advice on what to do.
     pub hint: Option<String>,
 }

@@ -4,25 +4,25 @@ use super::prediction::Prediction;
 use super::refusal::Refusal;
 use crate::diagnostic::Diagnostic;
 
-/// What the comparison of one object found, once everything has been read and asked.
+/// The result of the comparison of one object, once the server has answered all questions.
 #[derive(Clone, Debug)]
 pub enum Finding {
-    /// The object does not exist and is to be created; the evidence says whether the server was asked.
+    /// The object does not exist and has to be created; the evidence shows if the server was asked.
     Missing(Evidence),
-    /// The object exists, and an apply would change nothing; the live object is kept if it is to be shown.
+    /// The object exists, and an apply would change nothing; the live object is kept if a report shows it.
     Proven(Option<Box<LiveObject>>),
-    /// The object exists, and an apply would change it into the prediction.
+    /// The object exists, and an apply would turn it into the prediction.
     Predicted {
-        /// The object as it is.
+        /// The live object.
         live: Box<LiveObject>,
-        /// The object as it would be.
+        /// The object after the apply.
         prediction: Box<Prediction>,
     },
     /// The server rejects the manifest.
     Refused {
-        /// The object as it is, if it exists.
+        /// The live object, if it exists.
         live: Option<Box<LiveObject>>,
-        /// Why.
+        /// The reason.
         refusal: Refusal,
     },
     /// The object could not be compared.

@@ -1,4 +1,4 @@
-//! What rules hide of the differences of an object.
+//! The differences of an object that rules hide.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,12 @@ use super::written_paths::{as_texts, paths_of};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IgnoredFields {
-    /// Where the rule is written, or the annotation that it is.
+    /// The location of the rule, or the annotation that holds it.
     pub rule: String,
     /// The reason that the rule gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// `false` for an autoscaler or another controller that is known without rules.
+    /// `false` for an autoscaler or another controller that this program knows without a rule.
     #[serde(rename = "written", default = "yes", skip_serializing_if = "Clone::clone")]
     pub is_written: bool,
     /// The fields.

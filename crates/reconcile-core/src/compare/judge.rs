@@ -1,4 +1,4 @@
-//! From two versions of an object to a verdict: every difference with its class, its owners and, for a Secret, redacted.
+//! Compares two versions of an object: every difference with its class and its owners, and redacted for a Secret.
 
 use apply_set::part_of;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use structured_merge::{
     changes, leave_out_bookkeeping, merge, unrecorded, with_node_ports, with_string_data_folded,
 };
 
-use super::added_items::beside;
+use super::added_items::added_items;
 use super::classify::Classifier;
 use super::conflicts::paths_of;
 use super::diff::{Class, Evidence, FieldChange, FieldDiff, Reason, UnmanagedCount};
@@ -17,7 +17,7 @@ use super::prediction::Prediction;
 use super::redact::Redactor;
 use super::secrecy::Secrecy;
 
-/// Judges what an apply would change, with what the author of the manifest should know.
+/// Classifies the changes that an apply would make. The texts are warnings for the author of the manifest.
 #[must_use]
 pub fn judge(
     subject: ObjectPair<'_>,
@@ -25,18 +25,18 @@ pub fn judge(
     policy: &Policy,
     redactor: &Redactor,
 ) -> (FieldDiff, Vec<String>) {
-    let nobody = owner_of_unrecorded(&subject);
+    let before_first_apply = owner_before_first_apply(&subject);
     let mut differences = changes(&subject.live.object, &prediction.object, subject.schema, subject.status_is_apart);
     leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.schema);
-    let classifier = Classifier::new(&subject, nobody.as_ref(), &differences, prediction, policy);
+    let classifier = Classifier::new(&subject, before_first_apply.as_ref(), &differences, prediction, policy);
 
     let mut found = differing(&subject, &classifier, differences, policy);
-    let mut conflicts = classifier.taken.conflicts(&found);
+    let mut conflicts = classifier.contested.conflicts(&found);
     let other_set = other_apply_set(&subject);
     if other_set.is_some() {
         conflicts.extend(classifier.kept_in_its_apply_set(&mut found));
     }
-    // Of a kind whose types aren't known, lists are compared by position: what others put in would seem to be in the way.
+    // Lists of a kind with unknown types are compared by position: items that others added would seem to override ours.
     if prediction.evidence != Evidence::Proven && subject.schema.declares("kind") {
         found.extend(overridden(subject, prediction, &found));
     }
@@ -48,8 +48,8 @@ pub fn judge(
     }
     let drifts: FieldSet =
         found.iter().filter(|change| change.class.is_drift()).map(|change| change.path.clone()).collect();
-    let mut beside = beside(subject.live, &prediction.owners.our_fields(), policy);
-    beside.retain(|path| !subject.ignores(path) && !drifts.overlaps(path));
+    let mut added = added_items(subject.live, &prediction.owners.our_fields(), policy);
+    added.retain(|path| !subject.ignores(path) && !drifts.overlaps(path));
     let mut unmanaged = classifier.unmanaged(&subject.live.object, &mut live, &found);
     unmanaged.retain(|change| !subject.ignores(&change.path));
     let counted = UnmanagedCount::of(&unmanaged);
@@ -63,7 +63,7 @@ pub fn judge(
         evidence: prediction.evidence,
         changes: found,
         conflicts,
-        beside,
+        added_items: added,
         unmanaged: counted,
         ignored: Vec::new(),
         held: other_set.map(held_by),
@@ -72,7 +72,7 @@ pub fn judge(
     (diff, warnings)
 }
 
-/// The differences that count, with their classes, and conflicts without a difference where they matter.
+/// The differences that count, with their classes, and the conflicts without a difference if they block the apply.
 fn differing(
     subject: &ObjectPair<'_>,
     classifier: &Classifier<'_>,
@@ -80,13 +80,14 @@ fn differing(
     policy: &Policy,
 ) -> Vec<FieldChange> {
     let mut found = classifier.classified(differences);
-    // The copy that client-side apply keeps goes with its owner, whose claims pass to us.
+    // The last-applied annotation is removed together with its owner, whose claims are transferred to us.
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     found.retain(|change| change.op != Op::Remove || change.path != copy);
     found.retain(|change| !subject.ignores(&change.path));
     if policy.force == ForceConflicts::None {
-        let unseen = classifier.taken.unseen(&subject.live.object, subject.manifest, subject.ignored, &found);
-        found.extend(unseen);
+        let without_difference =
+            classifier.contested.without_difference(&subject.live.object, subject.manifest, subject.ignored, &found);
+        found.extend(without_difference);
     }
     let mut manifest = Lookup::of(subject.manifest);
     for change in &mut found {
@@ -95,7 +96,7 @@ fn differing(
     found
 }
 
-/// Adds fields that were ours and stay, as others have them too. The warnings are about those that nobody has.
+/// Adds the fields that we give up and other managers keep. Returns warnings about the fields that stay without an owner.
 fn add_released(
     subject: &ObjectPair<'_>,
     classifier: &Classifier<'_>,
@@ -123,19 +124,19 @@ fn redact(subject: &ObjectPair<'_>, redactor: &Redactor, found: &mut [FieldChang
 }
 
 /// The owner that the server invents for an object without a record of owners.
-fn owner_of_unrecorded(subject: &ObjectPair<'_>) -> Option<ManagedFieldsEntry> {
+fn owner_before_first_apply(subject: &ObjectPair<'_>) -> Option<ManagedFieldsEntry> {
     let kind = KindInfo { gvk: subject.gvk.clone(), root: 0, namespaced: false, status: subject.status_is_apart };
     unrecorded(&subject.live.object, subject.schema, Some(&kind), &subject.gvk.api_version())
 }
 
-/// The apply set that the object belongs to, where the manifest would put it into another: an object belongs to one at
-/// most (KEP-3659), and is never taken out of it, no matter who owns the label.
+/// The apply set of the object, if the manifest would move it to another one. An object belongs to at most one apply set (KEP-3659),
+/// and is never taken out of it, no matter which manager owns the label.
 fn other_apply_set<'a>(subject: &ObjectPair<'a>) -> Option<&'a str> {
     let wanted = part_of(subject.manifest)?;
     part_of(&subject.live.object).filter(|id| *id != wanted)
 }
 
-/// Why an object of another apply set stays as it is.
+/// The reason why an object of another apply set is not written.
 fn held_by(id: &str) -> Reason {
     let hint =
         "remove it from that set first: from its manifests or, if no tool manages the set, by removing the label";
@@ -144,37 +145,36 @@ fn held_by(id: &str) -> Reason {
 
 /// The fields of an added value that the manifest does not have.
 fn defaulted(change: &FieldChange, manifest: &mut Lookup<'_>) -> Vec<FieldPath> {
-    let mut beyond = Vec::new();
+    let mut defaulted = Vec::new();
     if let (Op::Add, Some(value)) = (change.op, &change.desired)
         && let Some(written) = manifest.value(&change.path)
     {
-        collect_beyond(&mut beyond, &FieldPath::root(), value, written);
+        collect_defaulted(&mut defaulted, &FieldPath::root(), value, written);
     }
-    beyond
+    defaulted
 }
 
-fn collect_beyond(beyond: &mut Vec<FieldPath>, path: &FieldPath, value: &Value, written: &Value) {
+fn collect_defaulted(defaulted: &mut Vec<FieldPath>, path: &FieldPath, value: &Value, written: &Value) {
     match (value, written) {
         (Value::Object(fields), Value::Object(written)) => {
             for (name, value) in fields {
                 let path = path.field(name);
                 match written.get(name) {
-                    Some(written) => collect_beyond(beyond, &path, value, written),
-                    None => beyond.push(path),
+                    Some(written) => collect_defaulted(defaulted, &path, value, written),
+                    None => defaulted.push(path),
                 }
             }
         }
         (Value::Array(items), Value::Array(written)) if items.len() == written.len() => {
             for (at, (item, written)) in items.iter().zip(written).enumerate() {
-                collect_beyond(beyond, &path.child(PathElement::index(at)), item, written);
+                collect_defaulted(defaulted, &path.child(PathElement::index(at)), item, written);
             }
         }
         _ => {}
     }
 }
 
-/// Where the manifest's value is not the one that an apply would leave, although nothing would change: admission or the
-/// server keeps its own.
+/// The fields where an apply changes nothing, although the manifest has another value: admission or the server keeps its own.
 fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
     let manifest = with_node_ports(with_string_data_folded(subject.manifest), &prediction.object, subject.schema);
     let wanted = merge(&manifest, &prediction.object, subject.schema);
@@ -196,7 +196,7 @@ fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldCh
         .collect()
 }
 
-/// A key that was set through `stringData` stays in `data` when the manifest drops it: the API does not remove it.
+/// The warning about a key that was set through `stringData`: when the manifest drops it, it stays in `data`.
 fn kept_string_data(gvk: &GroupVersionKind, path: &FieldPath) -> Option<String> {
     let is_data = matches!(path.elements(), [PathElement::Field(first), _] if first == "data");
     (gvk.is_secret() && is_data).then(|| {

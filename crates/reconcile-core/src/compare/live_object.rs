@@ -5,17 +5,17 @@ use super::policy::Policy;
 use super::wanted::Wanted;
 use crate::live::Target;
 
-/// A live object with what is computed once for each time that it is read.
+/// A live object, and the values that are computed once each time it is read.
 #[derive(Clone, Debug)]
 pub struct LiveObject {
     /// The object and its owners.
     pub current: ManagedObject,
-    /// What an apply sends over it.
+    /// The object that an apply sends over it.
     pub wanted: Wanted,
 }
 
 impl LiveObject {
-    /// Reads the owners of an object, and what rules ignore in it.
+    /// Reads the owners of an object, and applies the ignore rules to it.
     #[must_use]
     pub fn new(target: &Target, object: Value, schema: TypeRef<'_>, policy: &Policy) -> Self {
         let current = ManagedObject::new(object, &policy.manager);

@@ -1,12 +1,12 @@
-//! The comparison of one object as a state machine: it says what to ask the server next, takes the answer, and ends in a
-//! [`Finding`]. It sends nothing itself: `engine::dry_run` does.
+//! The comparison of one object as a state machine: it returns the next question for the server, takes the answer, and ends in a
+//! [`Finding`]. It does no I/O: `engine::dry_run` sends the questions.
 //!
 //! ```text
 //! live object ─prove─▶ Proven
 //!       └─▶ Apply ─▶ answer for the version that was read ─▶ Predicted
 //!             │        ├─ for another version ─▶ Read ─▶ start again
-//!             │        └─ claims that pass to us would remove more ─▶ Patch ─▶ Predicted
-//!             └─▶ rejected ─▶ Patch, as if claims had passed ─▶ Predicted
+//!             │        └─ claims transferred to us would remove more ─▶ Patch ─▶ Predicted
+//!             └─▶ rejected ─▶ Patch, as if claims were transferred ─▶ Predicted
 //!                        └─▶ Create under another name: is the manifest invalid, or a field immutable? ─▶ Refused
 //! ```
 
@@ -35,17 +35,18 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target, discreet};
 use crate::request::RequestError;
 
-/// How often an object that others keep changing is read and judged again, while it is compared, written or deleted.
+/// Maximum number of times that an object is read and compared again because others keep changing it, in a comparison, write or
+/// deletion.
 pub const ROUNDS: usize = 5;
 
-/// A question about one object. Nothing is written by asking it.
+/// A question about one object. It never writes anything.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
     /// Dry-run a server-side apply of this body, with force.
     Apply(Value),
     /// Dry-run this JSON patch.
     Patch(Value),
-    /// Dry-run the creation of this object, which has another name.
+    /// Dry-run the creation of this object, whose name differs from the live one.
     Create(Value),
     /// Read the object again.
     Read,
@@ -56,9 +57,9 @@ pub enum Question {
 pub enum Answer {
     /// The object as the write would leave it, with the server's warnings.
     Object(Value, Vec<String>),
-    /// The object as it is.
+    /// The live object.
     Live(LiveState),
-    /// The request was rejected, or got no answer.
+    /// The server rejected the request, or did not answer.
     Refused(RequestError),
 }
 
@@ -73,67 +74,68 @@ pub struct ComparisonMachine<'a> {
     unproven: Option<Unproven>,
 }
 
-/// What the machine waits for.
+/// The progress of a comparison.
 enum State {
-    /// The comparison has not begun with what was read.
+    /// The object was read; the comparison has not begun.
     Read(LiveState),
-    /// The live object is known; the answer to an apply of the manifest is not.
+    /// Waits for the answer to an apply of the manifest; without a live object, the apply creates it.
     Applying(Option<Box<LiveObject>>),
-    /// The object changed while the apply was tried: this answer belongs to a version that was not read yet, and counts if the same is
-    /// sent over that.
+    /// Waits for the new version of an object that changed during the dry run. The answer belongs to that version, and counts if the
+    /// same body would be sent over it.
     Reading { answer: Value, wanted: Wanted },
-    /// The answer to the apply is known; the apply follows a transfer of claims, and so removes more than the answer shows.
+    /// Waits for the answer to a patch: claims are transferred before the apply, so that it removes more than its answer shows.
     Pruning { live: Box<LiveObject>, prediction: Box<Prediction> },
-    /// The apply was rejected, but a transfer of manual claims would come first: the update is tried as if it had happened.
+    /// Waits for the answer to a patch after the apply was rejected: manual claims are transferred before the apply, and the patch
+    /// tries the update as if that had happened.
     Transferring { live: Box<LiveObject>, prediction: Box<Prediction>, error: RequestError },
-    /// The update was rejected, perhaps because a field is immutable or clashes with one that only the live object has: creations
-    /// under another name tell, the last probe first.
+    /// Waits for the answers to creations under another name, the last probe first. They show if the update was rejected because of
+    /// an immutable field, or because of a clash with a field that only the live object has.
     Probing { live: Box<LiveObject>, probes: Vec<Probe>, accepted: Refusal },
-    /// Everything is known.
+    /// The comparison is done.
     Done(Finding),
 }
 
-/// A creation under another name, and what its rejection means.
+/// A creation under another name, and the meaning of its rejection.
 struct Probe {
     object: Value,
     refused: Diagnostic,
-    /// Whether the rejection of the probe itself says better what is wrong: it is about the manifest alone.
-    tells: bool,
+    /// True if the rejection of the probe is the better diagnostic, because it is about the manifest alone.
+    is_specific: bool,
 }
 
 impl<'a> ComparisonMachine<'a> {
-    /// A comparison with what was read, which has not begun.
+    /// Creates a comparison with the object that was read. [`Self::start`] begins it.
     #[must_use]
     pub fn new(target: &'a Target, live: LiveState, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
         let state = State::Read(live);
         Self { target, schema, policy, state, rounds: ROUNDS, warnings: Vec::new(), unproven: None }
     }
 
-    /// What is compared.
+    /// The target that is compared.
     #[must_use]
     pub fn target(&self) -> &'a Target {
         self.target
     }
 
-    /// The policy by which it is compared.
+    /// The policy of the comparison.
     #[must_use]
     pub fn policy(&self) -> &'a Policy {
         self.policy
     }
 
-    /// What was read, as long as the comparison has not begun.
+    /// The object that was read, as long as the comparison has not begun.
     #[must_use]
     pub fn read_state(&self) -> Option<&LiveState> {
         if let State::Read(live) = &self.state { Some(live) } else { None }
     }
 
-    /// Returns true if everything is known.
+    /// Returns true if the comparison is done.
     #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self.state, State::Done(_))
     }
 
-    /// Why the object was not proven to be in sync, if that was tried.
+    /// The reason why the object was not proven to be in sync, if a proof was tried.
     #[must_use]
     pub fn unproven(&self) -> Option<&Unproven> {
         self.unproven.as_ref()
@@ -154,7 +156,7 @@ impl<'a> ComparisonMachine<'a> {
         self.warnings.clear();
     }
 
-    /// The next question, or nothing when everything is known.
+    /// The next question; `None` if the comparison is done or has not begun.
     #[must_use]
     pub fn question(&self) -> Option<Question> {
         let patch = |live: &LiveObject, object: &Value| {
@@ -209,7 +211,7 @@ impl<'a> ComparisonMachine<'a> {
                 State::Done(Finding::Predicted { live, prediction })
             }
             (State::Probing { live, probes, accepted }, answer) => self.probed(live, probes, accepted, answer),
-            // The apply that follows the transfer would be rejected like this.
+            // The apply after the transfer would be rejected like this.
             (State::Pruning { live, .. }, Answer::Refused(error)) => self.pruning_rejected(live, &error),
             (_, _) => {
                 State::Done(Finding::Unknown(Diagnostic::new(Code::Failed, "the server sent an unexpected answer")))
@@ -217,7 +219,7 @@ impl<'a> ComparisonMachine<'a> {
         };
     }
 
-    /// What was found.
+    /// Returns the finding.
     #[must_use]
     pub fn into_finding(self) -> Finding {
         match self.state {
@@ -227,8 +229,8 @@ impl<'a> ComparisonMachine<'a> {
         }
     }
 
-    /// Decides by what was found. Objects must come in a fixed order, for the numbers of their secrets. `types_will_change` says
-    /// whether the kind's CustomResourceDefinition changes in this input.
+    /// Decides by the finding. The order of the objects must be fixed, as it gives their secret values their numbers.
+    /// `types_will_change` is true if the kind's CustomResourceDefinition changes in this input.
     #[must_use]
     pub fn decide(mut self, types_will_change: bool, redactor: &Redactor) -> Decision {
         let (target, warnings) = (self.target, std::mem::take(&mut self.warnings));
@@ -238,7 +240,7 @@ impl<'a> ComparisonMachine<'a> {
         decision
     }
 
-    /// What can be said before anything is asked.
+    /// Begins with the object that was read: ends the comparison, or asks the first question.
     fn begin(&mut self, live: LiveState) -> State {
         match live {
             LiveState::Absent if self.policy.evidence == EvidenceMode::ReadOnly => {
@@ -255,7 +257,7 @@ impl<'a> ComparisonMachine<'a> {
         LiveObject::new(self.target, object, self.schema, self.policy)
     }
 
-    /// What can be said of a live object before anything is asked.
+    /// Tries to finish the comparison of a live object without a question.
     fn compare(&mut self, live: LiveObject) -> State {
         if live.current.object.is_terminating() {
             let diagnostic =
@@ -264,7 +266,7 @@ impl<'a> ComparisonMachine<'a> {
         }
         match self.proof(&live) {
             Proof::Proven => {
-                // What others added is counted and shown.
+                // The report counts and shows the fields that others added.
                 let others = &mut live.current.owners.others.iter();
                 let is_shown = !live.wanted.covering.is_empty() || others.any(|entry| entry.subresource != "status");
                 State::Done(Finding::Proven(is_shown.then(|| Box::new(live))))
@@ -297,7 +299,7 @@ impl<'a> ComparisonMachine<'a> {
         State::Done(Finding::Predicted { live, prediction })
     }
 
-    /// The server would apply the manifest.
+    /// Takes the answer of a server that would apply the manifest.
     fn applied(&mut self, live: Option<Box<LiveObject>>, object: Value, warnings: Vec<String>) -> State {
         self.warnings = self.shown_warnings(live.as_ref().map(|live| &live.current.object), warnings);
         let Some(live) = live else { return State::Done(Finding::Missing(Evidence::Server)) };
@@ -308,7 +310,7 @@ impl<'a> ComparisonMachine<'a> {
         State::Reading { answer: object, wanted: live.wanted }
     }
 
-    /// Takes the answer to the apply, which belongs to the live object that was read.
+    /// Takes the answer to the apply, if it belongs to the version that was read.
     fn predicted(&self, live: LiveObject, answer: Value) -> State {
         let api_version = self.target.key.gvk.api_version();
         let owners = Ownership::of(&answer, &self.policy.manager);
@@ -333,7 +335,7 @@ impl<'a> ComparisonMachine<'a> {
         State::Pruning { live, prediction }
     }
 
-    /// Says why an answer tells nothing about the object, if so. Under one resourceVersion there is one uid.
+    /// The diagnostic for an answer that is not about this object: one resourceVersion has one uid.
     fn bad_answer(&self, answer: &Answer) -> Option<Diagnostic> {
         let (known, object) = match (&self.state, answer) {
             (_, Answer::Refused(error)) if error.is_bad_answer() => {
@@ -350,7 +352,7 @@ impl<'a> ComparisonMachine<'a> {
         is_other.then(|| Diagnostic::new(Code::Failed, "the server answered with another object of the same name"))
     }
 
-    /// Warnings as they may be shown: of a warning about a Secret, only who warns.
+    /// The warnings as they may be shown. A warning about a Secret is reduced to its author.
     fn shown_warnings(&self, live: Option<&Value>, mut warnings: Vec<String>) -> Vec<String> {
         if is_secret(self.target, live) {
             warnings = warnings.iter().map(|text| discreet::warning(text)).collect();
@@ -360,7 +362,7 @@ impl<'a> ComparisonMachine<'a> {
     }
 }
 
-/// The finding while an answer is taken.
+/// The placeholder while the machine takes an answer.
 fn unfinished() -> Finding {
     Finding::Unknown(Diagnostic::new(Code::Interrupted, "the comparison was not finished"))
 }

@@ -1,13 +1,13 @@
-//! Stage 3, compare: what differs between the live object and what an apply would make of it, field by field, and which
-//! manager changed it.
+//! Stage 3, compare: the differences between a live object and the object that an apply would leave, field by field, and the
+//! manager that made each of them.
 //!
 //! ```text
 //! manifest, LiveState ─ComparisonMachine─▶ Finding ─decide─▶ Decision, with the ObjectVerdict
 //!                        │         ▲
 //!                     Question   Answer      (engine::dry_run sends and receives them)
 //! ```
-//! Merging, proving and ownership are the `structured-merge` crate's; here are this tool's decisions about them. Pure: answers
-//! of the server come in as values.
+//! The `structured-merge` crate merges, proves and reads ownership; this module makes the decisions of this tool. It is pure:
+//! the server's answers come in as values.
 
 mod added_items;
 mod classify;

@@ -1,4 +1,4 @@
-//! Leaves out of custom resources the nulls that their types do not allow, so that an apply has the effect of `kubectl apply`.
+//! Removes nulls that the types of custom resources do not allow, so that an apply has the same effect as `kubectl apply`.
 
 use std::collections::HashMap;
 
@@ -8,25 +8,25 @@ use structured_merge::{GroupVersionKind, TypeRef, TypeTable};
 use super::definition::DefinedKinds;
 use crate::live::Target;
 
-/// Returns true if a manifest may hold nulls that its type does not allow: one of a custom resource that holds any.
+/// Returns true if a manifest may hold nulls that its type does not allow: a custom resource that holds any null.
 #[must_use]
 pub fn may_hold_refused_nulls(target: &Target) -> bool {
     structured_merge::builtin_kind(&target.key.gvk).is_none() && holds_null(target.desired.object())
 }
 
-/// Leaves such nulls out, each with a warning that names its line. A kind that the input itself defines has
-/// the type that it will have.
-pub fn leave_out_nulls<'t>(targets: &mut [&mut Target], of: impl Fn(&GroupVersionKind) -> TypeRef<'t>) {
+/// Removes nulls that the types of the targets do not allow, each with a warning that names its line. For a kind that the input
+/// itself defines, the new definition counts.
+pub fn leave_out_nulls<'t>(targets: &mut [&mut Target], schema_of: impl Fn(&GroupVersionKind) -> TypeRef<'t>) {
     let types = defined_types(targets);
     for target in targets {
         let gvk = target.key.gvk.clone();
         let Some(defined) = types.get(&gvk) else { continue };
-        let of = defined.as_ref().and_then(|types| types.object(&gvk)).unwrap_or_else(|| of(&gvk));
-        target.desired.leave_out_refused_nulls(of);
+        let schema = defined.as_ref().and_then(|types| types.object(&gvk)).unwrap_or_else(|| schema_of(&gvk));
+        target.desired.leave_out_refused_nulls(schema);
     }
 }
 
-/// The types of the kinds whose objects may hold such nulls, where the input defines them.
+/// The types of the kinds whose objects may hold such nulls, if the input defines them.
 fn defined_types(targets: &[&mut Target]) -> HashMap<GroupVersionKind, Option<TypeTable>> {
     let kinds = DefinedKinds::in_list(targets.iter().map(|target| &**target));
     let mut types = HashMap::new();
@@ -41,7 +41,7 @@ fn defined_types(targets: &[&mut Target]) -> HashMap<GroupVersionKind, Option<Ty
     types
 }
 
-/// Returns true if there is a null anywhere in a value.
+/// Returns true if a value holds a null at any depth.
 pub(super) fn holds_null(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -1,31 +1,31 @@
-//! What is judged: a manifest and its live object.
+//! A manifest and its live object, as they are compared.
 
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, GroupVersionKind, ManagedObject, TypeRef};
 
-/// One object as it is wanted and as it is.
+/// One object in its desired and in its live form.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectPair<'a> {
-    /// Its type.
+    /// The group, version and kind.
     pub gvk: &'a GroupVersionKind,
-    /// Each group and version in which kinds of its name are served.
+    /// Every API version in which the server has a kind of this name.
     pub versions: &'a [String],
-    /// The object as it is sent.
+    /// The object as an apply sends it.
     pub manifest: &'a Value,
-    /// The manifest with what rules ignore, for what is secret in it.
+    /// The manifest with its ignored fields, to find the secret values in it.
     pub written: &'a Value,
-    /// What rules ignore: nothing of it is a difference.
+    /// The fields that rules ignore: they are never differences.
     pub ignored: &'a FieldSet,
     /// The live object and its owners.
     pub live: &'a ManagedObject,
     /// The type's fields.
     pub schema: TypeRef<'a>,
-    /// Whether `status` belongs to a subresource.
+    /// True if `status` belongs to a subresource.
     pub status_is_apart: bool,
 }
 
 impl ObjectPair<'_> {
-    /// Returns true if a rule ignores all of what is at a path.
+    /// Returns true if a rule ignores everything at a path.
     pub(super) fn ignores(&self, path: &FieldPath) -> bool {
         self.ignored.contains_at_or_above(path)
     }

@@ -4,40 +4,40 @@ use structured_merge::FieldPath;
 use super::diff::{Action, Conflict, Evidence, FieldChange, FieldDiff, Reason};
 use crate::diagnostic::Diagnostic;
 
-/// What has to be done to one object, with secret values redacted.
+/// The action that one object needs, with secret values redacted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ObjectVerdict {
-    /// Its values are as wanted; the record of owners may have to change.
+    /// All values match; the record of owners may have to change.
     InSync(FieldDiff),
-    /// It does not exist.
+    /// The object does not exist.
     Create {
-        /// The object as it is wanted.
+        /// The desired object.
         desired: Value,
-        /// Whether the server was asked.
+        /// The evidence that the server accepts it.
         evidence: Evidence,
     },
     /// Fields differ.
     Update(FieldDiff),
-    /// A field that cannot be changed differs: only deleting and creating it again would do.
+    /// An immutable field differs: the object has to be deleted and recreated.
     Replace {
-        /// What differs.
+        /// The differences.
         fields: FieldDiff,
-        /// Which field cannot be changed.
+        /// The reason, with the immutable fields.
         reason: Reason,
     },
-    /// No manifest wants it: it is to be deleted.
+    /// No manifest describes the object: it has to be deleted.
     Delete {
         /// The live object.
         live: Value,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// No manifest wants it, and it stays.
+    /// No manifest describes the object, and it stays.
     Kept {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It could not be compared.
+    /// The object could not be compared.
     Unknown(Diagnostic),
 }
 
@@ -48,7 +48,7 @@ impl From<FieldDiff> for ObjectVerdict {
 }
 
 impl ObjectVerdict {
-    /// What has to be done.
+    /// The action that reports name.
     #[must_use]
     pub fn action(&self) -> Action {
         match self {
@@ -61,7 +61,7 @@ impl ObjectVerdict {
         }
     }
 
-    /// What it rests on; none where nothing was compared.
+    /// The evidence for the verdict; `None` if nothing was compared.
     #[must_use]
     pub fn evidence(&self) -> Option<Evidence> {
         match self {
@@ -70,7 +70,7 @@ impl ObjectVerdict {
         }
     }
 
-    /// The fields, where they were compared.
+    /// The fields, if they were compared.
     #[must_use]
     pub fn fields(&self) -> Option<&FieldDiff> {
         match self {
@@ -85,7 +85,7 @@ impl ObjectVerdict {
         self.fields().map_or(&[], |fields| &fields.changes)
     }
 
-    /// Fields of others that stand in the way.
+    /// The fields of other managers that block the apply.
     #[must_use]
     pub fn conflicts(&self) -> &[Conflict] {
         self.fields().map_or(&[], |fields| &fields.conflicts)
@@ -97,7 +97,7 @@ impl ObjectVerdict {
         matches!(self, Self::InSync(fields) if fields.changes_owners())
     }
 
-    /// Returns true if nothing is left to write.
+    /// Returns true if there is nothing to write.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.action() == Action::None && !self.is_ownership_only()

@@ -8,7 +8,7 @@ use super::redact::{Redactor, is_withheld};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target};
 
-/// Decides about an object that was captured before, without a server to ask.
+/// Decides about an object of a snapshot, without a server.
 #[must_use]
 pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, redactor: &Redactor) -> Decision {
     let finding = match live {

@@ -1,16 +1,17 @@
-//! What is sent to try an update, where an apply would not tell.
+//! The JSON patch that tries an update where a dry run of an apply would not show the result.
 
 use kube_yaml::json_number;
 use serde_json::{Value, json};
 use structured_merge::ObjectMeta as _;
 
-/// The version that was read.
+/// The resourceVersion that was read.
 pub(super) fn version(object: &Value) -> Option<&Value> {
     object.metadata("resourceVersion")
 }
 
-/// A JSON patch that makes `object` of the live one, so that the server fills in its defaults where something went. It names what
-/// stays as well: the server would keep the text of that, and an apply writes it anew. A status that is a subresource stays out of it.
+/// A JSON patch that turns the live object into `object`, so that the server fills in defaults for removed fields. It contains
+/// unchanged fields as well: the server would keep their stored text, but an apply rewrites it. A status that is a subresource is
+/// left out.
 pub(super) fn replacement(live: &Value, object: &Value, status_is_apart: bool) -> Value {
     const OF_METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
     let mut operations = Vec::new();
@@ -47,7 +48,7 @@ pub(super) fn replacement(live: &Value, object: &Value, status_is_apart: bool) -
 /// A value as the server writes it after it has read it: `2.0` is `2`.
 fn rewritten(value: &Value) -> Value {
     match value {
-        // Go reads what is no `int64` as a float.
+        // Go reads every number that does not fit `int64` as a float.
         Value::Number(number) if number.as_i64().is_none() => {
             number.as_f64().and_then(json_number).map_or_else(|| value.clone(), Value::Number)
         }
@@ -72,7 +73,7 @@ mod tests {
         };
         assert_eq!(paths(true), ["/spec", "/metadata/resourceVersion"]);
         assert_eq!(paths(false), ["/spec", "/status", "/metadata/resourceVersion"]);
-        // `json.Marshal` of what `json.Unmarshal` makes of them.
+        // The result of `json.Unmarshal` and `json.Marshal`.
         let spec = &replacement(&live, &live, true)[0]["value"];
         assert_eq!(spec.to_string(), r#"{"a":2,"b":9223372036854776000}"#);
     }

@@ -1,4 +1,4 @@
-//! Whose field manager we are, what we take from others, and how we find out what differs.
+//! The policy of a run: our field manager, the fields that we take from other managers, and the evidence for verdicts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,68 +8,69 @@ use structured_merge::{Applier, ManagedFieldsEntry, Operation};
 use super::diff::Owner;
 use crate::rules::{Autoscalers, IgnoreRules};
 
-/// Who makes objects and never adds to them: commands of kubectl, and the owner that the server invents for what was there.
+/// Managers that create objects and never add fields later: commands of kubectl, and the owner that the server invents for objects
+/// without a record of owners.
 const MAKERS: [&str; 5] =
     ["before-first-apply", "kubectl-create", "kubectl-run", "kubectl-expose", "kubectl-autoscale"];
 
-/// What may be taken from others when their fields differ from the manifest's.
+/// The fields to take from other managers when they differ from the manifest (`--force-conflicts`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ForceConflicts {
-    /// What people changed by hand is taken back; what appliers and controllers own is a conflict.
+    /// Takes manual changes back; fields of appliers and controllers are conflicts.
     #[default]
     Manual,
-    /// Everything is taken.
+    /// Takes all fields.
     All,
-    /// Nothing is taken.
+    /// Takes no fields.
     None,
 }
 
-/// What is done where a field that cannot be changed differs (`--replace`).
+/// The action if an immutable field differs (`--replace`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
-    /// Nothing: it is told.
+    /// Reports the difference.
     #[default]
     Never,
-    /// The object is deleted and recreated.
+    /// Deletes and recreates the object.
     Immutable,
 }
 
-/// How a verdict may be come by (`--evidence`).
+/// The evidence that a verdict may use (`--evidence`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvidenceMode {
-    /// Prove; where that fails, ask; where that is not possible, compare here.
+    /// Tries a proof first, then a dry run and, if the server cannot be asked, a local comparison.
     #[default]
     Auto,
-    /// Ask for every object.
+    /// Sends a dry run for every object.
     Server,
-    /// Never send a PATCH: prove, else compare here.
+    /// Never sends a PATCH: tries a proof, then a local comparison.
     ReadOnly,
 }
 
-/// Whose manager we are, and what we take.
+/// Our field manager, and the rules by which objects are compared and written.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// Our field manager.
     pub manager: String,
-    /// What is taken from others.
+    /// The fields to take from other managers.
     pub force: ForceConflicts,
-    /// Whether fields that others added are shown.
+    /// True if reports show the fields that other managers added.
     pub show_unmanaged: bool,
-    /// Whether objects that differ are kept as a whole, before and after: a report shows them.
+    /// True if a report shows whole objects before and after an apply, so that they are kept.
     pub keeps_versions: bool,
-    /// How a verdict may be come by.
+    /// The evidence that a verdict may use.
     pub evidence: EvidenceMode,
-    /// Whether the server is asked, before anything is written, if it would create what is missing.
+    /// True if a dry run tries the creation of each missing object before anything is written.
     pub tries_creations: bool,
     /// Field managers that count as manual, in addition to those of kubectl.
     pub manual_managers: BTreeSet<String>,
-    /// Field managers whose claims on our manifests' fields pass to us, whatever they are.
+    /// Field managers whose claims on the manifests' fields are transferred to us, manual or not (`--adopt`).
     pub adopt: BTreeSet<String>,
-    /// What is done where a field that cannot be changed differs.
+    /// The action if an immutable field differs.
     pub replace: Replace,
-    /// Which fields are ignored.
+    /// The rules for ignored fields.
     pub ignore: Arc<IgnoreRules>,
-    /// The autoscalers whose fields are theirs.
+    /// The autoscalers, whose fields are ignored.
     pub autoscalers: Arc<Autoscalers>,
 }
 
@@ -92,15 +93,15 @@ impl Policy {
         }
     }
 
-    /// Returns true if an owner is a manual change: an `Update` of kubectl or one of its commands, or the owner that the server
-    /// invents for objects older than field management, or one that the configuration names; or our
-    /// own, of an object that was put back. The subresource does not matter.
+    /// Returns true if an entry is a manual change: an `Update` by kubectl or one of its commands, by the owner that the server
+    /// invents for objects older than field management, by a manager that the configuration names, or by our own manager (of an
+    /// object that was restored). The subresource does not matter.
     #[must_use]
     pub fn is_manual(&self, entry: &ManagedFieldsEntry) -> bool {
         entry.operation == Operation::Update && self.is_manual_name(&entry.manager)
     }
 
-    /// The owner that an entry names, marked if it is a manual change.
+    /// The owner of an entry, marked if it is a manual change.
     pub(super) fn owner(&self, entry: &ManagedFieldsEntry) -> Owner {
         Owner {
             manager: entry.manager.clone(),
@@ -111,7 +112,7 @@ impl Policy {
         }
     }
 
-    /// The owners of entries, sorted, each once.
+    /// The owners of entries, sorted and without duplicates.
     pub(super) fn owners<'e>(&self, entries: impl IntoIterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owner> {
         let mut owners: Vec<Owner> = entries.into_iter().map(|entry| self.owner(entry)).collect();
         owners.sort();
@@ -119,9 +120,9 @@ impl Policy {
         owners
     }
 
-    /// Returns true if an owner may have added fields by hand. Who made an object owns the server's defaults in it as well, and which
-    /// those are is not recorded.
-    pub(super) fn adds_by_hand(&self, owner: &Owner) -> bool {
+    /// Returns true if an owner may have added fields manually. The creator of an object also owns the defaults that the server set in
+    /// it, and no record tells them apart.
+    pub(super) fn adds_manually(&self, owner: &Owner) -> bool {
         owner.manual && owner.manager != self.manager && !MAKERS.contains(&owner.manager.as_str())
     }
 
@@ -130,7 +131,7 @@ impl Policy {
         kubectl || manager == "before-first-apply" || self.manual_managers.contains(manager) || manager == self.manager
     }
 
-    /// Returns true if a conflict with this owner is settled by taking the field.
+    /// Returns true if a conflict with this owner is resolved by taking the field.
     #[must_use]
     pub fn takes_from(&self, entry: &ManagedFieldsEntry) -> bool {
         self.adopts(entry)

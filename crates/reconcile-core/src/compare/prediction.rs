@@ -1,4 +1,4 @@
-//! What an apply would make of an object, by the word of the server or by our own.
+//! The result of an apply, predicted by the server's dry run or computed locally.
 
 use serde_json::Value;
 use structured_merge::{FieldSet, KindInfo, ManagedObject, Ownership, TypeRef};
@@ -7,16 +7,16 @@ use super::diff::Evidence;
 use super::policy::Policy;
 use crate::diagnostic::{Code, Diagnostic};
 
-/// An object as an apply would leave it, who would own what, and what says so.
+/// An object as an apply would leave it, with its owners and the evidence for it.
 #[derive(Clone, Debug)]
 pub struct Prediction {
     /// The object.
     pub object: Value,
     /// Its owners.
     pub owners: Ownership,
-    /// What this rests on.
+    /// The evidence for this prediction.
     pub evidence: Evidence,
-    /// Fields of manual changes alone, beside the manifest's, that go with the apply: the server would reject both together.
+    /// Fields that only manual changes own and that the apply removes, because the server rejects them together with the manifest's.
     pub in_the_way: FieldSet,
 }
 
@@ -32,7 +32,7 @@ pub fn predict(
     predict_displacing(manifest, live, schema, kind, policy, FieldSet::new())
 }
 
-/// Predicts an apply that also removes fields of manual changes that are in its way.
+/// Predicts an apply that also removes the fields of manual changes that conflict with the manifest (`in_the_way`).
 #[must_use]
 pub(super) fn predict_displacing(
     manifest: &Value,
@@ -47,8 +47,8 @@ pub(super) fn predict_displacing(
     Prediction { object, owners, evidence: Evidence::Local, in_the_way }
 }
 
-/// Says why an object cannot be compared or written if the fields of one of its owners are unknown: a conflict with them
-/// would be missed.
+/// The diagnostic for an object with an owner whose fields are unknown. It cannot be compared or written: a conflict with that
+/// owner would be missed.
 #[must_use]
 pub(super) fn unreadable_owners(owners: &Ownership) -> Option<Diagnostic> {
     let manager = owners.unreadable.first()?;

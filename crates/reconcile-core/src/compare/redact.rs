@@ -1,4 +1,4 @@
-//! Secret values leave the comparison only as numbers: equal values in one run share one, different ones do not.
+//! Replaces secret values by numbers before they leave the comparison. In one run, equal values have the same number.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,80 +11,83 @@ use structured_merge::{FieldPath, GroupVersionKind, PathElement};
 use super::secrecy::{Level, OPEN, Secrecy, is_open_metadata};
 use crate::object::is_string_data;
 
-/// Name of the one field of a redacted value: `{"redacted": "#1"}`.
+/// Name of the only field of a redacted value: `{"redacted": "#1"}`.
 pub const REDACTED: &str = "redacted";
 
-/// Hands out the numbers of one run. Objects must come in a fixed order, so that two runs print the same.
+/// Assigns the numbers of one run. The order of the objects must be fixed, so that two runs print the same.
 #[derive(Debug, Default)]
 pub struct Redactor {
     numbers: Mutex<HashMap<Vec<u8>, usize>>,
 }
 
-/// What a part of a Secret holds.
+/// The encoding of the values in a part of a Secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Encoding {
     /// Base64 values.
-    Data,
+    Base64,
     /// Values in plain text.
     Plain,
 }
 
 impl Redactor {
-    /// A value as it may be shown: of a Secret, everything but its type and its metadata is a number, and so is an annotation
-    /// that may repeat its values; of a custom resource, what is below `stringData`; of other objects, the value itself.
-    pub fn value(&self, of: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
-        match of.level {
+    /// Returns a value as it may be shown. In a Secret, everything but its type and its metadata is a number, and so is an annotation
+    /// that may repeat its values. In a custom resource, the values below `stringData` are numbers. Other values are returned as they
+    /// are.
+    pub fn value(&self, secrecy: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
+        match secrecy.level {
             Level::Open => value.clone(),
-            Level::Parts if field_names(path).iter().any(|name| is_string_data(name)) => self.all(value, Part::Plain),
+            Level::Parts if field_names(path).iter().any(|name| is_string_data(name)) => {
+                self.all(value, Encoding::Plain)
+            }
             Level::Parts => self.parts(value),
-            Level::Whole => self.of_secret(of, path, value),
+            Level::Whole => self.of_secret(secrecy, path, value),
         }
     }
 
-    fn of_secret(&self, of: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
+    fn of_secret(&self, secrecy: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
         match field_names(path).as_slice() {
-            [] => self.each(value, |redactor, name, value| redactor.field(of, name, value)),
-            ["metadata", "annotations", key, ..] => self.annotation(of, key, value),
-            ["metadata", name] => self.of_metadata(of, name, value),
+            [] => self.each(value, |redactor, name, value| redactor.field(secrecy, name, value)),
+            ["metadata", "annotations", key, ..] => self.annotation(secrecy, key, value),
+            ["metadata", name] => self.of_metadata(secrecy, name, value),
             ["metadata", name, ..] if is_open_metadata(name) => value.clone(),
-            [name] => self.field(of, name, value),
-            ["data", ..] => self.all(value, Part::Data),
-            _ => self.all(value, Part::Plain),
+            [name] => self.field(secrecy, name, value),
+            ["data", ..] => self.all(value, Encoding::Base64),
+            _ => self.all(value, Encoding::Plain),
         }
     }
 
-    fn field(&self, of: &Secrecy<'_>, name: &str, value: &Value) -> Value {
+    fn field(&self, secrecy: &Secrecy<'_>, name: &str, value: &Value) -> Value {
         match name {
-            "data" => self.all(value, Part::Data),
-            "metadata" => self.each(value, |redactor, name, value| redactor.of_metadata(of, name, value)),
+            "data" => self.all(value, Encoding::Base64),
+            "metadata" => self.each(value, |redactor, name, value| redactor.of_metadata(secrecy, name, value)),
             _ if OPEN.contains(&name) => value.clone(),
-            _ => self.all(value, Part::Plain),
+            _ => self.all(value, Encoding::Plain),
         }
     }
 
-    fn of_metadata(&self, of: &Secrecy<'_>, name: &str, value: &Value) -> Value {
+    fn of_metadata(&self, secrecy: &Secrecy<'_>, name: &str, value: &Value) -> Value {
         match name {
-            "annotations" => self.each(value, |redactor, key, value| redactor.annotation(of, key, value)),
+            "annotations" => self.each(value, |redactor, key, value| redactor.annotation(secrecy, key, value)),
             _ if is_open_metadata(name) => value.clone(),
-            _ => self.all(value, Part::Plain),
+            _ => self.all(value, Encoding::Plain),
         }
     }
 
-    fn annotation(&self, of: &Secrecy<'_>, key: &str, value: &Value) -> Value {
-        if of.shows_annotation(key, value) { value.clone() } else { self.all(value, Part::Plain) }
+    fn annotation(&self, secrecy: &Secrecy<'_>, key: &str, value: &Value) -> Value {
+        if secrecy.shows_annotation(key, value) { value.clone() } else { self.all(value, Encoding::Plain) }
     }
 
-    fn each(&self, value: &Value, of: impl Fn(&Self, &str, &Value) -> Value) -> Value {
+    fn each(&self, value: &Value, shown: impl Fn(&Self, &str, &Value) -> Value) -> Value {
         match value {
-            Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), of(self, name, value))).collect(),
-            other => self.all(other, Part::Plain),
+            Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), shown(self, name, value))).collect(),
+            other => self.all(other, Encoding::Plain),
         }
     }
 
-    /// An object with its `stringData` redacted, at whatever depth.
+    /// Redacts `stringData` at any depth.
     fn parts(&self, value: &Value) -> Value {
         let of_field = |(name, value): (&String, &Value)| {
-            let shown = if is_string_data(name) { self.all(value, Part::Plain) } else { self.parts(value) };
+            let shown = if is_string_data(name) { self.all(value, Encoding::Plain) } else { self.parts(value) };
             (name.clone(), shown)
         };
         match value {
@@ -94,17 +97,18 @@ impl Redactor {
         }
     }
 
-    /// Every scalar becomes a number; the names of the keys stay.
-    fn all(&self, value: &Value, part: Part) -> Value {
+    /// Replaces every scalar by a number; the keys stay.
+    fn all(&self, value: &Value, encoding: Encoding) -> Value {
         match value {
-            // A snapshot's own.
+            // A number from a snapshot.
             Value::Object(map) if is_redacted(map) => self.number(value.to_string().as_bytes()),
             Value::Object(map) => {
-                let shown: Map<_, _> = map.iter().map(|(name, value)| (name.clone(), self.all(value, part))).collect();
+                let shown: Map<_, _> =
+                    map.iter().map(|(name, value)| (name.clone(), self.all(value, encoding))).collect();
                 Value::Object(shown)
             }
             Value::Null => Value::Null,
-            secret => self.number(&plain(secret, part)),
+            secret => self.number(&plain(secret, encoding)),
         }
     }
 
@@ -116,13 +120,13 @@ impl Redactor {
     }
 }
 
-/// The value itself, so that a key in `stringData` and the same value in `data` share a number.
-fn plain(value: &Value, part: Part) -> Vec<u8> {
-    match (value, part) {
-        (Value::String(text), Part::Data) => {
+/// The decoded value, so that a value in `stringData` and the same value in `data` have the same number.
+fn plain(value: &Value, encoding: Encoding) -> Vec<u8> {
+    match (value, encoding) {
+        (Value::String(text), Encoding::Base64) => {
             STANDARD.decode(text.replace(['\n', '\r'], "")).unwrap_or_else(|_| text.as_bytes().to_vec())
         }
-        (Value::String(text), Part::Plain) => text.as_bytes().to_vec(),
+        (Value::String(text), Encoding::Plain) => text.as_bytes().to_vec(),
         (other, _) => other.to_string().into_bytes(),
     }
 }
@@ -136,13 +140,13 @@ fn is_redacted(map: &Map<String, Value>) -> bool {
     map.len() == 1 && map.get(REDACTED).is_some_and(Value::is_string)
 }
 
-/// An object without its secret values, for a snapshot: what would have been a value is a number.
+/// Redacts an object for a snapshot: its secret values are numbers.
 #[must_use]
 pub fn withheld(gvk: &GroupVersionKind, manifest: &Value, live: &Value, redactor: &Redactor) -> Value {
     redactor.value(&Secrecy::of(gvk, Some(manifest), Some(live)), &FieldPath::root(), live)
 }
 
-/// Returns true if an object's values were left out of a snapshot.
+/// Returns true if an object comes from a snapshot without its secret values.
 #[must_use]
 pub(super) fn is_withheld(object: &Value) -> bool {
     let is_part = |name: &str| name == "data" || is_string_data(name);
@@ -224,8 +228,8 @@ mod tests {
     fn what_is_below_string_data_of_a_custom_resource_is_redacted() {
         let gvk = GroupVersionKind::new("isindir.github.com/v1alpha3", "SopsSecret");
         let object = json!({"spec": {"size": 1, "secretTemplates": [{"name": "a", "stringData": {"pin": "hello"}}]}});
-        let of = Secrecy::of(&gvk, Some(&object), None);
-        let shown = Redactor::default().value(&of, &FieldPath::root(), &object);
+        let secrecy = Secrecy::of(&gvk, Some(&object), None);
+        let shown = Redactor::default().value(&secrecy, &FieldPath::root(), &object);
         assert_eq!(
             shown,
             json!({"spec": {"size": 1, "secretTemplates": [{"name": "a", "stringData": {"pin": {"redacted": "#1"}}}]}})

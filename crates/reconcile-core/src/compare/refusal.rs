@@ -1,11 +1,10 @@
-//! What a refusal of the server means: a field that cannot be changed asks for a replacement, everything else leaves the
-//! object uncompared.
+//! Reads refusals of the server. An immutable field requires a replacement; after any other refusal, the object is not compared.
 
 use serde_json::Value;
 use structured_merge::TypeRef;
 
 use super::rejection::{
-    Blame, RejectedObject, and_more, blame, is_live_typed_wrongly, is_typed, mistakes, refused_result,
+    Blame, RejectedObject, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed, refused_result,
 };
 use super::replacement::outermost;
 use super::secrecy::is_secret;
@@ -15,24 +14,24 @@ use crate::live::discreet::Discreet;
 use crate::object::granting;
 use crate::request::StatusError;
 
-/// What became of the question.
+/// The reason why the server refused a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The namespace that the object belongs to does not exist.
+    /// The namespace of the object does not exist.
     NoNamespace(String),
-    /// Only a replacement could bring the change; the text names the fields.
+    /// Only a replacement can make the change; the text names the immutable fields.
     Immutable(String),
-    /// The server does not accept the object as it is written: unknown fields, wrong types.
+    /// The manifest does not fit the type: unknown fields, wrong types.
     Typed(Diagnostic),
-    /// The server cannot be asked: the user may not write, or a webhook does not take part in a dry-run.
+    /// The server cannot be asked: the user may not write, or a webhook does not support dry runs.
     NotTried(Diagnostic),
     /// Anything else.
     Other(Diagnostic),
 }
 
-/// Final clauses of the API server's messages about fields that cannot be changed (`k8s.io/kubernetes`
-/// `pkg/apis/*/validation/validation.go` and apimachinery `pkg/api/validation/objectmeta.go`). The reasons of the causes
-/// (`FieldValueInvalid`, `FieldValueForbidden`) serve bad values too, so the text has to tell.
+/// Final clauses of the API server's messages about immutable fields (`k8s.io/kubernetes`
+/// `pkg/apis/*/validation/validation.go` and apimachinery `pkg/api/validation/objectmeta.go`). The server uses the reasons of these
+/// causes (`FieldValueInvalid`, `FieldValueForbidden`) for invalid values too, so that only the text shows the difference.
 const IMMUTABLE: [&str; 14] = [
     "field is immutable",
     "is immutable after creation",
@@ -50,11 +49,11 @@ const IMMUTABLE: [&str; 14] = [
     "is immutable when `immutable` is set",
 ];
 
-/// Reads a refusal of a manifest. Of a Secret, nothing is repeated that the server or a webhook wrote.
+/// Reads a refusal of a manifest. For a Secret, no text of the server or of a webhook is repeated.
 #[must_use]
-pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &StatusError) -> Refusal {
+pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, status: &StatusError) -> Refusal {
     if is_secret(target, live) {
-        return refusal_of_secret(target, live, of, status);
+        return refusal_of_secret(target, live, schema, status);
     }
     if is_without_namespace(status) {
         return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());
@@ -62,27 +61,27 @@ pub fn refusal(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &
     if is_about_immutable_fields(status) {
         return immutable(status.causes.iter().map(|cause| cause.field.clone()).collect());
     }
-    let subject = RejectedObject::new(target, live, of);
+    let subject = RejectedObject::new(target, live, schema);
     if blame(&subject, status) == Blame::Live {
         return Refusal::Other(refused_result(&subject, status));
     }
-    let mistakes = mistakes(&subject, status);
-    if !mistakes.is_empty() {
-        return of_mistakes(mistakes, status);
+    let diagnostics = diagnostics(&subject, status);
+    if !diagnostics.is_empty() {
+        return invalid_manifest(diagnostics, status);
     }
-    let trouble = Diagnostic::new(status, one_sentence(status));
+    let diagnostic = Diagnostic::new(status, one_sentence(status));
     if is_typed(status) {
         let hint = "compare the fields with `kubectl explain`: their names, their nesting and their types";
-        return Refusal::Typed(Diagnostic { code: Code::Invalid, ..trouble }.with_hint(hint));
+        return Refusal::Typed(Diagnostic { code: Code::Invalid, ..diagnostic }.with_hint(hint));
     }
     match hint(target, status) {
-        Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
-        None => Refusal::Other(Diagnostic { hint: remedy(status), ..trouble }),
+        Some(hint) => Refusal::NotTried(diagnostic.with_hint(hint)),
+        None => Refusal::Other(Diagnostic { hint: remedy(status), ..diagnostic }),
     }
 }
 
-/// The same for a Secret: what the refusal means is told in our words.
-fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, status: &StatusError) -> Refusal {
+/// Reads a refusal of a Secret, and describes it without the server's text.
+fn refusal_of_secret(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, status: &StatusError) -> Refusal {
     if is_without_namespace(status) {
         return Refusal::NoNamespace(target.key.namespace.clone().unwrap_or_default());
     }
@@ -93,28 +92,28 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, of: TypeRef<'_>, sta
         let fields: Vec<String> = fields.map(|field| field.to_string()).collect();
         return if fields.is_empty() { immutable(vec!["a field".to_owned()]) } else { immutable(fields) };
     }
-    let trouble = discreet.diagnostic(status);
-    let mistakes = if Discreet::names_author(status) {
+    let diagnostic = discreet.diagnostic(status);
+    let diagnostics = if Discreet::names_author(status) {
         Vec::new()
     } else {
-        mistakes(&RejectedObject::new(target, live, of), status)
+        diagnostics(&RejectedObject::new(target, live, schema), status)
     };
-    if !mistakes.is_empty() {
-        return of_mistakes(mistakes, status);
+    if !diagnostics.is_empty() {
+        return invalid_manifest(diagnostics, status);
     }
     match hint(target, status) {
-        _ if is_typed(status) => Refusal::Typed(Diagnostic { code: Code::Invalid, ..trouble }),
-        Some(hint) => Refusal::NotTried(trouble.with_hint(hint)),
-        None => Refusal::Other(Diagnostic { hint: remedy(status), ..trouble }),
+        _ if is_typed(status) => Refusal::Typed(Diagnostic { code: Code::Invalid, ..diagnostic }),
+        Some(hint) => Refusal::NotTried(diagnostic.with_hint(hint)),
+        None => Refusal::Other(Diagnostic { hint: remedy(status), ..diagnostic }),
     }
 }
 
-/// What the mistakes of a manifest come to.
-fn of_mistakes(mistakes: Vec<Diagnostic>, status: &StatusError) -> Refusal {
-    let messages = mistakes.iter().map(|mistake| mistake.message.clone());
+/// The refusal of a manifest with these mistakes.
+fn invalid_manifest(diagnostics: Vec<Diagnostic>, status: &StatusError) -> Refusal {
+    let messages = diagnostics.iter().map(|diagnostic| diagnostic.message.clone());
     let message = messages.chain(and_more(status)).collect::<Vec<_>>().join("; ");
-    let trouble = Diagnostic::new(Code::Invalid, message).with_details(mistakes);
-    if is_typed(status) { Refusal::Typed(trouble) } else { Refusal::Other(trouble) }
+    let diagnostic = Diagnostic::new(Code::Invalid, message).with_details(diagnostics);
+    if is_typed(status) { Refusal::Typed(diagnostic) } else { Refusal::Other(diagnostic) }
 }
 
 fn is_without_namespace(status: &StatusError) -> bool {
@@ -132,8 +131,7 @@ fn immutable(mut fields: Vec<String>) -> Refusal {
     Refusal::Immutable(format!("{} {verb} immutable", fields.join(", ")))
 }
 
-/// What cannot be changed, and what the server says of it: no more than the final clauses, as the values before them may be
-/// whole pod specs.
+/// The immutable fields, with the final clauses of the server's messages: the values before them may be whole pod specs.
 #[must_use]
 pub(super) fn unchangeable(target: &Target, live: &Value, status: &StatusError) -> String {
     if is_secret(target, Some(live)) {
@@ -149,7 +147,7 @@ fn is_immutable(message: &str) -> bool {
     IMMUTABLE.iter().any(|clause| message.contains(clause))
 }
 
-/// The causes, where there are any: the message around them repeats them behind the whole object.
+/// The causes, if there are any: the full message repeats them after a dump of the whole object.
 fn one_sentence(status: &StatusError) -> String {
     if is_typed(status) {
         // `failed to convert new object (…) to proper version: unable to convert unstructured object to apps/v1, Kind=…: …`
@@ -165,7 +163,7 @@ fn one_sentence(status: &StatusError) -> String {
     causes.join("; ")
 }
 
-/// `Invalid value: {a whole pod spec}: field is immutable` ends in what matters; a short message stays whole.
+/// The final clause of a long message, such as `Invalid value: {a whole pod spec}: field is immutable`. A short message stays whole.
 fn final_clause(message: &str) -> &str {
     const SHORT: usize = 300;
     if message.len() <= SHORT {
@@ -174,7 +172,7 @@ fn final_clause(message: &str) -> &str {
     message.rsplit_once(": ").map_or(message, |(_, clause)| clause)
 }
 
-/// What helps where the object itself stands in the way.
+/// Advice if the live object itself is the reason for the refusal.
 fn remedy(status: &StatusError) -> Option<String> {
     if is_live_typed_wrongly(status) {
         let hint = "the live object itself does not fit its type, so that the server refuses every apply: correct it with `kubectl edit`";
@@ -189,7 +187,7 @@ fn remedy(status: &StatusError) -> Option<String> {
     })
 }
 
-/// What to know where the server cannot be asked.
+/// Advice if the server cannot be asked.
 fn hint(target: &Target, status: &StatusError) -> Option<String> {
     if status.message.contains("does not support dry run") {
         return Some("the webhook declares side effects, so the server cannot try the change".to_owned());
@@ -199,7 +197,7 @@ fn hint(target: &Target, status: &StatusError) -> Option<String> {
         let granting = granting(&target.key, target.desired.object())?;
         return Some(format!("the user needs {granting}, or all permissions that it grants, also for a dry run"));
     }
-    // Who may not bind a role is asked for what it grants, and a role that does not exist yet grants nothing that can be compared.
+    // A user who may not bind a role needs the permissions that it grants, and those of a role that does not exist yet are unknown.
     if status.code == 404 && status.details_name.as_deref() == Some(target.key.name.as_str()) {
         let binding = granting(&target.key, target.desired.object()).filter(|granting| granting.verb == "bind")?;
         return Some(format!("the user needs {binding}, or the role has to exist first, also for a dry run"));

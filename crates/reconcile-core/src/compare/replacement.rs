@@ -1,5 +1,5 @@
-//! What it means to delete an object and recreate it: whether that may be done, what it costs, and how to find out
-//! beforehand that the creation would succeed.
+//! Deleting and recreating an object: the permission to do it, its cost, and the object that probes whether the creation would
+//! succeed.
 
 use serde_json::{Map, Value, json};
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
@@ -8,17 +8,17 @@ use crate::live::Target;
 use crate::object::indefinite;
 use crate::request::{Cause, StatusError};
 
-/// Annotation with which an author allows the replacement of an object that holds what cannot be recreated.
+/// The annotation that allows the replacement of an object whose contents cannot be recreated.
 pub const REPLACE: &str = "kubectl-reconcile/replace";
 
-/// The longest part of a name that a trial keeps, so that it fits where names are short (a `CronJob` has 52 characters).
+/// Maximum length of the part of a name that a probe keeps, in characters: names of some kinds are short (52 for a `CronJob`).
 const STEM: usize = 40;
 
-/// How many fields are looked at that cannot be changed as a whole.
+/// Maximum number of fields that are immutable as a whole to look at.
 const MOST_IMMUTABLE: usize = 20;
 
-/// Why an object is not replaced, although it could be: its deletion takes with it what no manifest holds. Only the
-/// manifest allows it: the live object can be annotated by others.
+/// The reason why an object must not be replaced: its deletion would also delete data that no manifest holds. Only an annotation
+/// in the manifest allows it, because others can annotate the live object.
 #[must_use]
 pub fn replace_guard(target: &Target) -> Option<String> {
     let gvk = &target.key.gvk;
@@ -31,7 +31,7 @@ pub fn replace_guard(target: &Target) -> Option<String> {
     })
 }
 
-/// What is lost or interrupted when the object is deleted, a sentence each.
+/// The losses and interruptions that the deletion of the object causes, one sentence each.
 #[must_use]
 pub fn cost(gvk: &GroupVersionKind, live: &Value) -> Vec<String> {
     let number = |pointer: &str| live.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
@@ -81,19 +81,20 @@ fn address(service: &Value) -> Option<String> {
     }
 }
 
-/// Returns true if every complaint of a refusal could be about a field that cannot be changed: only these two reasons serve it (apimachinery
-/// `pkg/util/validation/field`), and they serve bad values too. What is said to be missing in such a field belongs to it.
+/// Returns true if every cause of a refusal could be about an immutable field. The server uses only these two reasons for that
+/// (apimachinery `pkg/util/validation/field`), and uses them for invalid values too. A value that is reported missing in such a
+/// field belongs to the same complaint.
 #[must_use]
 pub(super) fn may_be_immutable(status: &StatusError) -> bool {
     status.code == 422
         && !status.causes.is_empty()
         && outermost(status).all(|cause| {
-            let serves = ["FieldValueInvalid", "FieldValueForbidden"].contains(&cause.reason.as_str());
-            serves && !cause.field.is_empty() && !cause.field.starts_with("metadata.")
+            let is_possible = ["FieldValueInvalid", "FieldValueForbidden"].contains(&cause.reason.as_str());
+            is_possible && !cause.field.is_empty() && !cause.field.starts_with("metadata.")
         })
 }
 
-/// The complaints that are not about something in a field that is immutable as a whole.
+/// The causes, without those about something inside a field that is immutable as a whole.
 pub(super) fn outermost(status: &StatusError) -> impl Iterator<Item = &Cause> {
     let is_immutable = |cause: &&Cause| cause.message.ends_with("field is immutable");
     let immutable: Vec<&str> =
@@ -105,8 +106,8 @@ pub(super) fn outermost(status: &StatusError) -> impl Iterator<Item = &Cause> {
     status.causes.iter().filter(move |cause| !is_within(cause))
 }
 
-/// An object under another name than the live one: that the server would create it proves that its values are fine. None for
-/// kinds whose names follow from their content.
+/// The object under another name than the live one: if the server would create it, its values are valid. `None` for kinds whose
+/// names depend on their content.
 #[must_use]
 pub fn probe_object(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Option<Value> {
     if gvk.is_crd() || gvk.kind == "APIService" {
@@ -127,7 +128,7 @@ pub fn probe_object(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Opt
     Some(trial)
 }
 
-/// What the live service holds cannot be given to another one. Whatever else is wanted is tried.
+/// Removes the addresses and ports that the live service holds, as no other service can get them. All others are tried.
 fn give_up_addresses(spec: &mut Map<String, Value>, live: &Value) {
     spec.retain(|name, value| {
         let is_address = ["clusterIP", "clusterIPs", "healthCheckNodePort", "loadBalancerIP"].contains(&name.as_str());
@@ -174,22 +175,23 @@ mod tests {
 
     #[test]
     fn the_cost_names_pods_volumes_and_addresses() {
-        let of = |api_version: &str, kind: &str, live: Value| cost(&GroupVersionKind::new(api_version, kind), &live);
+        let cost_of =
+            |api_version: &str, kind: &str, live: Value| cost(&GroupVersionKind::new(api_version, kind), &live);
         assert_eq!(
-            of("apps/v1", "Deployment", json!({"status": {"replicas": 3}})),
+            cost_of("apps/v1", "Deployment", json!({"status": {"replicas": 3}})),
             ["replacing it deletes its 3 pods"]
         );
-        assert_eq!(of("apps/v1", "Deployment", json!({"status": {}})), [] as [&str; 0]);
+        assert_eq!(cost_of("apps/v1", "Deployment", json!({"status": {}})), [] as [&str; 0]);
         assert_eq!(
-            of("batch/v1", "Job", json!({"status": {"active": u64::MAX, "failed": 1}})),
+            cost_of("batch/v1", "Job", json!({"status": {"active": u64::MAX, "failed": 1}})),
             ["replacing it deletes its 18446744073709551615 pods", "replacing it runs it again"]
         );
         let set = json!({"spec": {"volumeClaimTemplates": []}, "status": {"replicas": 1}});
         assert_eq!(
-            of("apps/v1", "StatefulSet", set),
+            cost_of("apps/v1", "StatefulSet", set),
             ["replacing it deletes its pod", "the volume claims of its pods stay"]
         );
-        assert_eq!(of("v1", "ConfigMap", json!({})), [] as [&str; 0]);
-        assert_eq!(of("v1", "Service", json!({"spec": {"type": "ExternalName"}})), [] as [&str; 0]);
+        assert_eq!(cost_of("v1", "ConfigMap", json!({})), [] as [&str; 0]);
+        assert_eq!(cost_of("v1", "Service", json!({"spec": {"type": "ExternalName"}})), [] as [&str; 0]);
     }
 }

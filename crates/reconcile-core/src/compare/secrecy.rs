@@ -1,4 +1,4 @@
-//! How much of an object may be shown, and which annotations of a Secret: other tools keep copies of it there.
+//! The parts of an object that may be shown. Annotations of a Secret are checked one by one: other tools keep copies of it there.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,14 +8,12 @@ use structured_merge::{GroupVersionKind, LAST_APPLIED, ObjectMeta as _, SERVER_M
 use crate::live::Target;
 use crate::object::{holds_secrets, is_custom, may_be_secret};
 
-/// Fields of a Secret that hold none of its values. Whatever else is there may be a value with its key misspelt or in
-/// the wrong place.
+/// Fields of a Secret that hold none of its values. Every other field may hold a value, under a misspelt key or in the wrong place.
 pub(super) const OPEN: [&str; 4] = ["apiVersion", "immutable", "kind", "type"];
-/// The same, of its metadata, as far as they may be in a manifest.
+/// Fields of its metadata that hold none of its values, and that a manifest may have.
 const OPEN_METADATA: [&str; 6] = ["finalizers", "generateName", "labels", "name", "namespace", "ownerReferences"];
 
-/// Annotations whose values are names, dates and switches by their definition, so that they are shown though the manifest does
-/// not have them.
+/// Annotations whose values are names, dates and switches by definition. They are shown even if the manifest does not have them.
 const HARMLESS: [&str; 24] = [
     "applyset.kubernetes.io/additional-namespaces",
     "applyset.kubernetes.io/contains-group-kinds",
@@ -43,26 +41,26 @@ const HARMLESS: [&str; 24] = [
     "meta.helm.sh/release-namespace",
 ];
 
-/// How the names of annotations end in which tools keep a copy of the object (kubectl, kapp, Rancher, Banzai's operators):
-/// they are never shown, not even where the manifest was exported with them.
+/// Name endings of annotations in which tools keep a copy of the object (kubectl, kapp, Rancher, Banzai's operators). They are never
+/// shown, not even if the manifest was exported with them.
 const COPIES: [&str; 6] =
     ["/applied", "/last-applied", "/last-applied-config", "/original", "/original-diff", "/previous"];
 
-/// The shortest part of a value that is looked for in an annotation, in characters.
+/// Minimum length of the parts of a value that are searched for in an annotation, in characters.
 const SHORTEST: usize = 4;
 
-/// How much may be shown.
+/// The part of an object that is secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    /// All of it.
+    /// Nothing is secret.
     Open,
-    /// All but what is below `stringData`.
+    /// The values below `stringData` are secret.
     Parts,
-    /// Neither values nor what may repeat them.
+    /// All values are secret, and so is everything that may repeat them.
     Whole,
 }
 
-/// What decides how much of an object may be shown.
+/// The secret parts of an object, and the manifest and live object that show which annotations repeat them.
 #[derive(Clone, Copy, Debug)]
 pub struct Secrecy<'a> {
     pub(super) level: Level,
@@ -71,7 +69,7 @@ pub struct Secrecy<'a> {
 }
 
 impl<'a> Secrecy<'a> {
-    /// Of an object with this type, manifest and live state.
+    /// Decides by the type, the manifest and the live object.
     #[must_use]
     pub fn of(gvk: &GroupVersionKind, manifest: Option<&'a Value>, live: Option<&'a Value>) -> Self {
         let is_secret =
@@ -84,8 +82,8 @@ impl<'a> Secrecy<'a> {
         Self { level, manifest, live }
     }
 
-    /// Returns true for an annotation of a Secret that the manifest sets to this value, or that is known to be harmless, unless
-    /// it repeats a value.
+    /// Returns true if an annotation of a Secret may be shown: the manifest sets it to this value, or it is known to be harmless, and
+    /// it does not repeat a secret value.
     pub(super) fn shows_annotation(&self, key: &str, value: &Value) -> bool {
         let Some(text) = value.as_str() else { return false };
         let is_copy = key == LAST_APPLIED || COPIES.iter().any(|ending| key.ends_with(ending));
@@ -102,7 +100,7 @@ impl<'a> Secrecy<'a> {
     }
 }
 
-/// Returns true if a text holds a value, or a line of it, plainly, in base64 or escaped.
+/// Returns true if a text holds a value, or a line of it, as plain text, in base64 or escaped.
 fn repeats(text: &str, value: &Value) -> bool {
     match value {
         Value::Object(map) => map.values().any(|value| repeats(text, value)),
@@ -132,7 +130,7 @@ pub(super) fn is_open_metadata(name: &str) -> bool {
     OPEN_METADATA.contains(&name) || SERVER_METADATA.contains(&name)
 }
 
-/// Returns true if the values of an object are secret, by its kind or by what is in the manifest or in the live object.
+/// Returns true if the values of an object are secret, because of its kind or of a field in the manifest or live object.
 pub(super) fn is_secret(target: &Target, live: Option<&Value>) -> bool {
     let gvk = &target.key.gvk;
     holds_secrets(gvk, target.desired.object()) || live.is_some_and(|live| holds_secrets(gvk, live))
@@ -150,7 +148,7 @@ mod tests {
         let manifest = json!({"metadata": {"annotations": annotations}, "stringData": {"password": "hunter2\n"}});
         let live = json!({"data": {"old": "b25lIGxpbmUKdHdvIGxpbmVz"}});
         let gvk = GroupVersionKind::new("v1", "Secret");
-        let of = Secrecy::of(&gvk, Some(&manifest), Some(&live));
+        let secrecy = Secrecy::of(&gvk, Some(&manifest), Some(&live));
         for (key, value, shown) in [
             ("team", json!("payments"), true),
             ("team", json!("somebody else's"), false),
@@ -164,7 +162,7 @@ mod tests {
             ("helm.sh/hook", json!("two lines"), false),
             ("helm.sh/hook", json!("{\"a\": \"one line\\ntwo\"}"), false),
         ] {
-            assert_eq!(of.shows_annotation(key, &value), shown, "{key}: {value}");
+            assert_eq!(secrecy.shows_annotation(key, &value), shown, "{key}: {value}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! An object before and after an apply, as a whole and with its secrets masked, for reports that show all of it.
+//! Whole objects before and after an apply, with their secrets masked, for reports that show all fields.
 
 use serde_json::{Map, Value};
 use structured_merge::{FieldPath, LAST_APPLIED, SERVER_METADATA};
@@ -6,25 +6,26 @@ use structured_merge::{FieldPath, LAST_APPLIED, SERVER_METADATA};
 use super::redact::{REDACTED, Redactor};
 use super::secrecy::Secrecy;
 
-/// What is shown of a secret value that is the same in both versions, or in one of them only (kubectl `pkg/cmd/diff`).
+/// The mask of a secret value that is equal in both versions, or exists in only one of them (kubectl `pkg/cmd/diff`).
 const MASK: &str = "***";
-/// What is shown of one that differs.
+/// The mask of a secret value that differs, in the live version.
 const BEFORE: &str = "*** (before)";
+/// The mask of a secret value that differs, in the desired version.
 const AFTER: &str = "*** (after)";
 
-/// An object as it is in the cluster and as an apply would leave it, without what the server alone writes.
+/// An object in the cluster and as an apply would leave it, without the metadata that only the server writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Versions {
-    /// As it is.
+    /// The live object.
     pub live: Value,
-    /// As an apply would leave it.
+    /// The object after the apply.
     pub desired: Value,
 }
 
 impl Versions {
     /// Both versions, with secret values masked as `kubectl diff` does.
     pub(super) fn of(live: &Value, desired: &Value, secrecy: &Secrecy<'_>, status_is_apart: bool) -> Self {
-        // The numbers tell equal values from others here, and have nothing to do with those of the run.
+        // The numbers only show which values are equal. They are not those of the run.
         let numbers = Redactor::default();
         let shown = |object: &Value| {
             let mut shown = numbers.value(secrecy, &FieldPath::root(), object);
@@ -37,7 +38,7 @@ impl Versions {
     }
 }
 
-/// A redacted object with its numbers replaced by a mask, for a version that has no counterpart.
+/// Replaces the numbers of a redacted object by a mask, for an object that exists in one version only.
 #[must_use]
 pub fn masked(object: &Value) -> Value {
     let mut object = object.clone();

@@ -1,13 +1,14 @@
-//! What an apply sends for an object that exists: the manifest, with what rules ignore as the live object has it.
+//! The object that an apply sends over an existing one: the manifest, with the live values of the fields that rules ignore.
 //!
 //! ```text
 //! manifest, live object, rules ─coverage─▶ ignored fields
-//!     ├─ of other managers, or of nobody ─▶ left out: never taken, and given up where we own them too
-//!     ├─ ours alone ─▶ the live value: an apply that left it out would reset or remove it
+//!     ├─ of other managers, or without owner ─▶ left out: never taken, and given up if we own them too
+//!     ├─ only ours ─▶ the live value: an apply without it would reset or remove it
 //!     └─ in something that this apply creates ─▶ the value of the manifest
 //! ```
-//! An object that does not exist is created as the manifest has it. Everything that compares or writes goes through
-//! [`Wanted::over`], once for each time that an object is read: the proof, the dry run, the local prediction, the display, and the write, also after a 409.
+//! A missing object is created as the manifest has it. [`Wanted::over`] runs once each time an object is read, and everything that
+//! compares or writes the object uses its result: the proof, the dry run, the local prediction, the display, and the write, also
+//! after a 409.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,18 +27,18 @@ use crate::rules::{BUILT_IN, Coverage, IGNORE_ANNOTATION, RuleRef, Subject};
 /// An object as an apply sends it over the live one.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// The object; none where it is the manifest.
+    /// The object; `None` if it is the manifest itself.
     object: Option<Value>,
-    /// The fields that rules ignore, each with all that is below it.
+    /// The fields that rules ignore, each with everything below it.
     pub ignored: FieldSet,
-    /// The rule behind each of them.
+    /// The rule that ignores each of these fields.
     rules: BTreeMap<FieldPath, RuleRef>,
-    /// All rules that cover a field.
+    /// All rules that cover a field of the object.
     pub covering: BTreeSet<RuleRef>,
 }
 
 impl Wanted {
-    /// What is sent over a live object.
+    /// Computes the object to send over a live one.
     #[must_use]
     pub fn over(target: &Target, live: &ManagedObject, schema: TypeRef<'_>, policy: &Policy) -> Self {
         let manifest = target.desired.object();
@@ -59,25 +60,25 @@ impl Wanted {
         Self { object, ignored, rules, covering }
     }
 
-    /// The object as it is sent for a target.
+    /// The object to send for a target.
     #[must_use]
     pub fn object<'a>(&'a self, target: &'a Target) -> &'a Value {
         self.object.as_ref().unwrap_or_else(|| target.desired.object())
     }
 
-    /// The rules that cover a field of an object that does not exist: all of it is created as the manifest has it.
+    /// The rules that cover a field of an object that does not exist. It is created as the manifest has it, ignored fields included.
     #[must_use]
     pub fn covering_new(target: &Target, schema: TypeRef<'_>, policy: &Policy) -> BTreeSet<RuleRef> {
         coverage(target, None, schema, policy).iter().map(|(_, covered)| covered.rule).collect()
     }
 
-    /// Returns true if a rule ignores all of what is at a path.
+    /// Returns true if a rule ignores everything at a path.
     #[must_use]
     pub fn ignores(&self, path: &FieldPath) -> bool {
         self.ignored.contains_at_or_above(path)
     }
 
-    /// The differences that would be shown and healed without rules, by rule.
+    /// The differences that an apply would resolve if there were no rules, by rule.
     #[must_use]
     pub fn hidden(
         &self,
@@ -110,7 +111,7 @@ impl Wanted {
 }
 
 impl Wanted {
-    /// The rule that ignores all of what is at a path.
+    /// The rule that ignores everything at a path.
     fn rule_of(&self, path: &FieldPath) -> Option<RuleRef> {
         let elements = path.elements();
         let above = |depth: usize| self.rules.get(&FieldPath::from(elements.get(..depth)?.to_vec()));
@@ -141,22 +142,22 @@ fn coverage(target: &Target, live: Option<&ManagedObject>, schema: TypeRef<'_>, 
     policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
 }
 
-/// The fields that are covered, with their rules: what is in a value that is replaced as a whole counts for all of it, and a value of
-/// a Secret can be written in two places.
-fn ignored_values(target: &Target, coverage: &Coverage, of: TypeRef<'_>) -> BTreeMap<FieldPath, RuleRef> {
+/// The covered fields, with their rules. A field in a value that is replaced as a whole covers the whole value. A value of a Secret
+/// has two names (`data` and `stringData`).
+fn ignored_values(target: &Target, coverage: &Coverage, schema: TypeRef<'_>) -> BTreeMap<FieldPath, RuleRef> {
     let mut ignored = BTreeMap::new();
     for (path, covered) in coverage.iter() {
-        let path = whole_value(path, of);
-        if let Some(twin) = twin(&path).filter(|_| target.key.gvk.is_secret()) {
-            ignored.entry(twin).or_insert(covered.rule);
+        let path = whole_value(path, schema);
+        if let Some(other_name) = other_name(&path).filter(|_| target.key.gvk.is_secret()) {
+            ignored.entry(other_name).or_insert(covered.rule);
         }
         ignored.entry(path).or_insert(covered.rule);
     }
     ignored
 }
 
-/// `stringData` of a Secret sets `data`.
-fn twin(path: &FieldPath) -> Option<FieldPath> {
+/// The other name of a value of a Secret: `stringData` sets `data`.
+fn other_name(path: &FieldPath) -> Option<FieldPath> {
     let (first, rest) = path.elements().split_first()?;
     let other = match first {
         PathElement::Field(name) if name == "data" => "stringData",
@@ -167,29 +168,29 @@ fn twin(path: &FieldPath) -> Option<FieldPath> {
     Some(FieldPath::from(std::iter::once(other).chain(rest.iter().cloned()).collect::<Vec<_>>()))
 }
 
-/// Returns true if an apply creates what a field is in, so that the field is created with it: a list item or a struct that the live
-/// object does not have, and that holds more than ignored fields. Entries of maps stand for themselves.
-fn is_created(path: &FieldPath, live: &FieldSet, bare: &FieldSet, of: TypeRef<'_>) -> bool {
+/// Returns true if an apply creates the parent of a field, and the field with it: a list item or a struct that the live object
+/// lacks, and that holds more than ignored fields. An entry of a map does not depend on the other entries.
+fn is_created(path: &FieldPath, live: &FieldSet, bare: &FieldSet, schema: TypeRef<'_>) -> bool {
     let elements = path.elements();
     let above = |depth: usize| FieldPath::from(elements.iter().take(depth).cloned().collect::<Vec<_>>());
     let missing = (1..elements.len()).map(above).find(|path| !live.contains_at_or_below(path));
     let Some(missing) = missing else { return false };
-    let is_map_of_entries = missing.elements().len() + 1 == elements.len() && is_entry(path, of);
-    !is_map_of_entries && bare.contains_at_or_below(&missing)
+    let is_map_entry = missing.elements().len() + 1 == elements.len() && is_entry(path, schema);
+    !is_map_entry && bare.contains_at_or_below(&missing)
 }
 
-/// Returns true if the last step of a path is the name of an entry, not that of a declared field.
-fn is_entry(path: &FieldPath, of: TypeRef<'_>) -> bool {
+/// Returns true if the last step of a path is the key of a map entry, not the name of a declared field.
+fn is_entry(path: &FieldPath, schema: TypeRef<'_>) -> bool {
     let Some((PathElement::Field(name), parents)) = path.elements().split_last() else { return false };
-    let parent = parents.iter().fold(of, |of, element| match element {
-        PathElement::Field(name) => of.field(name),
-        _ => of.item(),
+    let parent = parents.iter().fold(schema, |schema, element| match element {
+        PathElement::Field(name) => schema.field(name),
+        _ => schema.item(),
     });
     !parent.declares(name)
 }
 
-/// The ignored fields that an apply would remove or reset if it left them out: those that are ours alone, once the claims of manual
-/// changes and of those to adopt have passed to us.
+/// The ignored fields that an apply would remove or reset if it left them out: those that only we own, once the claims of manual
+/// changes and of adopted managers have been transferred to us.
 fn fields_to_keep(
     target: &Target,
     bare: &Value,
@@ -204,7 +205,7 @@ fn fields_to_keep(
     let settled = before.with_claims_transferred(object, schema, &claims, &api_version, policy);
     let settled = settled.as_ref().unwrap_or(before);
     let others = settled.fields_of_others();
-    // The copy that client-side apply keeps goes with its owner.
+    // The last-applied annotation of client-side apply is removed together with its owner.
     let copy = last_applied_copy();
     settled.our_fields().filter(|path| ignored.contains_at_or_above(path) && !others.contains(path) && *path != copy)
 }

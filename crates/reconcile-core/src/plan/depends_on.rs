@@ -39,7 +39,7 @@ fn annotation(object: &Value) -> Option<&str> {
     object.annotation(DEPENDS_ON)
 }
 
-/// The diagnostic at the annotation because of which there is no plan.
+/// The diagnostic at an annotation that makes a plan impossible.
 pub fn diagnostic(origin: &Origin, Unplannable { message, hint, .. }: Unplannable) -> Diagnostic {
     let steps = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(DEPENDS_ON)];
     origin.diagnostic_at_value(&steps, message).with_hint(hint)

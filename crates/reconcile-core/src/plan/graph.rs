@@ -16,7 +16,7 @@ use super::wave::Wave;
 type Warnings = Vec<(usize, String)>;
 
 /// One object in the order.
-pub(super) struct Step {
+pub(super) struct OrderedNode {
     /// Its index in the nodes.
     pub index: usize,
     pub wave: Wave,
@@ -26,7 +26,7 @@ pub(super) struct Step {
 
 /// Nodes in the order of the pass: wave by wave, dependencies first, and then by kind, namespace and name.
 pub(super) struct Order {
-    pub steps: Vec<Step>,
+    pub steps: Vec<OrderedNode>,
     pub warnings: Warnings,
 }
 
@@ -45,12 +45,12 @@ impl Order {
             waves[index] = of_needs.map_or(waves[index], |wave| wave.max(waves[index]));
         }
         let order = sorted(&needs, |_| true, |index| (waves[index], sort_key(nodes[index].key), index));
-        let mut place = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(at, index)| place[*index] = at);
-        let placed = |need: &Dependency| Dependency { on: place[need.on], strength: need.strength };
+        let mut positions = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, index)| positions[*index] = at);
+        let placed = |need: &Dependency| Dependency { on: positions[need.on], strength: need.strength };
         let steps = order.iter().map(|&index| {
             let needs = needs[index].iter().map(placed).collect();
-            Step { index, wave: waves[index], needs }
+            OrderedNode { index, wave: waves[index], needs }
         });
         Ok(Self { steps: steps.collect(), warnings })
     }
@@ -183,7 +183,7 @@ fn without_cycles(needs: &mut [Vec<Dependency>]) -> Vec<usize> {
             order.push(index);
             for dependent in &dependents[index] {
                 let is_met = !done[*dependent] && open[*dependent] == 1;
-                // Those of an object whose derived needs were dropped are counted no more.
+                // The dependencies of an object whose derived ones were dropped are no longer counted.
                 open[*dependent] = open[*dependent].saturating_sub(1);
                 if is_met {
                     ready.push(*dependent);

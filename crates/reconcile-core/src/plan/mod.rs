@@ -8,7 +8,7 @@
 //! - [`Plan`] orders manifests, and [`prune_order`] the members of an apply set that are deleted.
 //! - [`ReadySet`] hands out objects once their dependencies are done.
 //! - [`access`] computes the permissions that a command needs.
-//! - [`unexplained`] finds objects of the cluster that belong to nobody.
+//! - [`unexplained`] finds objects of the cluster that no manifest, owner or apply set explains.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -29,7 +29,7 @@ use crate::live::Target;
 use dependency::Node;
 pub use dependency::{Dependency, DependencyKind};
 pub use depends_on::DEPENDS_ON;
-use graph::{Order, Step};
+use graph::{Order, OrderedNode};
 pub use ready_set::ReadySet;
 pub use unexplained::{is_transient, unexplained};
 pub use wave::Wave;
@@ -68,7 +68,7 @@ impl Plan {
             targets[at].desired.warn(warning);
         }
         let mut targets: Vec<Option<Target>> = targets.into_iter().map(Some).collect();
-        let items = steps.into_iter().filter_map(|Step { index, wave, needs }| {
+        let items = steps.into_iter().filter_map(|OrderedNode { index, wave, needs }| {
             let target = targets[index].take()?;
             Some(PlanItem { target, wave, needs })
         });

@@ -9,7 +9,7 @@ use super::dependency::{DependencyKind, Node};
 use super::references::{Reference, at, subjects};
 use super::wave::Wave;
 
-/// Finds the nodes that references mean.
+/// An index that finds the nodes of references.
 #[derive(Default)]
 pub(super) struct ObjectIndex<'t> {
     /// By group, kind, namespace and name.

@@ -27,16 +27,16 @@ const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/tem
 /// as well.
 #[must_use]
 pub fn references<'m>(key: &'m ObjectKey, manifest: &'m Value) -> Vec<Reference<'m>> {
-    let mut found = ReferenceFinder { namespace: key.namespace.as_deref(), references: Vec::new() };
+    let mut finder = ReferenceFinder { namespace: key.namespace.as_deref(), references: Vec::new() };
     if let Some(namespace) = &key.namespace {
-        found.add("", "Namespace", None, Some(namespace), DependencyKind::Inside);
+        finder.add("", "Namespace", None, Some(namespace), DependencyKind::Inside);
     }
     let pods = POD_SPECS.iter().filter_map(|pointer| at(manifest, pointer));
     if let Some(spec) = pods.into_iter().find(|spec| spec.get("containers").is_some_and(Value::is_array)) {
-        found.pod(spec);
+        finder.pod(spec);
     }
-    found.of_kind(&key.gvk, manifest);
-    found.references
+    finder.of_kind(&key.gvk, manifest);
+    finder.references
 }
 
 struct ReferenceFinder<'a> {
@@ -57,7 +57,7 @@ impl<'a> ReferenceFinder<'a> {
         self.references.extend(name.map(|name| Reference { group, kind, namespace, name, strength }));
     }
 
-    /// Adds an object of the same namespace.
+    /// Adds an object in the namespace of the manifest.
     fn in_same_namespace(&mut self, group: &'a str, kind: &'a str, name: Option<&'a str>, strength: DependencyKind) {
         self.add(group, kind, self.namespace, name, strength);
     }

@@ -73,13 +73,13 @@ mod tests {
 
     #[test]
     fn what_others_need_comes_first() {
-        let of = |api_version, kind| Wave::of(&GroupVersionKind::new(api_version, kind));
-        assert!(of("v1", "Namespace") < of("v1", "Secret"));
-        assert!(of("v1", "Secret") < of("apps/v1", "Deployment"));
-        assert!(of("rbac.authorization.k8s.io/v1", "Role") < of("rbac.authorization.k8s.io/v1", "RoleBinding"));
-        assert!(of("apiextensions.k8s.io/v1", "CustomResourceDefinition") < of("example.com/v1", "Widget"));
-        let webhooks = of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration");
-        assert!(of("example.com/v1", "Widget") < webhooks);
-        assert_eq!(of("example.com/v1", "Service"), Wave::Custom);
+        let wave = |api_version, kind| Wave::of(&GroupVersionKind::new(api_version, kind));
+        assert!(wave("v1", "Namespace") < wave("v1", "Secret"));
+        assert!(wave("v1", "Secret") < wave("apps/v1", "Deployment"));
+        assert!(wave("rbac.authorization.k8s.io/v1", "Role") < wave("rbac.authorization.k8s.io/v1", "RoleBinding"));
+        assert!(wave("apiextensions.k8s.io/v1", "CustomResourceDefinition") < wave("example.com/v1", "Widget"));
+        let webhooks = wave("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration");
+        assert!(wave("example.com/v1", "Widget") < webhooks);
+        assert_eq!(wave("example.com/v1", "Service"), Wave::Custom);
     }
 }

@@ -225,7 +225,7 @@ impl ObjectReport {
 
     fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
         (self.changes, self.conflicts, self.details.versions) = (fields.changes, fields.conflicts, fields.versions);
-        (self.beside, self.ignored, self.details.unmanaged) = (fields.beside, fields.ignored, fields.unmanaged);
+        (self.beside, self.ignored, self.details.unmanaged) = (fields.added_items, fields.ignored, fields.unmanaged);
         (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
     }
 

@@ -1,4 +1,4 @@
-//! What is left to ask after the server rejected the apply.
+//! The questions that follow when the server rejects the apply.
 
 use serde_json::Value;
 use structured_merge::without_system_fields;
@@ -17,7 +17,7 @@ use crate::diagnostic::Diagnostic;
 use crate::request::{RequestError, StatusError};
 
 impl ComparisonMachine<'_> {
-    /// The server rejects the apply.
+    /// Takes the rejection of the apply.
     pub(super) fn apply_rejected(&mut self, live: Option<Box<LiveObject>>, error: RequestError) -> State {
         let is_clash = error.status().is_some_and(|status| status.code == 422);
         match live {
@@ -29,11 +29,12 @@ impl ComparisonMachine<'_> {
         }
     }
 
-    /// Predicts the apply after manual claims have passed to us, those on what is in the way included; none if there are none.
+    /// Predicts the apply after manual claims, also on fields that conflict with the manifest, have been transferred to us. `None` if
+    /// there are no such claims.
     fn after_transfer(&self, live: &LiveObject, error: &RequestError) -> Option<Prediction> {
         let LiveObject { current, wanted } = live;
         let (manifest, kind) = (wanted.object(self.target), self.target.kind());
-        // A patch loses nulls that an apply is refused for. Where the types are known, none of those is left.
+        // A patch drops nulls for which the server refuses an apply. If the types are known, such nulls have already been removed.
         if !self.schema.declares("kind") && holds_null(manifest) {
             return None;
         }
@@ -44,7 +45,8 @@ impl ComparisonMachine<'_> {
         Some(predict_displacing(manifest, current, self.schema, kind.as_ref(), self.policy, in_the_way))
     }
 
-    /// The server rejects the apply with the manual claims as well, or it cannot be asked, or the object has changed meanwhile.
+    /// Takes the rejection of the patch that tries the apply with the manual claims: the server rejects that too, cannot be asked, or
+    /// the object has changed.
     pub(super) fn transfer_rejected(
         &mut self,
         live: Box<LiveObject>,
@@ -59,7 +61,7 @@ impl ComparisonMachine<'_> {
         }
     }
 
-    /// The server rejects what would be left once manual claims have passed, or the object has changed meanwhile.
+    /// Takes the rejection of the object that remains after a transfer of claims; the reason may be that the object has changed.
     pub(super) fn pruning_rejected(&mut self, live: Box<LiveObject>, error: &RequestError) -> State {
         if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
             self.rounds -= 1;
@@ -68,7 +70,7 @@ impl ComparisonMachine<'_> {
         self.rejected(Some(live), error)
     }
 
-    /// Reads the rejection, and probes whether the manifest alone would be accepted if that says more.
+    /// Reads the rejection. If a probe can give a better diagnostic, asks if the server accepts the manifest alone.
     pub(super) fn rejected(&mut self, live: Option<Box<LiveObject>>, error: &RequestError) -> State {
         let Some(status) = error.refusal() else {
             return State::Done(Finding::Unknown(Diagnostic::about(&self.target.key.gvk, error)));
@@ -91,22 +93,24 @@ impl ComparisonMachine<'_> {
         }
     }
 
-    /// Objects to dry-run create before blaming immutability, and what the rejection means if the server accepts them all. If the
-    /// manifest itself is rejected, its values are invalid; if only the merged object is, live fields clash with it. None if
-    /// nothing can be learnt from that.
+    /// The objects whose creation is tried before immutable fields are blamed, and the meaning of the rejection if the server accepts
+    /// them all. If it rejects the manifest itself, its values are invalid; if it rejects only the merged object, live fields clash
+    /// with the manifest. `None` if a probe shows nothing.
     fn probes(&self, live: &LiveObject, status: &StatusError, refused: &Diagnostic) -> Option<(Vec<Probe>, Refusal)> {
         let gvk = &self.target.key.gvk;
         let manifest = self.target.desired.object();
         let (object, sent) = (&live.current.object, live.wanted.object(self.target));
         let subject = self.subject(object);
-        let own = |tells| Some(Probe { object: probe_object(gvk, manifest, object)?, refused: refused.clone(), tells });
+        let own = |is_specific| {
+            Some(Probe { object: probe_object(gvk, manifest, object)?, refused: refused.clone(), is_specific })
+        };
         let refused = refused_result(&subject, status);
         if may_be_immutable(status) {
             let kind = self.target.kind();
             let merged = predict(sent, &live.current, self.schema, kind.as_ref(), self.policy).object;
             let accepted = Refusal::Immutable(unchangeable(self.target, object, status));
             let object = probe_object(gvk, &without_system_fields(&merged), object)?;
-            return Some((vec![Probe { object, refused, tells: false }, own(false)?], accepted));
+            return Some((vec![Probe { object, refused, is_specific: false }, own(false)?], accepted));
         }
         (blame(&subject, status) == Blame::Both).then(|| Some((vec![own(true)?], Refusal::Other(refused))))?
     }
@@ -127,10 +131,10 @@ impl ComparisonMachine<'_> {
         State::Done(Finding::Refused { live: Some(live), refusal })
     }
 
-    /// What the rejection of a probe says.
+    /// The diagnostic for the rejection of a probe.
     fn diagnostic_of(&self, probe: Probe, error: &RequestError) -> Diagnostic {
         let refusal =
-            error.status().filter(|_| probe.tells).map(|status| refusal(self.target, None, self.schema, status));
+            error.status().filter(|_| probe.is_specific).map(|status| refusal(self.target, None, self.schema, status));
         match refusal {
             Some(Refusal::Other(diagnostic)) if !diagnostic.details.is_empty() => diagnostic,
             _ => probe.refused,

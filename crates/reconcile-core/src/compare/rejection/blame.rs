@@ -1,11 +1,11 @@
-//! Whose doing a refusal is: that of the manifest, or of what the live object has beside it.
+//! Decides if the manifest is to blame for a refusal, or fields that only the live object has.
 
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, item_element};
 
 use super::and_more;
 use super::causes::message_of;
-use super::cursor::{Place, follow_validation};
+use super::cursor::{Cursor, follow_validation};
 use super::rejected_object::RejectedObject;
 use crate::compare::policy::Policy;
 use crate::diagnostic::Diagnostic;
@@ -13,18 +13,18 @@ use crate::live::discreet::Discreet;
 use crate::manifest::yaml::Step;
 use crate::request::{Cause, StatusError};
 
-/// Which of the two a refusal complains of.
+/// The part of the merged object that a refusal is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::compare) enum Blame {
-    /// Of what the manifest has or lacks.
+    /// Fields that the manifest has or lacks.
     Manifest,
-    /// Of both, as far as the paths tell.
+    /// Both, as far as the paths show.
     Both,
-    /// Of what only the live object has.
+    /// Fields that only the live object has.
     Live,
 }
 
-/// Whom the causes of a 422 blame.
+/// Reads the causes of a 422.
 #[must_use]
 pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusError) -> Blame {
     if status.code != 422 || subject.live.is_none() {
@@ -33,9 +33,9 @@ pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusErr
     let merged = subject.merged();
     let (mut live, mut own) = (false, false);
     for cause in &status.causes {
-        let is_lives = culprit(subject, &merged, cause).is_some();
-        live |= is_lives || company(subject, &merged, cause).is_some();
-        own |= !is_lives;
+        let is_live_only = live_only_field(subject, &merged, cause).is_some();
+        live |= is_live_only || live_only_sibling(subject, &merged, cause).is_some();
+        own |= !is_live_only;
     }
     match (live, own) {
         (false, _) => Blame::Manifest,
@@ -44,7 +44,7 @@ pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusErr
     }
 }
 
-/// A refusal of what an apply would make of the live object, where the manifest is right by itself.
+/// The diagnostic for a refused result of an apply, if the manifest by itself is valid.
 #[must_use]
 pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &StatusError) -> Diagnostic {
     if subject.is_secret() {
@@ -54,29 +54,29 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
     let merged = subject.merged();
     let mut messages: Vec<String> = Vec::new();
     for cause in &status.causes {
-        let place = follow_validation(Place::root(&merged, subject.of), &merged, &cause.field);
-        let message = message_of(place, cause);
+        let cursor = follow_validation(Cursor::root(&merged, subject.schema), &merged, &cause.field);
+        let message = message_of(cursor, cause);
         if !messages.contains(&message) {
             messages.push(message);
         }
     }
     messages.extend(and_more(status));
-    let trouble = Diagnostic::new(status, format!("the server would refuse the result: {}", messages.join("; ")));
+    let diagnostic = Diagnostic::new(status, format!("the server would refuse the result: {}", messages.join("; ")));
     let stored = status.causes.iter().find_map(|cause| stored_version(subject, cause));
     let clash = || {
         let found = |find: fn(&RejectedObject<'_>, &Value, &Cause) -> Option<FieldPath>| {
             status.causes.iter().find_map(|cause| find(subject, &merged, cause))
         };
-        found(culprit).or_else(|| found(company)).and_then(|path| subject.clash(&path))
+        found(live_only_field).or_else(|| found(live_only_sibling)).and_then(|path| subject.clash(&path))
     };
     match stored.or_else(clash) {
-        Some(hint) => trouble.with_hint(hint),
-        None => trouble,
+        Some(hint) => diagnostic.with_hint(hint),
+        None => diagnostic,
     }
 }
 
-/// What only manual changes own of what a refusal may be about: it can pass to us, so that the apply takes it out. The fields
-/// and items that the causes name come first; where there are none, the neighbours that they may mean.
+/// The fields that a refusal may be about and that only manual changes own: they can be transferred to us, so that the apply removes
+/// them. These are the fields and items that the causes name or, if there are none, the neighbours that they may mean.
 #[must_use]
 pub(in crate::compare) fn in_the_way(
     subject: &RejectedObject<'_>,
@@ -89,53 +89,55 @@ pub(in crate::compare) fn in_the_way(
         let fields = paths.iter().filter_map(|path| owners.transferable_fields(path, policy));
         fields.fold(FieldSet::new(), |all, fields| all.union(&fields))
     };
-    let named = manual(status.causes.iter().filter_map(|cause| culprit(subject, &merged, cause)).collect());
+    let named = manual(status.causes.iter().filter_map(|cause| live_only_field(subject, &merged, cause)).collect());
     if !named.is_empty() {
         return named;
     }
-    let near = |cause| neighbours(subject, &merged, cause).into_iter().chain(company(subject, &merged, cause));
+    let near =
+        |cause| neighbours(subject, &merged, cause).into_iter().chain(live_only_sibling(subject, &merged, cause));
     manual(status.causes.iter().flat_map(near).collect())
 }
 
-/// The field or item that a cause is about, where the live object has it and the manifest does not.
-fn culprit(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
-    let place = follow_validation(Place::root(subject.manifest(), subject.of), merged, &cause.field);
-    place.kept.or_else(|| twin(subject, merged, cause))
+/// The field or item that a cause is about, if the live object has it and the manifest does not.
+fn live_only_field(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+    let cursor = follow_validation(Cursor::root(subject.manifest(), subject.schema), merged, &cause.field);
+    cursor.live_only.or_else(|| live_only_duplicate(subject, merged, cause))
 }
 
-/// The item that has the same value as one of the manifest's, where that must differ.
-fn twin(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+/// The item of the live object that repeats a value of the manifest's items which must be unique.
+fn live_only_duplicate(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
     let is_duplicate = cause.reason == "FieldValueDuplicate";
-    is_duplicate.then(|| stranger(subject, merged, cause, |item, value, inner| at(item, inner) == Some(value)))?
+    is_duplicate
+        .then(|| find_live_only_item(subject, merged, cause, |item, value, inner| at(item, inner) == Some(value)))?
 }
 
-/// An item that the live object has beside the one that a cause is about: alone, the manifest's may be right (the only port of a
-/// Service needs no name).
-fn company(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
-    stranger(subject, merged, cause, |_, _, _| true)
+/// Another item in the list of the item that a cause is about, if only the live object has it: without it, the manifest's item may be
+/// valid (the only port of a Service needs no name).
+fn live_only_sibling(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+    find_live_only_item(subject, merged, cause, |_, _, _| true)
 }
 
-/// An item that the manifest does not have, in a keyed list around the place of a cause. `is_meant` gets the item, the value at
-/// the place, and the way to that from its own item.
-fn stranger(
+/// An item that the manifest does not have, in a keyed list that contains the value of a cause. `is_meant` gets the item, the value,
+/// and the path to the value from its own item.
+fn find_live_only_item(
     subject: &RejectedObject<'_>,
     merged: &Value,
     cause: &Cause,
     is_meant: impl Fn(&Value, &Value, &[Step<'_>]) -> bool,
 ) -> Option<FieldPath> {
-    let place = follow_validation(Place::root(merged, subject.of), merged, &cause.field);
-    let (value, _) = place.here();
-    for (depth, step) in place.steps.iter().enumerate().rev() {
-        let (Step::Index(own), (list, of)) = (step, place.trail.get(depth)?) else { continue };
-        if !matches!(of.list_kind(), ListKind::Keyed(_)) {
+    let cursor = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
+    let (value, _) = cursor.here();
+    for (depth, step) in cursor.steps.iter().enumerate().rev() {
+        let (Step::Index(own), (list, schema)) = (step, cursor.trail.get(depth)?) else { continue };
+        if !matches!(schema.list_kind(), ListKind::Keyed(_)) {
             continue;
         }
-        let above = FieldPath::from(place.path.elements().get(..depth)?.to_vec());
-        let (_, inner) = place.steps.get(depth..)?.split_first()?;
+        let above = FieldPath::from(cursor.path.elements().get(..depth)?.to_vec());
+        let (_, inner) = cursor.steps.get(depth..)?.split_first()?;
         let others =
             list.as_array()?.iter().enumerate().filter(|(index, item)| index != own && is_meant(item, value, inner));
-        let paths = others.filter_map(|(_, item)| item_element(item, *of)).map(|element| above.child(element));
-        // Keys that an item of the manifest leaves out have their defaults in its claims.
+        let paths = others.filter_map(|(_, item)| item_element(item, *schema)).map(|element| above.child(element));
+        // The claims hold the defaults of keys that the manifest leaves out.
         let found = paths.into_iter().find(|path| !subject.claims().contains_at_or_below(path));
         if found.is_some() {
             return found;
@@ -151,31 +153,31 @@ fn at<'v>(value: &'v Value, steps: &[Step<'_>]) -> Option<&'v Value> {
     })
 }
 
-/// Fields that the live object has and the manifest does not, beside the field that a cause names (a second source of a
-/// volume) or mentioned in its text (`may not be specified when 'value' is not empty`).
+/// Fields that only the live object has: siblings of the field that a cause names (a second source of a volume), or fields that its
+/// text mentions (`may not be specified when 'value' is not empty`).
 fn neighbours(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec<FieldPath> {
-    let own = follow_validation(Place::root(subject.manifest(), subject.of), merged, &cause.field);
-    let place = follow_validation(Place::root(merged, subject.of), merged, &cause.field);
+    let own = follow_validation(Cursor::root(subject.manifest(), subject.schema), merged, &cause.field);
+    let cursor = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
     let (_, text) = cause.message.split_once(": ").unwrap_or(("", &cause.message));
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let parents = place.steps.len();
+    let parents = cursor.steps.len();
     let mut found = Vec::new();
     for depth in (0..parents).rev() {
         let (Some((Value::Object(there), _)), Some((Value::Object(wanted), _))) =
-            (place.trail.get(depth), own.trail.get(depth))
+            (cursor.trail.get(depth), own.trail.get(depth))
         else {
             continue;
         };
-        let is_beside = depth + 1 == parents && cause.reason == "FieldValueForbidden";
-        let above = FieldPath::from(place.path.elements().get(..depth).unwrap_or_default().to_vec());
+        let is_sibling = depth + 1 == parents && cause.reason == "FieldValueForbidden";
+        let above = FieldPath::from(cursor.path.elements().get(..depth).unwrap_or_default().to_vec());
         let names = there.keys().filter(|name| !wanted.contains_key(*name));
-        let meant = names.filter(|name| is_beside || words.contains(&name.as_str()));
+        let meant = names.filter(|name| is_sibling || words.contains(&name.as_str()));
         found.extend(meant.map(|name| above.field(name)));
     }
     found
 }
 
-/// What to do about a version that a CustomResourceDefinition drops while objects may be stored in it.
+/// Advice about a version that a CustomResourceDefinition drops although objects may be stored in it.
 fn stored_version(subject: &RejectedObject<'_>, cause: &Cause) -> Option<String> {
     if !subject.target.key.gvk.is_crd() || !cause.field.starts_with("status.storedVersions") {
         return None;

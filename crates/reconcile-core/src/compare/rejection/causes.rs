@@ -3,7 +3,7 @@
 use serde_json::Value;
 use structured_merge::{FieldPath, PathElement};
 
-use super::cursor::{Place, follow_validation};
+use super::cursor::{Cursor, follow_validation};
 use super::rejected_object::RejectedObject;
 use super::suggest;
 use crate::diagnostic::Diagnostic;
@@ -12,7 +12,7 @@ use crate::manifest::yaml::Step;
 use crate::request::Cause;
 use crate::text::similar;
 
-/// What the server validates for all versions of a definition at once, where they have it alike, and where v1 has it
+/// Fields that the server's internal type has once for all versions of a definition if they are equal, with their paths in v1
 /// (apiextensions-apiserver `pkg/apis/apiextensions/v1/conversion.go`).
 const OF_ALL_VERSIONS: [(&str, &str); 4] = [
     ("spec.validation", "spec.versions[0].schema"),
@@ -20,85 +20,87 @@ const OF_ALL_VERSIONS: [(&str, &str); 4] = [
     ("spec.additionalPrinterColumns", "spec.versions[0].additionalPrinterColumns"),
     ("spec.selectableFields", "spec.versions[0].selectableFields"),
 ];
-/// What a cause without a field has in its place.
+/// The field of a cause that is about no field.
 const NO_FIELD: &str = "<nil>";
-/// Longest text of a complaint.
+/// Maximum length of the text of a complaint, in bytes; a message may have twice as many characters.
 const LONGEST: usize = 300;
 
-pub(super) fn mistakes(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> {
+pub(super) fn diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> {
     if subject.is_secret() {
-        return of_secret(subject, causes);
+        return secret_diagnostics(subject, causes);
     }
     let has_field = |cause: &&Cause| !cause.field.is_empty() && cause.field != NO_FIELD;
     let merged = subject.merged();
-    let place_of = |cause: &Cause| {
-        let follow = |field: &str| follow_validation(Place::root(subject.manifest(), subject.of), &merged, field);
-        let place = match of_first_version(subject, &cause.field) {
+    let cursor_of = |cause: &Cause| {
+        let follow = |field: &str| follow_validation(Cursor::root(subject.manifest(), subject.schema), &merged, field);
+        let cursor = match of_first_version(subject, &cause.field) {
             Some(field) => follow(&field),
             None => follow(&cause.field),
         };
-        // What a Secret has in `stringData` is checked once it is in `data`.
-        let given = if place.missing.is_empty() { None } else { cause.field.strip_prefix("data[") };
+        // The server checks the `stringData` of a Secret once it is in `data`.
+        let given = if cursor.missing.is_empty() { None } else { cause.field.strip_prefix("data[") };
         let given = given.map(|key| follow(&format!("stringData[{key}")));
-        given.filter(|given| given.missing.is_empty()).unwrap_or(place)
+        given.filter(|given| given.missing.is_empty()).unwrap_or(cursor)
     };
-    let places: Vec<_> = causes.iter().filter(has_field).map(|cause| (place_of(cause), cause)).collect();
-    // A field that takes its default from another repeats the complaint about that one.
-    let is_echo = |place: &Place<'_>, cause: &Cause| {
-        !place.missing.is_empty()
+    let cursors: Vec<_> = causes.iter().filter(has_field).map(|cause| (cursor_of(cause), cause)).collect();
+    // The complaint about a field is repeated for a field that takes its default from it.
+    let is_repeated = |cursor: &Cursor<'_>, cause: &Cause| {
+        !cursor.missing.is_empty()
             && cause.reason == "FieldValueInvalid"
-            && places.iter().any(|(other, of)| other.missing.is_empty() && of.message == cause.message)
+            && cursors
+                .iter()
+                .any(|(other, other_cause)| other.missing.is_empty() && other_cause.message == cause.message)
     };
-    let own = places.iter().filter(|(place, cause)| !is_echo(place, cause));
-    let found: Vec<_> = own.map(|(place, cause)| mistake(subject, place.clone(), cause)).collect();
+    let own = cursors.iter().filter(|(cursor, cause)| !is_repeated(cursor, cause));
+    let found: Vec<_> = own.map(|(cursor, cause)| diagnostic(subject, cursor.clone(), cause)).collect();
     if !found.is_empty() {
         return found;
     }
-    // Without a field they still say what is wrong with the object.
-    let whole = Place::root(subject.manifest(), subject.of);
-    causes.iter().map(|cause| subject.of_value(&whole, capped(&cause.message))).collect()
+    // Causes without a field are about the whole object.
+    let whole = Cursor::root(subject.manifest(), subject.schema);
+    causes.iter().map(|cause| subject.diagnostic_at_value(&whole, capped(&cause.message))).collect()
 }
 
-/// What a definition has in its first version and the server names as if it were that of all.
+/// The v1 path of a field of a definition that the server names by its internal path.
 fn of_first_version(subject: &RejectedObject<'_>, field: &str) -> Option<String> {
     let is_definition = subject.target.key.gvk.is_crd();
     let (of_all, of_first) = OF_ALL_VERSIONS.iter().find(|(of_all, _)| is_definition && field.starts_with(of_all))?;
     Some(field.replacen(of_all, of_first, 1))
 }
 
-/// What a cause says of a place, which need not be in the manifest.
-pub(super) fn message_of(place: Place<'_>, cause: &Cause) -> String {
+/// The message of a cause about a value, which need not be in the manifest.
+pub(super) fn message_of(cursor: Cursor<'_>, cause: &Cause) -> String {
     let complaint = Complaint::read(cause);
-    let (place, is_key) = complaint.narrowed(place);
-    capped(&worded(&place, is_key, &complaint).0)
+    let (cursor, is_key) = complaint.narrowed(cursor);
+    capped(&worded(&cursor, is_key, &complaint).0)
 }
 
-fn mistake(subject: &RejectedObject<'_>, place: Place<'_>, cause: &Cause) -> Diagnostic {
+fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -> Diagnostic {
     let complaint = Complaint::read(cause);
-    let (place, is_key) = complaint.narrowed(place);
-    let (message, hint) = worded(&place, is_key, &complaint);
-    let problem = if is_key || !place.missing.is_empty() {
-        subject.of_key(&place, capped(&message))
+    let (cursor, is_key) = complaint.narrowed(cursor);
+    let (message, hint) = worded(&cursor, is_key, &complaint);
+    let diagnostic = if is_key || !cursor.missing.is_empty() {
+        subject.diagnostic_at_key(&cursor, capped(&message))
     } else {
-        subject.of_value(&place, capped(&message))
+        subject.diagnostic_at_value(&cursor, capped(&message))
     };
-    let hint = hint.or_else(|| subject.clash(place.kept.as_ref()?));
+    let hint = hint.or_else(|| subject.clash(cursor.live_only.as_ref()?));
     match hint {
-        Some(hint) => problem.with_hint(hint),
-        None if complaint.kind == Kind::Required && !place.missing.is_empty() => {
-            problem.with_hint(format!("see what belongs there with `{}`", explain(subject, &place)))
+        Some(hint) => diagnostic.with_hint(hint),
+        None if complaint.kind == ComplaintKind::Required && !cursor.missing.is_empty() => {
+            diagnostic.with_hint(format!("see what belongs there with `{}`", explain(subject, &cursor)))
         }
-        None => problem,
+        None => diagnostic,
     }
 }
 
-/// Of a Secret, the field and what the cause's reason says: the text of a cause may quote its values.
-fn of_secret(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> {
+/// The diagnostics for a Secret, from the fields and reasons of the causes alone: their text may quote secret values.
+fn secret_diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> {
     let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
     let discreet = Discreet::of(&objects);
     let fields = causes.iter().filter_map(|cause| Some((discreet.field(&cause.field)?, cause)));
-    let problems = fields.map(|(mut field, cause)| {
-        // What a Secret has in `stringData` is checked when it is in `data`.
+    let diagnostics = fields.map(|(mut field, cause)| {
+        // The server checks the `stringData` of a Secret once it is in `data`.
         if let [PathElement::Field(part), PathElement::Field(key)] = field.elements()
             && part == "data"
         {
@@ -115,57 +117,59 @@ fn of_secret(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> 
         let steps: Vec<Step<'_>> = names.into_iter().map(Step::Key).collect();
         subject.target.desired.origin.diagnostic_at_key(&steps, message)
     });
-    problems.collect()
+    diagnostics.collect()
 }
 
 fn field_name(element: &PathElement) -> Option<&str> {
     if let PathElement::Field(name) = element { Some(name) } else { None }
 }
 
-/// What the server says of a key that no Secret can have (apimachinery `validation.IsConfigMapKey`).
+/// The server's message about an invalid key of a Secret (apimachinery `validation.IsConfigMapKey`).
 const BAD_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name' or \
                        'KEY_NAME' or 'key-name')";
 
-/// Returns true if something may be a key of a Secret, but for its length.
+/// Returns true if all characters are valid in a key of a Secret; the length is not checked.
 fn is_data_key(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
-/// A complaint in words, and what to do where the complaint itself says so.
-fn worded(place: &Place<'_>, is_key: bool, complaint: &Complaint) -> (String, Option<String>) {
-    let name = format!("`{}`", place.full_path());
+/// The message of a complaint, with a hint if the complaint itself holds advice.
+fn worded(cursor: &Cursor<'_>, is_key: bool, complaint: &Complaint) -> (String, Option<String>) {
+    let name = format!("`{}`", cursor.full_path());
     let detail = &complaint.detail;
     match (complaint.kind, complaint.value.as_ref()) {
-        (Kind::Required, _) => {
-            let what = if place.missing.is_empty() { "needs a value" } else { "is missing" };
+        (ComplaintKind::Required, _) => {
+            let what = if cursor.missing.is_empty() { "needs a value" } else { "is missing" };
             (with_detail(&format!("{name} {what}"), detail), None)
         }
-        (Kind::Unsupported, Some(Value::String(value))) => {
+        (ComplaintKind::Unsupported, Some(Value::String(value))) => {
             (format!("{name} cannot be `{value}`"), Some(supported(value, detail)))
         }
-        (Kind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), detail), None),
-        (Kind::Duplicate, Some(value)) => (format!("{name}: `{}` is used twice", short(value)), None),
-        (Kind::Duplicate, None) => (format!("{name} is used twice"), None),
-        (Kind::Invalid, Some(value)) if is_key => {
+        (ComplaintKind::Unsupported, _) => (with_detail(&format!("{name} has an unsupported value"), detail), None),
+        (ComplaintKind::Duplicate, Some(value)) => (format!("{name}: `{}` is used twice", short(value)), None),
+        (ComplaintKind::Duplicate, None) => (format!("{name} is used twice"), None),
+        (ComplaintKind::Invalid, Some(value)) if is_key => {
             (format!("{name}: a key cannot be `{}`: {detail}", short(value)), None)
         }
-        (Kind::Invalid, Some(value)) if place.missing.is_empty() && place.here().0 == value && is_short(value) => {
+        (ComplaintKind::Invalid, Some(value))
+            if cursor.missing.is_empty() && cursor.here().0 == value && is_short(value) =>
+        {
             (format!("{name} cannot be `{}`: {detail}", short(value)), None)
         }
-        (Kind::Invalid | Kind::Other, _) => (format!("{name}: {detail}"), None),
+        (ComplaintKind::Invalid | ComplaintKind::Other, _) => (format!("{name}: {detail}"), None),
     }
 }
 
-/// How to look a field up; entries of maps and items of lists have no explanation of their own.
-fn explain(subject: &RejectedObject<'_>, place: &Place<'_>) -> String {
-    let fields = place.missing.split('[').next().unwrap_or_default();
+/// The command that explains a field; `kubectl explain` does not know entries of maps and items of lists.
+fn explain(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> String {
+    let fields = cursor.missing.split('[').next().unwrap_or_default();
     let path =
-        fields.split('.').filter(|name| !name.is_empty()).fold(place.path.clone(), |path, name| path.field(name));
+        fields.split('.').filter(|name| !name.is_empty()).fold(cursor.path.clone(), |path, name| path.field(name));
     suggest::explain(&subject.target.key.gvk, &path)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ComplaintKind {
     Required,
     Unsupported,
     Duplicate,
@@ -173,10 +177,10 @@ enum Kind {
     Other,
 }
 
-/// `Invalid value: 800000: must be between 1 and 65535, inclusive`, in its parts.
+/// The parts of a message such as `Invalid value: 800000: must be between 1 and 65535, inclusive`.
 struct Complaint {
-    kind: Kind,
-    /// The value, where it is a scalar in JSON form.
+    kind: ComplaintKind,
+    /// The value, if the message has it in JSON form.
     value: Option<Value>,
     detail: String,
 }
@@ -185,16 +189,16 @@ impl Complaint {
     fn read(cause: &Cause) -> Self {
         let (title, rest) = cause.message.split_once(": ").unwrap_or((&cause.message, ""));
         let kind = match title {
-            "Required value" => Kind::Required,
-            "Unsupported value" => Kind::Unsupported,
-            "Duplicate value" => Kind::Duplicate,
-            "Invalid value" => Kind::Invalid,
-            _ => Kind::Other,
+            "Required value" => ComplaintKind::Required,
+            "Unsupported value" => ComplaintKind::Unsupported,
+            "Duplicate value" => ComplaintKind::Duplicate,
+            "Invalid value" => ComplaintKind::Invalid,
+            _ => ComplaintKind::Other,
         };
-        let has_value = matches!(kind, Kind::Unsupported | Kind::Duplicate | Kind::Invalid);
+        let has_value = matches!(kind, ComplaintKind::Unsupported | ComplaintKind::Duplicate | ComplaintKind::Invalid);
         let (value, detail) = if has_value { value_and_detail(rest) } else { (None, rest) };
         let detail = if detail.is_empty() && !has_value { title.to_lowercase() } else { detail.to_owned() };
-        let detail = if kind == Kind::Required && rest.is_empty() { String::new() } else { detail };
+        let detail = if kind == ComplaintKind::Required && rest.is_empty() { String::new() } else { detail };
         let mut detail = detail.replace(&format!("{} in body ", cause.field), "");
         // `must be of type integer: "number"` repeats the type that it found.
         if cause.reason == "FieldValueTypeInvalid"
@@ -205,30 +209,31 @@ impl Complaint {
         Self { kind, value, detail: without_pattern(&detail) }
     }
 
-    /// The cause names `metadata.labels` and its value the label: the entry that has it, as key or as value.
-    fn narrowed<'a>(&self, place: Place<'a>) -> (Place<'a>, bool) {
-        let Some(Value::String(text)) = &self.value else { return (place, false) };
-        if !place.missing.is_empty() {
-            return (place, false);
+    /// Narrows a map to the entry that the complaint means: a cause names `metadata.labels`, and its value is the key or value of the
+    /// label. Returns true as well if the complaint is about the key.
+    fn narrowed<'a>(&self, cursor: Cursor<'a>) -> (Cursor<'a>, bool) {
+        let Some(Value::String(text)) = &self.value else { return (cursor, false) };
+        if !cursor.missing.is_empty() {
+            return (cursor, false);
         }
-        let (here, _) = place.here();
+        let (here, _) = cursor.here();
         let Value::Object(map) = here else {
             // `data[a b]: Invalid value: "a b"` is about the key.
-            let is_its_key = place.steps.last() == Some(&Step::Key(text)) && here.as_str() != Some(text);
-            return (place, self.kind == Kind::Invalid && is_its_key);
+            let is_its_key = cursor.steps.last() == Some(&Step::Key(text)) && here.as_str() != Some(text);
+            return (cursor, self.kind == ComplaintKind::Invalid && is_its_key);
         };
         let as_key = map.contains_key(text).then_some(text);
         let mut with_value = map.iter().filter(|(_, value)| value.as_str() == Some(text)).map(|(key, _)| key);
         let key = as_key.or_else(|| with_value.next().filter(|_| with_value.next().is_none()));
-        let mut narrow = place.clone();
+        let mut narrow = cursor.clone();
         match key {
             Some(key) if narrow.enter_key(key) => (narrow, as_key.is_some()),
-            _ => (place, false),
+            _ => (cursor, false),
         }
     }
 }
 
-/// A value in JSON form and what is said of it. A whole struct, or a text that only looks like a value, is left out.
+/// Splits a text into a value in JSON form and its detail. A dump of a struct, or a text that only looks like a value, is no value.
 fn value_and_detail(text: &str) -> (Option<Value>, &str) {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let Some(Ok(value)) = values.next() else {
@@ -244,7 +249,7 @@ fn value_and_detail(text: &str) -> (Option<Value>, &str) {
     }
 }
 
-/// Without the regular expression, which repeats the sentence before it.
+/// Removes the regular expression, which repeats the sentence before it.
 fn without_pattern(detail: &str) -> String {
     const PATTERN: &str = ", regex used for validation is '";
     let Some((before, rest)) = detail.split_once(PATTERN) else { return detail.to_owned() };
@@ -252,7 +257,7 @@ fn without_pattern(detail: &str) -> String {
     format!("{})", before.replace(",  or ", " or ")) + after
 }
 
-/// `supported values: "Always", "IfNotPresent", "Never"`
+/// The hint for a detail such as `supported values: "Always", "IfNotPresent", "Never"`.
 fn supported(value: &str, detail: &str) -> String {
     let Some(list) = detail.strip_prefix("supported values: ") else { return detail.to_owned() };
     let names: Vec<&str> = list.split(", ").map(|name| name.trim_matches('"')).collect();

@@ -1,48 +1,48 @@
-//! Follows the paths in a server's messages through the manifest. The manifest tells where a key ends: keys may hold dots,
-//! slashes and brackets, and the server does not escape them.
+//! Follows the paths in a server's messages through the manifest. The keys of the manifest show where a key ends in the path: keys
+//! may hold dots, slashes and brackets, and the server does not escape them.
 
 use serde_json::Value;
 use structured_merge::{FieldPath, ListKind, PathElement, TypeRef, item_element};
 
 use crate::manifest::yaml::Step;
 
-/// A place in a manifest.
+/// A value in a manifest, and the path to it.
 #[derive(Clone)]
-pub(super) struct Place<'a> {
-    /// The way there.
+pub(super) struct Cursor<'a> {
+    /// The steps from the whole object.
     pub steps: Vec<Step<'a>>,
-    /// The same, by the keys of lists.
+    /// The same path, with the keys of list items.
     pub path: FieldPath,
-    /// The value and its type on each step, from the whole object to the place itself.
+    /// The value and its type at each step, from the whole object to the value itself.
     pub trail: Vec<(&'a Value, TypeRef<'a>)>,
-    /// What the path names further and the manifest does not have.
+    /// The rest of the path, which the manifest does not have.
     pub missing: String,
-    /// The field or item that the path names next, where the manifest does not have it and the merged object does.
-    pub kept: Option<FieldPath>,
-    /// Which of several items with one key a path means: the server does not tell.
+    /// The field or item that the path names next, if the merged object has it and the manifest does not.
+    pub live_only: Option<FieldPath>,
+    /// The number of the item to take if several items have one key: the path does not show which one is meant.
     pub choice: usize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Cursor<'a> {
     /// The whole object.
-    pub fn root(manifest: &'a Value, of: TypeRef<'a>) -> Self {
+    pub fn root(manifest: &'a Value, schema: TypeRef<'a>) -> Self {
         Self {
             steps: Vec::new(),
             path: FieldPath::root(),
-            trail: vec![(manifest, of)],
+            trail: vec![(manifest, schema)],
             missing: String::new(),
-            kept: None,
+            live_only: None,
             choice: 0,
         }
     }
 
-    /// The value, and its type.
+    /// The value and its type.
     pub fn here(&self) -> (&'a Value, TypeRef<'a>) {
         // The trail begins with the object itself and only grows.
         *self.trail.last().unwrap_or(&(&Value::Null, TypeRef::untyped()))
     }
 
-    /// The path with what the manifest does not have.
+    /// The whole path, including the rest that the manifest does not have.
     pub fn full_path(&self) -> String {
         match self.missing.as_str() {
             "" => self.path.to_string(),
@@ -51,46 +51,46 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// One step into a mapping.
+    /// Enters a field of a mapping; returns false if there is no such field.
     pub fn enter_key(&mut self, key: &str) -> bool {
-        let (value, of) = self.here();
+        let (value, schema) = self.here();
         let Some((key, below)) = value.as_object().and_then(|map| map.get_key_value(key)) else { return false };
         self.steps.push(Step::Key(key));
         self.path = self.path.field(key);
-        self.trail.push((below, of.field(key)));
+        self.trail.push((below, schema.field(key)));
         true
     }
 
-    /// One step into a list.
+    /// Enters an item of a list; returns false if there is no such item.
     pub fn enter_index(&mut self, index: usize) -> bool {
-        let (value, of) = self.here();
+        let (value, schema) = self.here();
         let Some(item) = value.get(index).filter(|_| value.is_array()) else { return false };
         self.steps.push(Step::Index(index));
-        self.path = self.path.child(item_element(item, of).unwrap_or_else(|| PathElement::index(index)));
-        self.trail.push((item, of.item()));
+        self.path = self.path.child(item_element(item, schema).unwrap_or_else(|| PathElement::index(index)));
+        self.trail.push((item, schema.item()));
         true
     }
 }
 
-/// Follows a path of managed fields (`.spec.ports[port=80,protocol="TCP"].name`) as far as the manifest has it; answers
-/// with what is left of the text.
-pub(super) fn follow_managed<'a, 't>(mut place: Place<'a>, mut text: &'t str) -> (Place<'a>, &'t str) {
+/// Follows a path of managed fields (`.spec.ports[port=80,protocol="TCP"].name`) as far as the manifest has it. Returns the rest of
+/// the text as well.
+pub(super) fn follow_managed<'a, 't>(mut cursor: Cursor<'a>, mut text: &'t str) -> (Cursor<'a>, &'t str) {
     loop {
-        let (value, _) = place.here();
+        let (value, _) = cursor.here();
         let next = match value {
             Value::Object(_) => text.strip_prefix('.').and_then(|rest| {
                 let (key, rest) = longest_key(value, |key| rest.strip_prefix(key).filter(ends_managed))?;
-                place.enter_key(&key).then_some(rest)
+                cursor.enter_key(&key).then_some(rest)
             }),
             Value::Array(_) => text.strip_prefix('[').and_then(|rest| {
-                let (index, rest) = item_by_key(&place, rest)?;
-                place.enter_index(index).then_some(rest)
+                let (index, rest) = item_by_key(&cursor, rest)?;
+                cursor.enter_index(index).then_some(rest)
             }),
             _ => None,
         };
         match next {
             Some(rest) => text = rest,
-            None => return (place, text),
+            None => return (cursor, text),
         }
     }
 }
@@ -99,15 +99,15 @@ fn ends_managed(rest: &&str) -> bool {
     rest.is_empty() || rest.starts_with(['.', '[']) || rest.starts_with(": ")
 }
 
-/// The longest key of a map with which a text begins, and what follows it; `after` says what follows a key.
+/// The longest key of a map with which a text begins, and the rest of the text; `after` returns the rest after a key.
 fn longest_key<'t>(map: &Value, after: impl Fn(&str) -> Option<&'t str>) -> Option<(String, &'t str)> {
     let keys = map.as_object()?.keys().filter_map(|key| Some((key, after(key)?)));
     keys.max_by_key(|(key, _)| key.len()).map(|(key, rest)| (key.clone(), rest))
 }
 
-/// The item that `name="web"]…`, `="member"]…` or `3]…` means, and what follows.
-fn item_by_key<'t>(place: &Place<'_>, text: &'t str) -> Option<(usize, &'t str)> {
-    let (Value::Array(items), of) = place.here() else { return None };
+/// The index of the item that `name="web"]…`, `="member"]…` or `3]…` means, and the rest of the text.
+fn item_by_key<'t>(cursor: &Cursor<'_>, text: &'t str) -> Option<(usize, &'t str)> {
+    let (Value::Array(items), schema) = cursor.here() else { return None };
     if let Some((number, rest)) = text.split_once(']')
         && let Ok(index) = number.parse()
     {
@@ -117,15 +117,15 @@ fn item_by_key<'t>(place: &Place<'_>, text: &'t str) -> Option<(usize, &'t str)>
     let at = |item: &&Value| {
         keys.iter().all(|(name, wanted)| {
             let value = if name.is_empty() { Some(*item) } else { item.get(name) };
-            value.or_else(|| of.item().default_of(name)).is_some_and(|value| value == wanted)
+            value.or_else(|| schema.item().default_of(name)).is_some_and(|value| value == wanted)
         })
     };
     let mut found = items.iter().enumerate().filter(|(_, item)| at(item)).map(|(index, _)| index);
     let first = found.next()?;
-    Some((found.take(place.choice).last().unwrap_or(first), rest))
+    Some((found.take(cursor.choice).last().unwrap_or(first), rest))
 }
 
-/// Reads `name="web",port=80]…`; the name of a set's member is empty.
+/// Reads `name="web",port=80]…`, and returns the rest of the text. The name is empty for a member of a set.
 pub(super) fn keys(mut text: &str) -> Option<(Vec<(String, Value)>, &str)> {
     let mut keys = Vec::new();
     loop {
@@ -141,12 +141,12 @@ pub(super) fn keys(mut text: &str) -> Option<(Vec<(String, Value)>, &str)> {
     }
 }
 
-/// Follows a path of the validation (`spec.ports[1].port`, `data[a.b]`). Its positions are those of `merged`, where the
-/// manifest's items may stand elsewhere.
-pub(super) fn follow_validation<'a>(mut place: Place<'a>, merged: &Value, path: &str) -> Place<'a> {
+/// Follows a path of the validation (`spec.ports[1].port`, `data[a.b]`). Its indices are those of `merged`, in which the items of the
+/// manifest may have other indices.
+pub(super) fn follow_validation<'a>(mut cursor: Cursor<'a>, merged: &Value, path: &str) -> Cursor<'a> {
     let (mut seen, mut text) = (Some(merged), path);
     while !text.is_empty() {
-        let (value, of) = place.here();
+        let (value, schema) = cursor.here();
         let (inner, bracketed) = (text.strip_prefix('.').unwrap_or(text), text.strip_prefix('['));
         let next = match (value, bracketed) {
             (Value::Object(_), Some(inner)) => {
@@ -160,7 +160,7 @@ pub(super) fn follow_validation<'a>(mut place: Place<'a>, merged: &Value, path: 
                 let Some((number, rest)) = inner.split_once(']') else { break };
                 let Ok(index) = number.parse::<usize>() else { break };
                 let item = seen.and_then(|list| list.get(index));
-                if !own_index(value, item, index, of).is_some_and(|at| place.enter_index(at)) {
+                if !index_in_manifest(value, item, index, schema).is_some_and(|at| cursor.enter_index(at)) {
                     break;
                 }
                 (seen, text) = (item, rest);
@@ -169,18 +169,18 @@ pub(super) fn follow_validation<'a>(mut place: Place<'a>, merged: &Value, path: 
             _ => None,
         };
         let Some((key, rest)) = next else { break };
-        place.enter_key(&key);
+        cursor.enter_key(&key);
         seen = seen.and_then(|map| map.get(&key));
         text = rest;
     }
-    text.trim_start_matches('.').clone_into(&mut place.missing);
-    place.kept = kept(&place, seen);
-    place
+    text.trim_start_matches('.').clone_into(&mut cursor.missing);
+    cursor.live_only = live_only(&cursor, seen);
+    cursor
 }
 
-/// What is missing in the manifest, if `seen` has it, which is the merged object at the same place.
-fn kept(place: &Place<'_>, seen: Option<&Value>) -> Option<FieldPath> {
-    let text = place.missing.as_str();
+/// The path of the field or item that the manifest lacks, if the merged object (`seen`, at the same path) has it.
+fn live_only(cursor: &Cursor<'_>, seen: Option<&Value>) -> Option<FieldPath> {
+    let text = cursor.missing.as_str();
     let element = match seen? {
         Value::Object(map) => {
             let name = text.split(['.', '[']).next()?;
@@ -188,24 +188,24 @@ fn kept(place: &Place<'_>, seen: Option<&Value>) -> Option<FieldPath> {
         }
         Value::Array(items) => {
             let index: usize = text.strip_prefix('[')?.split_once(']')?.0.parse().ok()?;
-            item_element(items.get(index)?, place.here().1)
+            item_element(items.get(index)?, cursor.here().1)
         }
         _ => None,
     };
-    element.map(|element| place.path.child(element))
+    element.map(|element| cursor.path.child(element))
 }
 
-/// Where the manifest has the item that the server has seen at a position.
-fn own_index(list: &Value, item: Option<&Value>, index: usize, of: TypeRef<'_>) -> Option<usize> {
-    if *of.list_kind() == ListKind::Atomic {
+/// The index in the manifest of the item that the server saw at `index`.
+fn index_in_manifest(list: &Value, item: Option<&Value>, index: usize, schema: TypeRef<'_>) -> Option<usize> {
+    if *schema.list_kind() == ListKind::Atomic {
         return Some(index);
     }
-    let element = item_element(item?, of);
+    let element = item_element(item?, schema);
     if element.is_none() {
-        // The item lacks its key: it can only be the manifest's own, and has the position that it has there.
+        // An item without its key can only come from the manifest, and has the same index there.
         return Some(index);
     }
-    list.as_array()?.iter().position(|own| item_element(own, of) == element)
+    list.as_array()?.iter().position(|own| item_element(own, schema) == element)
 }
 
 #[cfg(test)]
@@ -222,7 +222,7 @@ mod tests {
         ]}}}})
     }
 
-    fn of() -> TypeRef<'static> {
+    fn schema() -> TypeRef<'static> {
         builtin().object(&GroupVersionKind::new("apps/v1", "Deployment")).unwrap()
     }
 
@@ -244,8 +244,8 @@ mod tests {
             ),
             (": no", "", ": no"),
         ] {
-            let (place, left) = follow_managed(Place::root(&manifest, of()), text);
-            assert_eq!((place.path.to_string().as_str(), left), (path, rest), "{text}");
+            let (cursor, left) = follow_managed(Cursor::root(&manifest, schema()), text);
+            assert_eq!((cursor.path.to_string().as_str(), left), (path, rest), "{text}");
         }
     }
 
@@ -257,21 +257,21 @@ mod tests {
             {"name": "we\"b]", "args": ["x", 5]},
             {"name": "a b", "ports": [{"containerPort": 81, "protocol": "UDP"}, {"containerPort": 80}]},
         ]}}}});
-        let follow = |path: &str| follow_validation(Place::root(&manifest, of()), &merged, path);
-        let place = follow("spec.template.spec.containers[2].ports[1].containerPort");
-        assert_eq!(place.here().0, &json!(80));
-        assert_eq!(place.steps[4], Step::Index(0));
+        let follow = |path: &str| follow_validation(Cursor::root(&manifest, schema()), &merged, path);
+        let cursor = follow("spec.template.spec.containers[2].ports[1].containerPort");
+        assert_eq!(cursor.here().0, &json!(80));
+        assert_eq!(cursor.steps[4], Step::Index(0));
         assert_eq!(follow("spec.template.spec.containers[1].args[1]").here().0, &json!(5));
         let injected = follow("spec.template.spec.containers[0].image");
         assert_eq!(
             (injected.path.to_string().as_str(), injected.missing.as_str()),
             ("spec.template.spec.containers", "[0].image")
         );
-        assert_eq!(injected.kept.unwrap().to_string(), "spec.template.spec.containers[name=injected]");
-        assert_eq!(follow("spec.selector").kept, None);
+        assert_eq!(injected.live_only.unwrap().to_string(), "spec.template.spec.containers[name=injected]");
+        assert_eq!(follow("spec.selector").live_only, None);
         assert_eq!(follow("spec.selector").full_path(), "spec.selector");
         let data = json!({"data": {"a.b": "x", "c]d": "y"}});
-        let root = Place::root(&data, TypeRef::untyped());
+        let root = Cursor::root(&data, TypeRef::untyped());
         assert_eq!(follow_validation(root.clone(), &data, "data[a.b]").here().0, &json!("x"));
         assert_eq!(follow_validation(root, &data, "data[c]d]").here().0, &json!("y"));
     }

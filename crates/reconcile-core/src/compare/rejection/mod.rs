@@ -1,4 +1,4 @@
-//! The server's refusals as mistakes in the manifest: each with its file, line and column, in words for who wrote it.
+//! Turns the server's refusals into diagnostics of the manifest, each with its file, line and column.
 //!
 //! ```text
 //! 500 "failed to create typed patch object … .spec.replicas: expected numeric…" ─typed───┐
@@ -28,7 +28,7 @@ const NOT_CONVERTED: &str = "failed to convert new object";
 const NOT_TYPED_LIVE: [&str; 2] =
     ["failed to create typed live object", "failed to create manager for existing fields"];
 
-/// What stands for the complaints that were not read.
+/// The text that replaces the causes that were not read.
 #[must_use]
 pub(super) fn and_more(status: &StatusError) -> Option<String> {
     (status.more_causes > 0).then(|| format!("and {} more", status.more_causes))
@@ -41,21 +41,21 @@ pub(super) fn is_typed(status: &StatusError) -> bool {
     status.code == 500 && (says(NOT_TYPED) || says(NOT_CONVERTED)) && !is_live_typed_wrongly(status)
 }
 
-/// Returns true if a refusal says that the live object does not fit its type, so that nobody can apply it.
+/// Returns true if a refusal says that the live object does not fit its type, so that the server refuses every apply.
 #[must_use]
 pub(super) fn is_live_typed_wrongly(status: &StatusError) -> bool {
     status.code == 500 && NOT_TYPED_LIVE.iter().any(|text| status.message.contains(text))
 }
 
-/// The mistakes that a refusal reports, in the order of the file; none where it reports something else.
+/// The mistakes in the manifest that a refusal reports, in the order of the file; empty if it reports anything else.
 #[must_use]
-pub(super) fn mistakes(subject: &RejectedObject<'_>, status: &StatusError) -> Vec<Diagnostic> {
+pub(super) fn diagnostics(subject: &RejectedObject<'_>, status: &StatusError) -> Vec<Diagnostic> {
     let mut found = if is_typed(status) && status.message.contains(NOT_TYPED) {
-        typed::mistakes(subject, &status.message)
+        typed::diagnostics(subject, &status.message)
     } else if is_typed(status) {
-        conversion::mistakes(subject, &status.message)
+        conversion::diagnostics(subject, &status.message)
     } else if status.code == 422 {
-        causes::mistakes(subject, &status.causes)
+        causes::diagnostics(subject, &status.causes)
     } else {
         Vec::new()
     };

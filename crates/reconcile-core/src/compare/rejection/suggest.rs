@@ -1,18 +1,18 @@
-//! What a field that does not exist was meant to be.
+//! Suggestions for fields that do not exist.
 
 use structured_merge::{FieldPath, GroupVersionKind, PathElement, TypeRef};
 
-use super::cursor::Place;
+use super::cursor::Cursor;
 use crate::text::similar;
 
-/// Advice about a key that the type at `parent` does not have: a place near by where it belongs, else a name like it, else
-/// where to look.
-pub(super) fn field(gvk: &GroupVersionKind, parent: &Place<'_>, name: &str) -> String {
-    let (map, of) = parent.here();
-    let is_there = |of: TypeRef<'_>| of.declares(name) || of.item().declares(name);
-    // Written too deep: an outer level has it.
+/// Advice about a key that the type at `parent` does not have: the level above or below that has the field, or a similar name, or
+/// the command that lists the fields.
+pub(super) fn field(gvk: &GroupVersionKind, parent: &Cursor<'_>, name: &str) -> String {
+    let (map, schema) = parent.here();
+    let is_there = |schema: TypeRef<'_>| schema.declares(name) || schema.item().declares(name);
+    // Indented too much: an outer level has the field.
     let outer = parent.trail.split_last().map_or(&[][..], |(_, outer)| outer);
-    if let Some(depth) = outer.iter().rposition(|(_, of)| of.declares(name)) {
+    if let Some(depth) = outer.iter().rposition(|(_, schema)| schema.declares(name)) {
         let outer = FieldPath::from(parent.path.elements().iter().take(depth).cloned().collect::<Vec<_>>());
         return if depth == 0 {
             format!("`{name}` belongs to the top level of the object: indent it less")
@@ -20,12 +20,12 @@ pub(super) fn field(gvk: &GroupVersionKind, parent: &Place<'_>, name: &str) -> S
             format!("`{name}` belongs to `{outer}`: indent it less")
         };
     }
-    // Not deep enough: a key beside it has it.
+    // Indented too little: a key of the same level has the field.
     let siblings = map.as_object().into_iter().flat_map(serde_json::Map::keys);
-    if let Some(sibling) = siblings.filter(|key| key.as_str() != name).find(|key| is_there(of.field(key))) {
+    if let Some(sibling) = siblings.filter(|key| key.as_str() != name).find(|key| is_there(schema.field(key))) {
         return format!("`{name}` belongs to `{}`: indent it more", parent.path.field(sibling));
     }
-    match similar(name, of.field_names()) {
+    match similar(name, schema.field_names()) {
         Some(similar) => format!("did you mean `{similar}`?"),
         None => format!("see the fields there with `{}`", explain(gvk, &parent.path)),
     }
@@ -61,15 +61,15 @@ mod tests {
     #[test]
     fn a_field_on_the_wrong_level_is_sent_where_it_belongs() {
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");
-        let of = builtin().object(&gvk).unwrap();
+        let schema = builtin().object(&gvk).unwrap();
         let manifest = json!({"metadata": {}, "template": {}, "spec": {"template": {"replicas": 2, "spec": {
             "containers": [{"name": "web"}], "image": "x"}}}});
         let advice = |path: &[&str], name: &str| {
-            let mut place = Place::root(&manifest, of);
+            let mut cursor = Cursor::root(&manifest, schema);
             for key in path {
-                assert!(place.enter_key(key));
+                assert!(cursor.enter_key(key));
             }
-            field(&gvk, &place, name)
+            field(&gvk, &cursor, name)
         };
         assert_eq!(advice(&[], "template"), "`template` belongs to `spec`: indent it more");
         assert_eq!(advice(&["spec", "template"], "replicas"), "`replicas` belongs to `spec`: indent it less");

@@ -87,7 +87,7 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
     needed.0
 }
 
-/// Permissions that `diff` does without: then the report leaves out the webhooks and policies that may change objects.
+/// Permissions that `diff` can do without. Without them, the report leaves out the webhooks and policies that may change objects.
 #[must_use]
 pub fn optional(discovery: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
@@ -122,13 +122,13 @@ fn verbs(collection: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeS
         verbs.insert("list");
     }
     if purpose == Purpose::Apply || needs.asks {
-        // A server-side apply of what is missing is a patch that creates.
+        // A server-side apply of a missing object is a patch that creates it.
         verbs.extend(["patch", "create"]);
     }
     if purpose == Purpose::Apply && needs.replaces {
         verbs.insert("delete");
     }
-    // Readiness is followed by a LIST and a stream of changes, except of kinds whose objects are ready when they exist.
+    // Readiness needs a LIST and a watch, except for kinds whose objects are ready as soon as they exist.
     if purpose == Purpose::Apply && needs.waits && can("list") {
         verbs.insert("list");
         if can("watch") && structured_merge::builtin_kind(&collection.resource.gvk).is_none_or(|kind| kind.status) {
@@ -184,9 +184,9 @@ impl Needed {
         namespaces.extend(pruned.namespaces.iter().map(String::as_str));
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "list", "delete"] } else { &["list"] };
         for resource in of_targets.chain(&pruned.resources) {
-            let places = if resource.namespaced { namespaces.iter().copied().map(Some).collect() } else { vec![None] };
-            for (place, verb) in places.iter().flat_map(|place| verbs.iter().map(move |verb| (*place, verb))) {
-                self.on(resource, place, verb);
+            let scopes = if resource.namespaced { namespaces.iter().copied().map(Some).collect() } else { vec![None] };
+            for (scope, verb) in scopes.iter().flat_map(|scope| verbs.iter().map(move |verb| (*scope, verb))) {
+                self.on(resource, scope, verb);
             }
         }
     }

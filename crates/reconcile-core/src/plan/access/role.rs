@@ -26,9 +26,9 @@ pub struct RoleFor {
 /// One `Role` for each namespace, and one `ClusterRole` for cluster-scoped resources, named `NAME-diff` and `NAME-apply`.
 #[must_use]
 pub fn roles(permissions: &BTreeSet<Permission>, purpose: Purpose, name: &str) -> Vec<RoleFor> {
-    let mut places: BTreeMap<Option<&str>, Vec<&Permission>> = BTreeMap::new();
+    let mut scopes: BTreeMap<Option<&str>, Vec<&Permission>> = BTreeMap::new();
     for permission in permissions {
-        places.entry(permission.namespace.as_deref()).or_default().push(permission);
+        scopes.entry(permission.namespace.as_deref()).or_default().push(permission);
     }
     let role = |(namespace, permissions): (Option<&str>, Vec<&Permission>)| RoleFor {
         purpose,
@@ -36,14 +36,14 @@ pub fn roles(permissions: &BTreeSet<Permission>, purpose: Purpose, name: &str) -
         name: format!("{name}-{}", purpose.name()),
         rules: rules(&permissions),
     };
-    places.into_iter().map(role).collect()
+    scopes.into_iter().map(role).collect()
 }
 
 /// The key by which permissions are grouped to a rule: equal but for resources or names.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Common<'p, T> {
+struct RuleKey<'p, T> {
     group: &'p str,
-    of: T,
+    scope: T,
     verbs: Vec<&'p str>,
 }
 
@@ -53,15 +53,15 @@ fn rules(permissions: &[&Permission]) -> Vec<PolicyRule> {
     for Permission { group, resource, name, verb, .. } in permissions {
         verbs.entry((group, resource, name.as_deref())).or_default().insert(verb);
     }
-    let mut by_name: BTreeMap<Common<'_, Option<&str>>, BTreeSet<&str>> = BTreeMap::new();
+    let mut by_name: BTreeMap<RuleKey<'_, Option<&str>>, BTreeSet<&str>> = BTreeMap::new();
     for ((group, resource, name), verbs) in verbs {
-        by_name.entry(Common { group, of: name, verbs: sorted(verbs) }).or_default().insert(resource);
+        by_name.entry(RuleKey { group, scope: name, verbs: sorted(verbs) }).or_default().insert(resource);
     }
-    let mut by_resources: BTreeMap<Common<'_, (BTreeSet<&str>, bool)>, BTreeSet<&str>> = BTreeMap::new();
-    for (Common { group, of: name, verbs }, resources) in by_name {
-        by_resources.entry(Common { group, of: (resources, name.is_some()), verbs }).or_default().extend(name);
+    let mut by_resources: BTreeMap<RuleKey<'_, (BTreeSet<&str>, bool)>, BTreeSet<&str>> = BTreeMap::new();
+    for (RuleKey { group, scope: name, verbs }, resources) in by_name {
+        by_resources.entry(RuleKey { group, scope: (resources, name.is_some()), verbs }).or_default().extend(name);
     }
-    let rules = by_resources.into_iter().map(|(Common { group, of: (resources, _), verbs }, names)| PolicyRule {
+    let rules = by_resources.into_iter().map(|(RuleKey { group, scope: (resources, _), verbs }, names)| PolicyRule {
         api_groups: Some(vec![group.to_owned()]),
         resource_names: (!names.is_empty()).then(|| owned(names)),
         resources: Some(owned(resources)),
@@ -97,14 +97,14 @@ impl RoleFor {
     /// Returns true if a permission is one of those of the role.
     #[must_use]
     pub fn holds(&self, permission: &Permission) -> bool {
-        let among = |texts: Option<&Vec<String>>, text| texts.is_some_and(|texts| texts.contains(text));
+        let contains = |texts: Option<&Vec<String>>, text| texts.is_some_and(|texts| texts.contains(text));
         self.namespace == permission.namespace
             && self.rules.iter().any(|rule| {
                 let names = rule.resource_names.as_ref();
-                among(rule.api_groups.as_ref(), &permission.group)
-                    && among(rule.resources.as_ref(), &permission.resource)
+                contains(rule.api_groups.as_ref(), &permission.group)
+                    && contains(rule.resources.as_ref(), &permission.resource)
                     && rule.verbs.contains(&permission.verb)
-                    && permission.name.as_ref().map_or(names.is_none(), |name| among(names, name))
+                    && permission.name.as_ref().map_or(names.is_none(), |name| contains(names, name))
             })
     }
 }

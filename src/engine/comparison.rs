@@ -13,10 +13,10 @@ use crate::compare::{
     may_hold_refused_nulls,
 };
 use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::comparison_inputs::{Known, is_only_looked_for};
 use crate::engine::dry_run::drive;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
-use crate::engine::known::{Known, is_only_looked_for};
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::fetch::{fetch_into, get};
 use crate::live::types::Types;

@@ -10,12 +10,12 @@
 pub(crate) mod apply_run;
 pub(crate) mod backoff;
 pub(crate) mod comparison;
+pub(crate) mod comparison_inputs;
 pub mod dry_run;
-pub(crate) mod elsewhere;
 pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod item;
-pub(crate) mod known;
+pub(crate) mod other_shards;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;
 pub(crate) mod server;

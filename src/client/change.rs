@@ -1,4 +1,4 @@
-//! Requests that change objects: each is either tried or made, and the types keep the two apart.
+//! Requests that change objects. The types keep dry runs and writes apart.
 
 use bytes::Bytes;
 use http::Method;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::request::{Request, RequestKind, Retry};
 use reconcile_core::request::Address;
 
-/// A change, of which it is not said yet whether it is tried or made: [`Change::dry_run`] and [`Change::write`] do.
+/// A change of an object. [`Change::dry_run`] and [`Change::write`] make a request of it.
 #[derive(Clone, Debug)]
 pub struct Change {
     method: Method,
@@ -17,14 +17,14 @@ pub struct Change {
 }
 
 impl Change {
-    /// A change in general.
+    /// A change with any method and body.
     #[must_use]
     pub fn new(method: Method, address: Address, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         Self { method, address, content_type, body: body.into() }
     }
 
-    /// A server-side apply (JSON is YAML). Duplicate keys cannot occur in a body that we wrote, and unknown fields are
-    /// refused whatever `fieldValidation` says, so the server is spared reading the body twice.
+    /// A server-side apply (JSON is YAML). With `fieldValidation=Ignore`, the server need not read the body twice: a body that we
+    /// serialised has no duplicate keys, and an apply refuses unknown fields anyway.
     #[must_use]
     pub fn apply(object: Address, manager: &str, force: bool, body: &Value) -> Self {
         let address = by(object, manager).with("fieldValidation", "Ignore").with("force", force.to_string());
@@ -50,13 +50,13 @@ impl Change {
         Self::new(Method::DELETE, object, "application/json", options.to_string())
     }
 
-    /// The server tries it (`dryRun=All`) and changes nothing, which it may be asked for again.
+    /// The change as a dry run (`dryRun=All`), which changes nothing and may be repeated.
     #[must_use]
     pub fn dry_run(self) -> DryRun {
         DryRun(self.request(RequestKind::DryRun, Retry::Safe))
     }
 
-    /// The server makes it.
+    /// The change as a write.
     #[must_use]
     pub fn write(self, retry: Retry) -> Write {
         Write(self.request(RequestKind::Write, retry))
@@ -72,11 +72,11 @@ fn by(address: Address, manager: &str) -> Address {
     address.with("fieldManager", manager)
 }
 
-/// A change that the server only tries: it cannot be sent without `dryRun=All`.
+/// A dry run of a change. It cannot be sent without `dryRun=All`.
 #[derive(Clone, Debug)]
 pub struct DryRun(Request);
 
-/// A change that the server makes.
+/// A write.
 #[derive(Clone, Debug)]
 pub struct Write(Request);
 

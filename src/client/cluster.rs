@@ -1,4 +1,4 @@
-//! A connection to one cluster: requests within their deadline, again when that is harmless, and counted.
+//! A connection to one cluster. Requests have a deadline, are repeated if that is safe, and are counted.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::options::{ConnectOptions, Log, RequestTimeout};
 use super::request::{Counters, Reply, Request, RequestKind};
 use super::transport::deadline::Deadline;
 use super::transport::endpoint::Endpoint;
-use super::transport::pace::{Answer, Pace};
+use super::transport::pace::{LoadSignal, Pace};
 use super::transport::watch::Watch;
 use super::transport::{exchange, retry};
 use reconcile_core::request::Address;
@@ -24,7 +24,7 @@ const NOTE_RETRIES: u8 = 1;
 /// The verbosity from which every request is noted.
 const NOTE_REQUESTS: u8 = 6;
 
-/// How often a pause checks whether the run was stopped.
+/// The interval at which a pause checks whether the run was stopped.
 const STOP_CHECK: Duration = Duration::from_millis(100);
 /// The longest pause, whatever a server asks for.
 const LONGEST_PAUSE: Duration = Duration::from_hours(1);
@@ -43,9 +43,9 @@ struct Inner {
     log: Log,
     counters: Counters,
     pace: Pace,
-    /// The server answered at least once.
+    /// True once the server has answered.
     reached: AtomicBool,
-    /// A connection was made, and the server was not given up since.
+    /// True if a connection was made, and the server was not given up since.
     connected: AtomicBool,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Debug for Cluster {
 }
 
 impl Cluster {
-    /// A connection over which nothing was sent yet.
+    /// A connection over which no request was sent yet.
     pub(super) fn new(
         context: Option<String>,
         namespace: String,
@@ -96,32 +96,32 @@ impl Cluster {
         &self.0.endpoint.server
     }
 
-    /// The namespace of objects that name none: of the flag, the context, the pod, or `default`.
+    /// The namespace of manifests without one: that of the flag, the context or the pod, or `default`.
     #[must_use]
     pub fn default_namespace(&self) -> &str {
         &self.0.namespace
     }
 
-    /// The same connection, over which nothing more is sent once `stop` is set: every request fails then, those under way that
-    /// change nothing included, and no pause before a repetition is waited for to its end.
+    /// The same connection, over which nothing more is sent once `stop` is set. Then every new request fails, requests under way that
+    /// change nothing fail as well, and pauses before a repetition end.
     #[must_use]
     pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
         Self(self.0, Some(stop))
     }
 
-    /// The same connection for what is not to be left half-done.
+    /// The same connection for requests that are sent even if the run is stopped, so that nothing is left half done.
     #[must_use]
     pub fn until_done(&self) -> Self {
         Self(Arc::clone(&self.0), None)
     }
 
-    /// Returns true if nothing more is to be sent.
+    /// Returns true if nothing more may be sent.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.1.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Waits this long, but not longer than something may be sent.
+    /// Waits this long, or until the run is stopped.
     pub async fn pause(&self, wait: Duration) {
         let start = tokio::time::Instant::now();
         let left = || wait.min(LONGEST_PAUSE).saturating_sub(start.elapsed());
@@ -130,22 +130,22 @@ impl Cluster {
         }
     }
 
-    /// How many requests were sent so far, repetitions included.
+    /// The numbers of requests that were sent so far, repetitions included.
     #[must_use]
     pub fn counts(&self) -> RequestCounts {
         self.0.counters.now()
     }
 
-    /// How many requests may be under way at the moment. What is begun is finished when the run is interrupted, so that no more
-    /// writes than this are begun.
+    /// The number of requests that may be under way at the moment. An interrupted run finishes the writes that it has begun, so callers
+    /// begin no more than this number at once.
     #[must_use]
     pub fn at_once(&self) -> usize {
         self.0.pace.limit()
     }
 
-    /// Sends one request, repeats it where that is harmless, and reads the answer to its end, all within the request timeout.
-    /// A 401 renews credentials that can be renewed, once, and starts over. Once nothing more is to be sent, the answer to a
-    /// request that changes nothing is no longer waited for; a write is waited for to its end.
+    /// Sends one request, repeats it if that is safe, and reads the whole answer, all within the request timeout. After a 401, it renews
+    /// the credentials once, if they can be renewed, and starts over. If the run is stopped, it does not wait for the answer to a
+    /// request that changes nothing; it waits for every write.
     pub async fn send(&self, request: impl Into<Request>) -> Result<Reply, RequestError> {
         let request = request.into();
         if request.kind == RequestKind::Write {
@@ -175,7 +175,7 @@ impl Cluster {
         }
     }
 
-    /// Waits until nothing more is to be sent, which may be never.
+    /// Waits until the run is stopped, which may be never.
     async fn stopped(&self) {
         if self.1.is_none() {
             std::future::pending::<()>().await;
@@ -186,7 +186,7 @@ impl Cluster {
     }
 
     async fn repeat(&self, session: &Session, request: &Request) -> Result<Reply, RequestError> {
-        // Kept until the answer is there, so that a server which asks for a pause gets one.
+        // Kept until the answer has come, also during pauses, so that a server that asks for a pause gets one.
         let _permit = tokio::select! {
             biased;
             permit = self.0.pace.permit() => permit,
@@ -211,7 +211,7 @@ impl Cluster {
                 false => (retry::wait(request.retry, &error, failures, left, jitter), retry::MAX_RETRIES),
             };
             let Some(wait) = wait else {
-                // One request has waited for the server to return: the others need not.
+                // One request has already waited for the server to return: the others do not wait.
                 self.0.connected.fetch_and(!is_gone, Ordering::Relaxed);
                 return Err(error);
             };
@@ -226,8 +226,8 @@ impl Cluster {
         }
     }
 
-    /// Opens a stream of changes; the address says of what, and from which resourceVersion on. It is opened once: a watcher
-    /// has to list again anyway before it tries again. A 401 renews credentials as [`Cluster::send`] does.
+    /// Opens a watch; the address names the collection and the resourceVersion to start from. It is not repeated, because a watcher
+    /// has to list again anyway before the next attempt. A 401 renews the credentials as in [`Cluster::send`].
     pub async fn watch(&self, address: impl Into<Address>) -> Result<Watch, RequestError> {
         let request = Request::watch(address);
         tokio::select! {
@@ -262,11 +262,11 @@ impl Cluster {
         let start = Instant::now();
         let exchange = exchange::exchange(&session.client, &self.0.endpoint, request, deadline);
         let outcome = self.attempt(session, request, exchange, |reply| reply.status).await;
-        self.0.pace.learn(request.kind, Answer::of(&outcome), start.elapsed());
+        self.0.pace.learn(request.kind, LoadSignal::of(&outcome), start.elapsed());
         outcome
     }
 
-    /// Counts a request, and notes what became of it.
+    /// Sends a request once, counts it, and logs its outcome.
     async fn attempt<T>(
         &self,
         session: &Session,
@@ -317,7 +317,7 @@ impl Cluster {
     }
 }
 
-/// How a request is called in notes.
+/// The name of a request in log lines.
 fn name_of(request: &Request) -> String {
     format!("{} {}", request.method, request.text())
 }

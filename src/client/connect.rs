@@ -1,4 +1,4 @@
-//! From what was asked for to a connection.
+//! Makes a connection from flags, kubeconfig and environment.
 
 use std::path::{Path, PathBuf};
 
@@ -42,14 +42,14 @@ pub struct ConfigNames {
     pub users: Vec<String>,
 }
 
-/// A context of the kubeconfig, as far as it says where it leads.
+/// A context of the kubeconfig, with its server and namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     /// Its name.
     pub name: String,
-    /// The URL of its server, without a password; none where the kubeconfig has none.
+    /// The URL of its server, without a password; `None` if the kubeconfig has none.
     pub server: Option<String>,
-    /// The proxy to the server, where the kubeconfig has one: another network may have other servers at the same address.
+    /// The proxy to the server, if the kubeconfig has one: behind another proxy, the same address may be another server.
     pub proxy: Option<String>,
     /// Its namespace.
     pub namespace: String,
@@ -63,7 +63,7 @@ pub struct Contexts {
 }
 
 impl Contexts {
-    /// Reads them from the kubeconfig that [`connect`] would use.
+    /// Reads the contexts from the kubeconfig that [`connect`] would use.
     pub fn load(kubeconfig: Option<&Path>, environment: &Environment) -> Result<Self, Diagnostic> {
         let Kubeconfig { document, looked_at } = Kubeconfig::load(kubeconfig, environment)?;
         let contexts = document.contexts.iter().map(|(name, context)| {
@@ -80,13 +80,13 @@ impl Contexts {
         Ok(Self { contexts: contexts.collect(), looked_at })
     }
 
-    /// All of them.
+    /// All contexts.
     #[must_use]
     pub fn all(&self) -> &[Context] {
         &self.contexts
     }
 
-    /// The context with this name; the error names those that there are.
+    /// The context with this name; the error lists the existing ones.
     pub fn named(&self, name: &str) -> Result<&Context, Diagnostic> {
         let existing = || -> Vec<String> { self.contexts.iter().map(|context| context.name.clone()).collect() };
         let found = self.contexts.iter().find(|context| context.name == name);

@@ -1,5 +1,5 @@
-//! Fetches a manifest by its URL, as kubectl does for `-f https://…`: with the authorities of the machine and the proxies of
-//! the environment, and without any credentials of a cluster.
+//! Fetches a manifest by its URL, as kubectl does for `-f https://…`: with the certificate authorities of the machine and the proxies
+//! of the environment, and without any credentials of a cluster.
 
 use std::time::Duration;
 
@@ -17,17 +17,17 @@ use super::transport::connector::Connector;
 use super::transport::exchange::user_agent;
 use super::transport::{connect_cause, proxy};
 
-/// How often it is tried when the server fails or cannot be reached (cli-runtime `readHttpWithRetries`).
+/// The number of attempts if the server fails or cannot be reached (cli-runtime `readHttpWithRetries`).
 const TRIES: usize = 3;
-/// How many redirections are followed.
+/// The number of redirections that are followed.
 const MAX_REDIRECTIONS: usize = 10;
 
-/// How much is borne.
+/// The limits of a download.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// How long one try may take as a whole.
+    /// The time that one attempt may take as a whole.
     pub within: Duration,
-    /// How long to wait before the next.
+    /// The pause before the next attempt.
     pub pause: Duration,
     /// The largest content, in bytes.
     pub size: usize,
@@ -39,13 +39,13 @@ impl Default for Bounds {
     }
 }
 
-/// Whether a try may be followed by another.
-struct Failed {
+/// The reason why an attempt failed, and whether another one follows.
+struct DownloadError {
     reason: String,
     is_final: bool,
 }
 
-impl Failed {
+impl DownloadError {
     fn finally(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), is_final: true }
     }
@@ -55,7 +55,7 @@ impl Failed {
     }
 }
 
-/// Reads what a URL leads to, or says why it cannot be read.
+/// Downloads the content of a URL; the error is the reason.
 pub async fn download(url: &str, environment: &Environment, bounds: Bounds) -> Result<Vec<u8>, String> {
     let mut reason = String::new();
     for attempt in 0..TRIES {
@@ -63,31 +63,31 @@ pub async fn download(url: &str, environment: &Environment, bounds: Bounds) -> R
             tokio::time::sleep(bounds.pause).await;
         }
         let outcome = tokio::time::timeout(bounds.within, followed(url, environment, bounds.size)).await;
-        match outcome.unwrap_or_else(|_| Err(Failed::now(format!("no answer within {:?}", bounds.within)))) {
+        match outcome.unwrap_or_else(|_| Err(DownloadError::now(format!("no answer within {:?}", bounds.within)))) {
             Ok(content) => return Ok(content),
-            Err(failed) if failed.is_final => return Err(failed.reason),
-            Err(failed) => reason = failed.reason,
+            Err(error) if error.is_final => return Err(error.reason),
+            Err(error) => reason = error.reason,
         }
     }
     Err(format!("{reason} ({TRIES} tries)"))
 }
 
-/// One try, with the redirections on its way.
-async fn followed(url: &str, environment: &Environment, limit: usize) -> Result<Vec<u8>, Failed> {
+/// Makes one attempt, and follows redirections.
+async fn followed(url: &str, environment: &Environment, limit: usize) -> Result<Vec<u8>, DownloadError> {
     let mut url = url.split('#').next().unwrap_or(url).to_owned();
     for _ in 0..=MAX_REDIRECTIONS {
         match fetched(&url, environment, limit).await? {
             Fetched::Content(content) => return Ok(content),
-            Fetched::Elsewhere(location) => {
-                let next = resolve(&url, &location).ok_or_else(|| Failed::finally("it redirects to no URL"))?;
+            Fetched::Redirect(location) => {
+                let next = resolve(&url, &location).ok_or_else(|| DownloadError::finally("it redirects to no URL"))?;
                 if is_https(&url) && !is_https(&next) {
-                    return Err(Failed::finally("it redirects from https to http"));
+                    return Err(DownloadError::finally("it redirects from https to http"));
                 }
                 url = next;
             }
         }
     }
-    Err(Failed::finally(format!("it redirects more than {MAX_REDIRECTIONS} times")))
+    Err(DownloadError::finally(format!("it redirects more than {MAX_REDIRECTIONS} times")))
 }
 
 fn is_https(url: &str) -> bool {
@@ -96,53 +96,53 @@ fn is_https(url: &str) -> bool {
 
 enum Fetched {
     Content(Vec<u8>),
-    Elsewhere(String),
+    Redirect(String),
 }
 
-async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<Fetched, Failed> {
-    let uri: Uri = without_user_info(url).parse().map_err(|_| Failed::finally("it is not a URL"))?;
+async fn fetched(url: &str, environment: &Environment, limit: usize) -> Result<Fetched, DownloadError> {
+    let uri: Uri = without_user_info(url).parse().map_err(|_| DownloadError::finally("it is not a URL"))?;
     let client = client(&uri, environment)?;
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let mut request = http::Request::get(path).header(ACCEPT, "*/*").header(USER_AGENT, user_agent());
     if let Some(credentials) = credentials(url) {
         request = request.header(AUTHORIZATION, credentials);
     }
-    let request = request.body(Body::empty()).map_err(|_| Failed::finally("it is not a URL"))?;
-    let response = client.send(request).await.map_err(|error| Failed::now(connect_cause::of(&error).text))?;
+    let request = request.body(Body::empty()).map_err(|_| DownloadError::finally("it is not a URL"))?;
+    let response = client.send(request).await.map_err(|error| DownloadError::now(connect_cause::of(&error).text))?;
     let (head, body) = response.into_parts();
     if head.status.is_redirection()
         && let Some(location) = head.headers.get(LOCATION).and_then(|location| location.to_str().ok())
     {
-        return Ok(Fetched::Elsewhere(location.to_owned()));
+        return Ok(Fetched::Redirect(location.to_owned()));
     }
     if head.status != StatusCode::OK {
         let reason = format!("the server answered {}", head.status);
-        return Err(Failed { reason, is_final: !head.status.is_server_error() });
+        return Err(DownloadError { reason, is_final: !head.status.is_server_error() });
     }
     let content = Limited::new(body, limit).collect().await.map_err(|error| {
         if error.is::<LengthLimitError>() {
-            Failed::finally(format!("it is larger than {} MiB", limit >> 20))
+            DownloadError::finally(format!("it is larger than {} MiB", limit >> 20))
         } else {
-            Failed::now(connect_cause::of(&*error).text)
+            DownloadError::now(connect_cause::of(&*error).text)
         }
     })?;
     Ok(Fetched::Content(content.to_bytes().into()))
 }
 
 /// A client for one host.
-fn client(uri: &Uri, environment: &Environment) -> Result<Client, Failed> {
+fn client(uri: &Uri, environment: &Environment) -> Result<Client, DownloadError> {
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-        return Err(Failed::finally("it is not a URL"));
+        return Err(DownloadError::finally("it is not a URL"));
     };
     let proxy = proxy::from_environment(uri, environment).map_err(|error| {
-        Failed::finally(format!("the address in `HTTPS_PROXY` or `HTTP_PROXY` cannot be used: {error}"))
+        DownloadError::finally(format!("the address in `HTTPS_PROXY` or `HTTP_PROXY` cannot be used: {error}"))
     })?;
-    let host = format!("{scheme}://{authority}").parse().map_err(|_| Failed::finally("it is not a URL"))?;
+    let host = format!("{scheme}://{authority}").parse().map_err(|_| DownloadError::finally("it is not a URL"))?;
     let connector = Connector::new(Config::new(host), proxy, RequestTimeout::Unbounded);
-    connector.client(None).map_err(|error| Failed::finally(error.to_string()))
+    connector.client(None).map_err(|error| DownloadError::finally(error.to_string()))
 }
 
-/// A URL as it is asked for: user name and password go into a header.
+/// The URL without user name and password, which are sent in a header.
 fn without_user_info(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
@@ -150,7 +150,7 @@ fn without_user_info(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// `https://user:password@host/` as a header, marked as not to be shown.
+/// The `Authorization` header for `https://user:password@host/`, marked as sensitive.
 fn credentials(url: &str) -> Option<HeaderValue> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;

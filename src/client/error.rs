@@ -1,14 +1,14 @@
-//! What is wrong with a kubeconfig and the files that it names, and what to do about it.
+//! Diagnostics about a kubeconfig and the files that it names, with hints.
 
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Diagnostic;
 use crate::text::{io_reason, listed, one_line, similar};
 
-/// How many names a hint lists.
+/// The number of names that a hint lists.
 const NAMES_SHOWN: usize = 10;
 
-/// There is no kubeconfig, no `--server`, and this is not a pod.
+/// The diagnostic if there is no kubeconfig and no `--server`, and this process runs in no pod.
 pub(super) fn no_cluster(looked_at: &[PathBuf]) -> Diagnostic {
     Diagnostic::general("no cluster is configured: there is no kubeconfig and `--server` is not given").with_hint(format!(
         "name a kubeconfig with `--kubeconfig` or `KUBECONFIG` (looked at {}), or compare offline with `--live FILE`",
@@ -16,7 +16,7 @@ pub(super) fn no_cluster(looked_at: &[PathBuf]) -> Diagnostic {
     ))
 }
 
-/// The context, cluster or user asked for is not in the kubeconfig; these are.
+/// The diagnostic if the kubeconfig has no such context, cluster or user. The hint lists the `existing` ones.
 pub(super) fn not_found(what: &str, name: &str, existing: &[String], looked_at: &[PathBuf]) -> Diagnostic {
     let hint = if existing.is_empty() {
         format!("there is no {what} in {}", files(looked_at))
@@ -29,8 +29,8 @@ pub(super) fn not_found(what: &str, name: &str, existing: &[String], looked_at: 
     Diagnostic::general(format!("{what} `{name}` does not exist in the kubeconfig")).with_hint(hint)
 }
 
-/// A file that a setting names cannot be read. What it is: `certificate authority`, `client certificate`, `client key`,
-/// `token file`.
+/// The diagnostic if a file that the kubeconfig or a flag names cannot be read. `what` is `certificate authority`,
+/// `client certificate`, `client key` or `token file`.
 pub(super) fn unreadable(what: &str, path: &Path, source: &std::io::Error) -> Diagnostic {
     Diagnostic::general(format!("cannot read the {what} `{}`: {}", path.display(), io_reason(source)))
 }

@@ -1,7 +1,7 @@
 //! The edge to the cluster: kubeconfig, credentials, proxies, deadlines, retries and request counts.
 //!
-//! [`connect`] finds out which server to talk to and as whom, exactly as kubectl does, and sends nothing. [`Cluster::send`] sends
-//! one [`Request`]: within its deadline, again when that is harmless, and counted; [`Cluster::watch`] opens a stream of changes.
+//! [`connect`] determines the server and the user exactly as kubectl does, and sends nothing. [`Cluster::send`] sends one
+//! [`Request`] within its deadline, repeats it if that is safe, and counts it. [`Cluster::watch`] opens a watch.
 //!
 //! ```text
 //! flags + environment ─kubeconfig─▶ Settings ─auth─▶ Session ─transport─▶ Reply
@@ -13,7 +13,7 @@
 //! `kubeconfig` knows neither `auth` nor `transport`, and `transport` does not know `auth`: [`connect`] and [`Cluster`] put them
 //! together.
 //!
-//! kube carries it: `kubeconfig` fills a `kube::Config`, and `transport` sends every request with `kube::Client::send`.
+//! It is built on kube: `kubeconfig` fills a `kube::Config`, and `transport` sends every request with `kube::Client::send`.
 
 mod auth;
 mod change;

@@ -1,4 +1,4 @@
-//! What the connection depends on: flags, the environment, and where notes go.
+//! The inputs of a connection: flags, the environment, and the log.
 
 use std::env::VarError;
 use std::fmt;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use secrecy::SecretString;
 use thiserror::Error;
 
-/// Where a pod finds what its service account is.
+/// The folder in which a pod finds the credentials of its service account.
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// What was asked for on the command line; every field means what kubectl's flag of the same name means.
+/// The flags for the connection. Each has the meaning of kubectl's flag of the same name.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectOptions {
     /// `--kubeconfig`.
@@ -53,23 +53,23 @@ pub struct ConnectOptions {
     pub request_timeout: RequestTimeout,
     /// `--namespace`.
     pub namespace: Option<String>,
-    /// `-v N`: from 1 retries are told, from 6 every request.
+    /// `-v N`: from 1 retries are logged, from 6 every request.
     pub verbose: u8,
-    /// Whether standard input is left to a credential plugin: manifests are not read from it.
+    /// True if a credential plugin may use standard input, because no manifests are read from it.
     pub stdin_is_free: bool,
-    /// Where notes go.
+    /// The log for retries and warnings.
     pub log: Log,
 }
 
-/// Takes notes for the person at the terminal: single lines without a line end, such as retries and warnings. Only the terminal
-/// module writes to stderr, so it is handed in. By default notes go nowhere.
+/// Takes notes for the person at the terminal: single lines without a line end, such as retries and warnings. The caller passes the
+/// function that prints them, because only the terminal module writes to stderr. By default, notes are dropped.
 #[derive(Clone, Default)]
 pub struct Log(Option<Arc<Sink>>);
 
 type Sink = dyn Fn(&str) + Send + Sync;
 
 impl Log {
-    /// Notes go to `sink`.
+    /// A log that passes each note to `sink`.
     #[must_use]
     pub fn to(sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(sink)))
@@ -89,12 +89,12 @@ impl fmt::Debug for Log {
     }
 }
 
-/// How long one request may take as a whole: connecting, the answer to its last byte, and all repetitions.
+/// The time that one request may take as a whole: connecting, the answer to its last byte, and all repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestTimeout {
     /// At most this long.
     Within(Duration),
-    /// As long as connecting takes less than 30 seconds and data keeps coming.
+    /// No limit as a whole: connecting may take 30 seconds, and then data must keep coming.
     Unbounded,
 }
 
@@ -104,7 +104,7 @@ impl Default for RequestTimeout {
     }
 }
 
-/// The longest timeout that can be given: ten years. Every clock can add it to the present.
+/// The longest timeout that can be given: ten years, which can be added to the present time without overflow.
 pub const MAX_TIMEOUT: Duration = Duration::from_hours(10 * 365 * 24);
 
 /// A timeout that cannot be used.
@@ -156,8 +156,7 @@ fn go_duration(mut text: &str) -> Option<f64> {
     Some(seconds)
 }
 
-/// What the connection reads from its process: gathered once, so that everything behind it can be tried without touching the
-/// process.
+/// The environment of the process, as far as the connection depends on it. It is read once, so that tests can pass another one.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// `KUBECONFIG`.
@@ -178,7 +177,7 @@ pub struct Environment {
     pub pod_namespace: Option<String>,
     /// The folder with the token, the authority and the namespace of a pod's service account.
     pub service_account: PathBuf,
-    /// Whether standard input is a terminal: a person is there.
+    /// True if standard input is a terminal, so that a person can answer prompts.
     pub stdin_is_terminal: bool,
 }
 

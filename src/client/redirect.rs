@@ -1,4 +1,4 @@
-//! Where a redirection leads: a `Location` seen from the URL that answered with it (RFC 3986, section 5.2).
+//! Resolves the `Location` of a redirection against the URL that answered with it (RFC 3986, section 5.2).
 
 /// The parts of a URL, or of a reference to one, without the fragment.
 struct Parts<'a> {
@@ -22,9 +22,9 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Resolves `location` against the URL `base`. `None` when it leads to something else than an HTTP server.
+/// Resolves `location` against the URL `base`. Returns `None` if the result is no HTTP or HTTPS URL.
 ///
-/// A user name and password of `base` stay as long as the location names no host.
+/// The user name and password of `base` are kept if the location names no host.
 pub(super) fn resolve(base: &str, location: &str) -> Option<String> {
     let (base, to) = (Parts::of(base), Parts::of(location));
     let (scheme, authority, path, query) = match (to.scheme, to.authority, to.path) {
@@ -50,7 +50,7 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// An absolute path with `.` and `..` carried out (section 5.2.4).
+/// Removes the segments `.` and `..` from an absolute path (section 5.2.4).
 fn without_dot_segments(path: &str) -> String {
     let Some(path) = path.strip_prefix('/') else { return path.to_owned() };
     let mut segments = Vec::new();
@@ -61,7 +61,7 @@ fn without_dot_segments(path: &str) -> String {
             segments.push(segment);
         }
     }
-    // A path that ends in a dot segment leads to a folder.
+    // A path that ends in a dot segment names a folder.
     let is_folder = matches!(path.rsplit('/').next(), Some("." | ".."));
     let end = if is_folder && !segments.is_empty() { "/" } else { "" };
     format!("/{}{end}", segments.join("/"))

@@ -1,4 +1,4 @@
-//! What is asked of the API server, and what comes back.
+//! Requests to the API server, and their answers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,21 +6,22 @@ use bytes::Bytes;
 use http::{Method, Uri};
 use reconcile_core::request::{Address, RequestCounts, RequestError, asks_for_dry_run};
 
-/// Requests under way at once, unless the server is found to answer more as quickly. HTTP/1.1 needs a connection for each.
+/// The number of requests under way at once, until the server turns out to answer more as quickly. HTTP/1.1 needs a connection for
+/// each.
 pub const IN_FLIGHT: usize = 16;
 
-/// The most requests under way at once. Tasks that send one small request each run up to this number side by side, and the
-/// client keeps those back that are too many at the moment.
+/// The largest number of requests under way at once. Callers may run this many tasks that send one small request each; the client
+/// holds back those that are too many at the moment.
 pub const MOST_IN_FLIGHT: usize = 64;
 
-/// Why a request is sent: the kinds that a report counts apart.
+/// The purpose of a request. A report counts each kind separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
     /// One object is read.
     Get,
     /// A page of a collection is read.
     List,
-    /// A write that the server only tries (`dryRun=All`).
+    /// A dry run (`dryRun=All`).
     DryRun,
     /// A write.
     Write,
@@ -31,10 +32,9 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
-    /// The largest answer that is read, in bytes after decompression: a bound against a server gone wrong, far above what
-    /// the API serves (etcd holds objects of 1.5 MiB; a page of a collection is the only answer that grows, and can be asked for
-    /// in smaller ones).
-    /// Of a watch it bounds a single event.
+    /// The largest answer that is read, in bytes after decompression. It protects against a faulty server, and is far above the
+    /// answers of the API: etcd holds objects of 1.5 MiB, and only a page of a collection can be larger, which can be requested in
+    /// smaller pages. For a watch it limits a single event.
     #[must_use]
     pub(super) fn body_limit(self) -> usize {
         match self {
@@ -44,23 +44,23 @@ impl RequestKind {
     }
 }
 
-/// Whether a request may be sent again when it is unknown what became of it.
+/// Permission to send a request again if its outcome is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Sending it twice means the same as once: reads, dry-runs, applies that carry a uid and a resourceVersion.
+    /// It is idempotent: a read, a dry run, or an apply with a uid and a resourceVersion.
     Safe,
     /// It is sent again only when the server says that it did not process it.
     Never,
 }
 
-/// One request to the API server. A change of an object is made of a [`super::Change`].
+/// One request to the API server. Requests that change objects are made from a [`super::Change`].
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What it counts as.
+    /// The kind as which it is counted.
     pub(super) kind: RequestKind,
     /// The HTTP method.
     pub(super) method: Method,
-    /// Where it goes.
+    /// The path and query.
     pub(super) address: Address,
     /// The `Accept` header; `application/json` when there is none.
     pub(super) accept: Option<&'static str>,
@@ -68,7 +68,7 @@ pub struct Request {
     pub(super) content_type: Option<&'static str>,
     /// The body, empty for none.
     pub(super) body: Bytes,
-    /// Whether it may be sent again.
+    /// Permission to send it again.
     pub(super) retry: Retry,
 }
 
@@ -90,13 +90,13 @@ impl Request {
         Self::reading(RequestKind::List, address, Retry::Safe)
     }
 
-    /// Opens a stream of changes, which is done with [`super::Cluster::watch`].
+    /// Opens a watch; callers use [`super::Cluster::watch`].
     #[must_use]
     pub(super) fn watch(address: impl Into<Address>) -> Self {
         Self::reading(RequestKind::Watch, address, Retry::Never)
     }
 
-    /// Reads what is neither an object nor a collection: discovery, schemas, the version.
+    /// Reads anything that is neither an object nor a collection: discovery, schemas, the version.
     #[must_use]
     pub fn read(address: impl Into<Address>) -> Self {
         Self::reading(RequestKind::Other, address, Retry::Safe)
@@ -114,8 +114,8 @@ impl Request {
         self.address.text(self.kind == RequestKind::DryRun)
     }
 
-    /// Path and query for the wire. Nothing but a dry run or a write leaves with another method than GET, and a dry run never
-    /// without `dryRun=All`.
+    /// Path and query as they are sent. Checks that only dry runs and writes have another method than GET, and that every dry run has
+    /// `dryRun=All`.
     pub(super) fn uri(&self) -> Result<Uri, RequestError> {
         let uri = self.address.uri(self.kind == RequestKind::DryRun)?;
         let is_right = match self.kind {
@@ -129,7 +129,7 @@ impl Request {
     }
 }
 
-/// A successful answer, read to its end.
+/// A successful answer, read completely.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The HTTP status, from 200 to 299.
@@ -163,12 +163,12 @@ impl Counters {
         }
     }
 
-    /// Counts a request as it is handed to the connection, so that an interrupted run counts it too.
+    /// Counts a request when it is passed to the connection, so that an interrupted run counts it too.
     pub(super) fn sent(&self, kind: RequestKind) {
         self.of(kind).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes one back: there was no connection to send it over.
+    /// Takes one back that could not be sent, because there was no connection.
     pub(super) fn never_left(&self, kind: RequestKind) {
         self.of(kind).fetch_sub(1, Ordering::Relaxed);
     }

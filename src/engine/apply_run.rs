@@ -1,4 +1,4 @@
-//! The pass of `apply`: every object in its turn, wave by wave, and inside a wave as what it needs is done.
+//! The pass of `apply`: writes the objects wave by wave, and in a wave each object once its dependencies are done.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -13,22 +13,22 @@ use reconcile_report::Outcome;
 use crate::compare::{Action, Decision, DefinedKinds, ObjectVerdict};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison::Comparison;
-use crate::engine::elsewhere::Patience;
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::{self, Item, Skip, blocked, is_change};
+use crate::engine::other_shards::ShardWait;
 use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
 use crate::live::resolve::{Target, resource_of};
 use crate::plan::{Plan, PlanItem, ReadySet};
 
-/// All objects of one run, compared and then acted on.
+/// All objects of one run, which are compared and then written.
 pub(crate) struct ApplyRun<'a> {
     comparison: Comparison<'a>,
-    /// In the order of the plan.
+    /// The objects, in the order of the plan.
     items: Vec<Item>,
     /// Timeout for each `depends-on` target to become ready; `None` if it is not waited for.
     wait: Option<Duration>,
-    /// Whether somebody agreed to what was shown, and to nothing else.
+    /// True if the user confirmed the differences that were shown, so that no others may be written.
     agreed: bool,
 }
 
@@ -53,27 +53,27 @@ impl<'a> ApplyRun<'a> {
         &self.items
     }
 
-    /// The objects alone.
+    /// The objects, without the rest of the run.
     pub fn into_items(self) -> Vec<Item> {
         self.items
     }
 
-    /// The objects of this part, in the order of the plan.
+    /// The objects of this shard, in the order of the plan.
     pub fn own(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(|item| !item.is_in_other_shard())
     }
 
-    /// How many objects are not as they are to be.
+    /// The number of objects that do not match their manifests yet.
     pub fn left(&self) -> usize {
         self.own().filter(|item| !item.report.is_done()).count()
     }
 
-    /// What all comparisons of the run share.
+    /// The inputs that all comparisons of the run share.
     pub fn comparison(&self) -> &Comparison<'a> {
         &self.comparison
     }
 
-    /// Creates a Namespace of this input before everything else, where it does not exist.
+    /// Creates a Namespace of this input before everything else, if it does not exist.
     pub async fn create_namespace(&mut self, name: &str) {
         let Self { comparison, items, wait, agreed } = self;
         let is_it = |item: &&mut Item| {
@@ -102,7 +102,7 @@ impl<'a> ApplyRun<'a> {
         }
     }
 
-    /// From here on, what an author says comes first has to become ready, in this time each.
+    /// From now on, waits for each target of a `depends-on` annotation to become ready, for this time at most.
     pub fn wait_for_dependencies(&mut self, timeout: Option<Duration>) {
         self.wait = timeout;
     }
@@ -112,32 +112,32 @@ impl<'a> ApplyRun<'a> {
         self.own().any(|item| is_change(&item.report))
     }
 
-    /// What turns out to differ otherwise, once it can be compared with the server's help, is left alone from here on.
+    /// From now on, leaves objects alone whose differences turn out to be others than those that were shown.
     pub fn hold_what_differs_from_what_was_shown(&mut self) {
         self.agreed = true;
     }
 
     /// Writes what differs.
     pub async fn act(&mut self) {
-        let patience = Patience::from_now(self.wait, &self.comparison.interrupt);
+        let shard_wait = ShardWait::from_now(self.wait, &self.comparison.interrupt);
         let mut start = 0;
         while let Some(wave) = self.items.get(start).map(|item| item.planned.wave) {
             let same = self.items[start..].iter().take_while(|item| item.planned.wave == wave).count();
             let end = start + same;
-            self.write(start..end, &patience).await;
+            self.write(start..end, &shard_wait).await;
             self.build_on(start..end).await;
             start = end;
         }
     }
 
-    /// Writes one wave: what does not need each other in parallel. What other parts write is waited for.
-    async fn write(&mut self, wave: Range<usize>, patience: &Patience) {
+    /// Writes one wave: objects that do not depend on each other in parallel. Waits for objects that other shards write.
+    async fn write(&mut self, wave: Range<usize>, shard_wait: &ShardWait) {
         let Self { comparison, items, wait, agreed } = self;
         let comparison: &Comparison<'_> = comparison;
         let writes = writes(comparison, *wait, *agreed);
         let mut queue = ReadySet::of(|index| &items[index].planned.needs, wave);
         let mut under_way = FuturesUnordered::new();
-        // How many of them only wait for other parts. They hold up nothing: what the others wait for may come behind them.
+        // The number of turns that only wait for other shards. They take no place of the others, which may be what those shards wait for.
         let mut looking = 0_usize;
         loop {
             while under_way.len() < comparison.cluster.at_once() + looking
@@ -147,22 +147,22 @@ impl<'a> ApplyRun<'a> {
                 if item.report.outcome.is_none() && item.is_in_other_shard() && !item.is_awaited() {
                     item.looked_at(true);
                 }
-                // One Namespace may have had to come before everything else.
+                // `create_namespace` may have written one Namespace already.
                 if item.report.outcome.is_some() {
                     queue.done(index);
                     continue;
                 }
                 let turn = Turn::of(items, &items[index], comparison, *wait);
                 looking += usize::from(turn.is_awaited);
-                under_way.push(async move { (index, turn.take(comparison, writes, patience).await) });
+                under_way.push(async move { (index, turn.take(comparison, writes, shard_wait).await) });
             }
             let Some((index, end)) = under_way.next().await else { break };
             match end {
-                End::Looked(is_there) => {
+                TurnOutcome::Looked(is_there) => {
                     looking -= 1;
                     items[index].looked_at(is_there);
                 }
-                End::Tried(result) => {
+                TurnOutcome::Tried(result) => {
                     let was_tried = result.is_ok();
                     let Item { report, decision, .. } = &mut items[index];
                     item::settle(report, decision, result);
@@ -173,8 +173,8 @@ impl<'a> ApplyRun<'a> {
         }
     }
 
-    /// Once a wave is there that others build on: waits for new kinds, reads the catalog again, and compares what could not be
-    /// asked about before.
+    /// After a wave with Namespaces or definitions: waits for new kinds, reads discovery again, and compares the objects about which the
+    /// server could not be asked before.
     async fn build_on(&mut self, wave: Range<usize>) {
         if !self.items[wave.clone()].iter().any(Item::is_new_foundation) {
             return;
@@ -207,8 +207,8 @@ impl<'a> ApplyRun<'a> {
         for item in new.filter(|item| item.target().key.gvk.is_crd()) {
             match wait_until_established(comparison.cluster, item.target()).await {
                 Ok(()) => crds.push(Arc::clone(&item.planned)),
-                Err(trouble) => {
-                    item::fail(&mut item.report, trouble);
+                Err(diagnostic) => {
+                    item::fail(&mut item.report, diagnostic);
                     if !item.is_in_other_shard() {
                         comparison.events.receive(Event::Revised(&item.report));
                     }
@@ -223,32 +223,32 @@ impl<'a> ApplyRun<'a> {
         let provisional = || later.iter().filter(|item| item.is_provisional()).map(Item::target);
         let awaited: Vec<_> =
             provisional().filter(|target| is_defined(target)).map(|target| target.key.gvk.clone()).collect();
-        if let Ok(catalog) = wait_for_discovery(comparison.cluster, &awaited).await {
+        if let Ok(discovery) = wait_for_discovery(comparison.cluster, &awaited).await {
             comparison.types.forget();
             for item in later.iter_mut().filter(|item| item.is_provisional()) {
                 let target = &mut Arc::make_mut(&mut item.planned).target;
-                target.resource = resource_of(&target.key.gvk, &catalog);
+                target.resource = resource_of(&target.key.gvk, &discovery);
             }
         }
     }
 }
 
-/// One object's turn, with what it needs to know of others when it begins.
+/// One object's turn, with the state of its dependencies when it begins.
 struct Turn {
     planned: Arc<PlanItem>,
     decision: Arc<Decision>,
-    /// Whether another part still has to write it.
+    /// True if another shard still has to write it.
     is_awaited: bool,
     skip: Option<Skip>,
-    /// What has to be ready first, in this time each.
+    /// The dependencies that have to be ready first, with the timeout for each.
     first: Option<(Duration, Vec<Watched>)>,
 }
 
-/// What one object's turn came to.
-enum End {
+/// The outcome of one object's turn.
+enum TurnOutcome {
     /// It was written, or skipped for a reason.
     Tried(Result<Option<Written>, Skip>),
-    /// Another part has it: whether it is there by now.
+    /// It belongs to another shard; true if that shard has written it by now.
     Looked(bool),
 }
 
@@ -264,10 +264,10 @@ impl Turn {
         }
     }
 
-    async fn take(self, comparison: &Comparison<'_>, writes: Writes<'_>, patience: &Patience) -> End {
+    async fn take(self, comparison: &Comparison<'_>, writes: Writes<'_>, shard_wait: &ShardWait) -> TurnOutcome {
         let target = &self.planned.target;
         if self.is_awaited {
-            return End::Looked(is_there(comparison, target, patience).await);
+            return TurnOutcome::Looked(is_there(comparison, target, shard_wait).await);
         }
         let skip = match (self.skip, self.first) {
             (None, Some((timeout, first))) => {
@@ -275,24 +275,25 @@ impl Turn {
             }
             (skip, _) => skip,
         };
-        End::Tried(match skip {
+        TurnOutcome::Tried(match skip {
             Some(skip) => Err(skip),
             None => Ok(writes.write(target, &self.decision, comparison.types.of(&target.key.gvk)).await),
         })
     }
 }
 
-/// Waits until another part has written an object: a definition as its manifest says, anything else at all.
-async fn is_there(comparison: &Comparison<'_>, target: &Target, patience: &Patience) -> bool {
+/// Waits until another shard has written an object. A definition must match its manifest; any other object only has to exist.
+async fn is_there(comparison: &Comparison<'_>, target: &Target, shard_wait: &ShardWait) -> bool {
     if target.key.gvk.is_crd() {
-        return patience.until(comparison.cluster, || comparison.is_settled(target)).await;
+        return shard_wait.until(comparison.cluster, || comparison.is_settled(target)).await;
     }
-    patience.exists(comparison.cluster, target).await
+    shard_wait.exists(comparison.cluster, target).await
 }
 
-/// How this run writes. A replacement is not left half-way because others were to be looked at for a short time only.
+/// The options for writes of this run. A deletion for a replacement may take [`DEFAULT_DELETE_TIMEOUT`] even if `wait` is shorter, so
+/// that no replacement is left half done.
 fn writes<'a>(comparison: &'a Comparison<'_>, wait: Option<Duration>, agreed: bool) -> Writes<'a> {
     let Comparison { cluster, policy, redactor, interrupt, .. } = comparison;
     let deletion = wait.unwrap_or_default().max(DEFAULT_DELETE_TIMEOUT);
-    Writes { cluster, policy, redactor, deletion, agreed, half_way: interrupt.half_way() }
+    Writes { cluster, policy, redactor, deletion, agreed, replacements: interrupt.replacements() }
 }

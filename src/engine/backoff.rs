@@ -1,13 +1,13 @@
 use std::time::Duration;
 
-/// Pauses between two attempts: each is twice as long as the one before, up to a longest.
+/// The pauses between attempts: each is twice as long as the one before, up to a maximum.
 pub(crate) struct Backoff {
     next: Duration,
     longest: Duration,
 }
 
 impl Backoff {
-    /// Begins with a first pause.
+    /// Starts with the pause `first`.
     pub fn new(first: Duration, longest: Duration) -> Self {
         Self { next: first, longest }
     }

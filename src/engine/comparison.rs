@@ -1,4 +1,4 @@
-//! Stages 2 and 3 for a set of targets: read the live objects, ask the server, and judge in the plan's order.
+//! Compares a set of targets: reads the live objects, sends dry runs, and decides in the order of the plan.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::compare::{
     may_hold_refused_nulls,
 };
 use crate::diagnostic::{Code, Diagnostic};
+use crate::engine::comparison_inputs::{ComparisonInputs, only_has_to_exist};
 use crate::engine::dry_run::drive;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
-use crate::engine::known::{Known, is_only_looked_for};
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::fetch::{fetch_into, get};
 use crate::live::types::Types;
@@ -24,32 +24,32 @@ use crate::live::{LiveState, Target};
 use crate::plan::Plan;
 use crate::rules::ReadinessRules;
 
-/// What all comparisons of one run share.
+/// The inputs that all comparisons of one run share.
 pub(crate) struct Comparison<'a> {
     /// The connection.
     pub cluster: &'a Cluster,
-    /// Whose manager we are, and which fields are not ours: with the autoscalers that were read.
+    /// The policy: our field manager, and the fields that others may own. It includes the autoscalers that were read.
     pub policy: Policy,
-    /// Types of the kinds at hand.
+    /// Types of the kinds in the input.
     pub types: Types,
-    /// Numbers for secrets.
+    /// Replaces secret values by numbers.
     pub redactor: Redactor,
-    /// Where autoscalers are found, unless their changes count as drift.
+    /// The source of autoscalers, unless their changes count as drift.
     autoscalers: Option<AutoscalerSource>,
-    /// What to know about the run as a whole.
+    /// Warnings about the run as a whole.
     pub warnings: BTreeSet<String>,
-    /// Why objects were not proven in sync, a line each.
+    /// The reasons why objects were not proven in sync, one line each.
     pub unproven: Vec<String>,
     /// Ctrl-C.
     pub interrupt: Interrupt,
-    /// Who hears how far it is.
+    /// Receives the progress.
     pub events: &'a dyn EventSink,
-    /// When objects are ready, as the configuration says.
+    /// The readiness rules of the configuration.
     pub readiness: Arc<ReadinessRules>,
 }
 
 impl<'a> Comparison<'a> {
-    /// Nothing compared yet.
+    /// A comparison with these inputs.
     pub fn new(
         cluster: &'a Cluster,
         policy: &'a Policy,
@@ -72,18 +72,18 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The same, which leaves to autoscalers what they change.
+    /// The same comparison, in which changes of autoscalers do not count as drift.
     pub fn respecting(mut self, autoscalers: Option<AutoscalerSource>) -> Self {
         self.autoscalers = autoscalers;
         self
     }
 
-    /// With what the configuration says of readiness.
+    /// The same comparison with the readiness rules of the configuration.
     pub fn with_readiness(self, readiness: &Arc<ReadinessRules>) -> Self {
         Self { readiness: Arc::clone(readiness), ..self }
     }
 
-    /// Leaves out of custom resources the nulls that their types do not allow; types are read where there may be some.
+    /// Removes from custom resources the nulls that their types do not allow. Types are read only if there may be such nulls.
     pub async fn leave_out_nulls(&mut self, plan: &mut Plan) {
         let may_hold = |target: &&Target| may_hold_refused_nulls(target);
         let resources: Vec<_> =
@@ -94,31 +94,31 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares targets, which stand in the order of the plan: one decision for each.
+    /// Compares targets, which must be in the order of the plan. Returns one decision for each.
     pub async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
-        let known: SetOnce<Known> = SetOnce::new();
+        let inputs: SetOnce<ComparisonInputs> = SetOnce::new();
         let (types, policy) = (std::mem::take(&mut self.types), self.policy.clone());
-        let read = Known::read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
+        let read = ComparisonInputs::read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
         let take = async |index: usize, state| {
-            let known = known.wait().await;
-            targets.get(index).map(|target| known.compare(target, state))
+            let inputs = inputs.wait().await;
+            targets.get(index).map(|target| inputs.compare(target, state))
         };
         let (begun, _) =
-            futures::join!(fetch_into(self.cluster, targets, &take), async { known.set(read.await).is_ok() });
+            futures::join!(fetch_into(self.cluster, targets, &take), async { inputs.set(read.await).is_ok() });
         let mut machines: Vec<ComparisonMachine<'_>> = begun.into_iter().flatten().collect();
-        if let Some(known) = known.get() {
+        if let Some(inputs) = inputs.get() {
             let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(ComparisonMachine::read_state));
-            self.warnings.extend(known.unlisted.iter().filter_map(warning));
+            self.warnings.extend(inputs.unlisted.iter().filter_map(warning));
         }
         self.ask(&mut machines).await;
         let decisions = self.decide(machines);
-        if let Some(Known { types, policy, .. }) = known.into_inner() {
+        if let Some(ComparisonInputs { types, policy, .. }) = inputs.into_inner() {
             (self.types, self.policy) = (types, policy);
         }
         decisions
     }
 
-    /// Decides by what was found, in the order of the plan.
+    /// Makes the decisions, in the order of the plan.
     fn decide(&mut self, machines: Vec<ComparisonMachine<'_>>) -> Vec<Decision> {
         let mut decisions = Vec::with_capacity(machines.len());
         let mut changing = DefinedKinds::default();
@@ -136,7 +136,7 @@ impl<'a> Comparison<'a> {
         decisions
     }
 
-    /// Returns true if a definition that another part has is as its manifest says, as far as can be seen.
+    /// Returns true if a definition of another shard matches its manifest, as far as this run can see.
     pub async fn is_settled(&self, crd: &Target) -> bool {
         let Ok(resource) = &crd.resource else { return true };
         let state = get(self.cluster, crd, resource).await;
@@ -149,7 +149,7 @@ impl<'a> Comparison<'a> {
         matches!(verdict.action(), Action::None | Action::Unknown)
     }
 
-    /// Asks about all objects at once. Those whose namespace or kind is only in this input cannot be asked about yet.
+    /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.
     async fn ask(&self, machines: &mut [ComparisonMachine<'_>]) {
         let (all, namespaces) = (machines.len(), machines.iter().filter(|machine| is_absent(machine)));
         let coming: BTreeSet<&str> = namespaces
@@ -158,7 +158,7 @@ impl<'a> Comparison<'a> {
             .map(|key| key.name.as_str())
             .collect();
         let is_coming = |target: &Target| target.key.namespace.as_deref().is_some_and(|name| coming.contains(name));
-        // Only what is not finished takes part: of ten thousand objects a few may be asked about, and those at the same time.
+        // Finished machines are left out first: of ten thousand objects a few may need a dry run, and these run at the same time.
         let open: Vec<_> = machines.iter_mut().filter(|machine| !machine.is_done()).collect();
         let mut finished = all - open.len();
         self.events.receive(Event::Advanced(Stage::Compare, finished));
@@ -175,7 +175,7 @@ impl<'a> Comparison<'a> {
 
     async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool) {
         let target = machine.target();
-        if is_only_looked_for(target)
+        if only_has_to_exist(target)
             && let Some(state) = machine.read_state()
         {
             let finding = seen(state);
@@ -198,7 +198,7 @@ fn is_absent(machine: &ComparisonMachine<'_>) -> bool {
     matches!(machine.read_state(), Some(LiveState::Absent))
 }
 
-/// What is found of an object that only has to be there.
+/// The finding for an object that only has to exist.
 fn seen(state: &LiveState) -> Finding {
     match state {
         LiveState::Present(_) => Finding::Proven(None),

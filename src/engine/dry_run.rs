@@ -1,12 +1,12 @@
-//! Drives a comparison: sends what it asks as dry runs (`dryRun=All`), for which the server merges, fills in defaults and
-//! runs admission, and writes nothing.
+//! Drives a comparison: sends its questions as dry runs (`dryRun=All`), for which the server merges, sets defaults and runs
+//! admission, and writes nothing.
 
 use crate::client::{Change, Cluster, DryRun};
 use crate::compare::{Answer, ComparisonMachine, Question};
 use crate::live::answer::Asked;
 use crate::live::{Resource, fetch};
 
-/// Begins a comparison, unless it has begun, and sends its questions until it has none.
+/// Begins a comparison, unless it has begun already, and sends its questions until it has no more.
 pub async fn drive(cluster: &Cluster, resource: &Resource, machine: &mut ComparisonMachine<'_>) {
     let (target, manager) = (machine.target(), machine.policy().manager.as_str());
     let path = || resource.object_path(target.key.namespace.as_deref(), &target.key.name);

@@ -7,18 +7,18 @@ use structured_merge::ObjectKey;
 
 use crate::engine::wait::Readiness;
 
-/// A part of a run that takes its time and is counted in objects.
+/// A stage of a run whose progress is counted in objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// Live objects are compared with the manifests.
     Compare,
     /// Objects are written, and pruned.
     Apply,
-    /// Objects get ready.
+    /// Objects become ready.
     Wait,
 }
 
-/// One thing that happened. Each report is the object's newest.
+/// An event. Each report is the newest of its object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event<'e> {
     /// A stage begins, with this many objects.
@@ -39,19 +39,19 @@ pub(crate) enum Event<'e> {
     Revised(&'e ObjectReport),
     /// The readiness of one object is known, or has changed.
     ReadinessChanged(&'e ObjectKey, &'e Readiness),
-    /// The waiting is over, and this is the readiness of one object.
+    /// The final readiness of one object, after the wait.
     Ready(&'e ObjectKey, &'e Readiness),
-    /// The time to wait is over, and objects are not ready.
+    /// The wait timed out, and objects are not ready.
     TimedOut {
         /// The number of objects that are not ready.
         unready: usize,
-        /// The time that was waited.
+        /// The duration of the wait.
         after: Duration,
     },
 }
 
 /// Receives the events of a run, in their order.
 pub(crate) trait EventSink {
-    /// One thing happened.
+    /// Receives one event.
     fn receive(&self, event: Event<'_>);
 }

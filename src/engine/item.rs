@@ -1,4 +1,4 @@
-//! One object's turn in the pass: whether it is written, and what became of that.
+//! One object in the pass: decides whether it is written, and records the outcome.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -18,13 +18,13 @@ use crate::object::Shard;
 use crate::plan::{DependencyKind, PlanItem};
 use crate::rules::ReadinessRules;
 
-/// One object on its way through the run. What was planned and decided is shared with the write that is under way.
+/// One object of the run. The plan and the decision are shared with the write that is under way.
 pub(crate) struct Item {
-    /// The object, its wave and what it needs.
+    /// The object, its wave and its dependencies.
     pub planned: Arc<PlanItem>,
-    /// What the comparison came to.
+    /// The result of the comparison.
     pub decision: Arc<Decision>,
-    /// What became of it.
+    /// The report, with the outcome.
     pub report: ObjectReport,
 }
 
@@ -40,23 +40,23 @@ impl Item {
         &self.planned.target
     }
 
-    /// The same object, compared again.
+    /// Replaces the decision, after the object was compared again.
     pub fn decide(&mut self, decision: Decision) {
         self.report = ObjectReport::new(&self.planned.target, &decision);
         self.decision = Arc::new(decision);
     }
 
-    /// Returns true if another part has it: it is looked at, and neither reported nor written.
+    /// Returns true if it belongs to another shard: it is read, and neither reported nor written.
     pub fn is_in_other_shard(&self) -> bool {
         self.target().other_shard().is_some()
     }
 
-    /// Returns true if another part still has to write it.
+    /// Returns true if another shard still has to write it.
     pub fn is_awaited(&self) -> bool {
         self.is_in_other_shard() && !matches!(self.decision.verdict.action(), Action::None | Action::Unknown)
     }
 
-    /// Records whether another part has written it, after it was waited for.
+    /// Records whether another shard has written it, after the wait for it.
     pub fn looked_at(&mut self, is_there: bool) {
         self.report.outcome = Some(match self.decision.verdict.action() {
             Action::None | Action::Unknown => Outcome::Unchanged,
@@ -66,7 +66,7 @@ impl Item {
         });
     }
 
-    /// Returns true if the server could not be asked, as something of this input has to come first.
+    /// Returns true if the server could not be asked yet, because other objects of this input have to exist first.
     pub fn is_provisional(&self) -> bool {
         let verdict = &self.decision.verdict;
         match &self.decision.finding {
@@ -78,29 +78,29 @@ impl Item {
         }
     }
 
-    /// Returns true if others build on it, and it was written.
+    /// Returns true if it is a Namespace or a CustomResourceDefinition and was written.
     pub fn is_new_foundation(&self) -> bool {
         let gvk = &self.target().key.gvk;
         let is_written = matches!(self.report.outcome, Some(Outcome::Created | Outcome::Updated | Outcome::Replaced));
         is_written && (gvk.is_namespace() || gvk.is_crd())
     }
 
-    /// Returns true if it is in the cluster as the manifest says, changed or not. What could not be written is not what was asked for.
+    /// Returns true if it exists in the cluster and nothing about it failed: it was written, was in sync, or has conflicts.
     pub fn exists(&self) -> bool {
         use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
         matches!(self.report.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
     }
 }
 
-/// Why an object is not written.
+/// The reason why an object is not written.
 pub(crate) enum Skip {
     Interrupted,
     Needs { what: String, which: &'static str },
-    Elsewhere { what: String, shard: Shard, is_missing: bool },
+    InOtherShard { what: String, shard: Shard, is_missing: bool },
     Unready { what: String, message: String },
 }
 
-/// Why an object that would be written is not.
+/// Returns the reason why an object with changes is not written, if there is one.
 pub(crate) fn skipped(items: &[Item], item: &Item, interrupted: bool) -> Option<Skip> {
     match interrupted {
         true => Some(Skip::Interrupted),
@@ -109,19 +109,19 @@ pub(crate) fn skipped(items: &[Item], item: &Item, interrupted: bool) -> Option<
     }
 }
 
-/// Returns true if something is to be written.
+/// Returns true if the object has changes to write.
 pub(crate) fn is_change(report: &ObjectReport) -> bool {
     let differs = !matches!(report.action, Action::None | Action::Unknown) || report.is_ownership_only();
     differs && report.conflicts.is_empty()
 }
 
-/// What an author says comes first.
+/// The targets of the object's `depends-on` annotation.
 pub(crate) fn explicit(items: &[Item], item: &Item, rules: &ReadinessRules) -> Vec<Watched> {
     let explicit = item.planned.needs.iter().filter(|need| need.strength == DependencyKind::Explicit);
     explicit.map(|need| Watched::existing(items[need.on].target(), rules)).collect()
 }
 
-/// Waits until all of these are ready; the first that does not get there is the reason not to go on.
+/// Waits until all of these are ready. Returns the first that does not become ready as the reason to skip the object.
 pub(crate) async fn unready(
     cluster: &Cluster,
     first: &[Watched],
@@ -142,7 +142,7 @@ pub(crate) async fn unready(
     }
 }
 
-/// What an object needs and does not have.
+/// Returns the dependency that the object lacks, if there is one.
 pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
     item.planned.needs.iter().find_map(|need| {
         let Item { planned, report: other, .. } = &items[need.on];
@@ -156,7 +156,7 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
         };
         let is_missed = match need.strength {
             DependencyKind::Order => false,
-            // What the API refuses is not created, and may not exist.
+            // An object that the API refuses is not created, and may not exist.
             DependencyKind::Existence | DependencyKind::Inside => {
                 other.action == Action::Create || planned.target.desired.is_refused()
             }
@@ -164,7 +164,7 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
         };
         let what = other.key().to_string();
         is_missed.then(|| match items[need.on].target().other_shard() {
-            Some(shard) => Skip::Elsewhere { what, shard, is_missing: other.action == Action::Create },
+            Some(shard) => Skip::InOtherShard { what, shard, is_missing: other.action == Action::Create },
             None => Skip::Needs { what, which },
         })
     })
@@ -174,7 +174,7 @@ pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Res
     report.outcome = Some(match result {
         Err(Skip::Interrupted) => skip(report, "the run was interrupted".to_owned()),
         Err(Skip::Needs { what, which }) => skip(report, format!("it needs {what}, which {which}")),
-        Err(Skip::Elsewhere { what, shard, is_missing }) => {
+        Err(Skip::InOtherShard { what, shard, is_missing }) => {
             report.hint = Some(format!("run again after shard {shard} was applied"));
             let which = if is_missing { "is not in the cluster" } else { "is not as its manifest says" };
             skip(report, format!("it needs {what}, which {which} yet: shard {shard} has it"))

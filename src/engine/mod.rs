@@ -1,26 +1,26 @@
-//! Stages 5 and 6, act and observe: the run that compares all objects and writes them wave by wave, pruning, and waiting.
+//! The run: compares all objects, writes them wave by wave, prunes, and waits for readiness.
 //!
 //! ```text
 //! Plan ─comparison─▶ decisions ─apply_run─▶ write (create, update, replace) ─▶ prune ─▶ wait ─▶ readiness
 //!          └──────────────────┴────────────────┴─ Event… ─▶ EventSink ──────────┴───────────┘
 //! ```
-//! `dry_run` asks what the comparison of one object wants to know, for every caller; `reconciliation` is the order of it all. The caller of
-//! the engine passes an `event::EventSink`, which shows what happens and folds it into the report: the engine itself writes to no terminal.
+//! `dry_run` sends the dry runs of a comparison, for every caller; `reconciliation` is the order of the pass. The caller of the engine
+//! passes an `event::EventSink`, which shows events and folds them into the report: the engine itself writes to no terminal.
 
 pub(crate) mod apply_run;
 pub(crate) mod backoff;
 pub(crate) mod comparison;
+pub(crate) mod comparison_inputs;
 pub mod dry_run;
-pub(crate) mod elsewhere;
 pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod item;
-pub(crate) mod known;
+pub(crate) mod other_shards;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;
 pub(crate) mod server;
 pub(crate) mod unmanaged;
-// Times that are typed.
+// Computes with timeouts from the command line.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod wait;
 pub(crate) mod waiting;

@@ -12,10 +12,10 @@ use tokio::task::spawn_blocking;
 use crate::compare::{Evidence, Replace};
 use crate::engine::apply_run::ApplyRun;
 use crate::engine::comparison::Comparison;
-use crate::engine::elsewhere::Patience;
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::Item;
-use crate::engine::prune::{Judged, Left, Planned};
+use crate::engine::other_shards::ShardWait;
+use crate::engine::prune::{Judged, Planned, Unapplied};
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::live::Target;
@@ -24,7 +24,7 @@ use crate::plan::Plan;
 /// The compared objects of one run, which it writes, prunes and waits for.
 pub(crate) struct Reconciliation<'a> {
     run: ApplyRun<'a>,
-    /// The apply set, where there is one.
+    /// The apply set, if there is one.
     prune: Option<Judged>,
     /// The objects of other shards.
     others: Vec<Target>,
@@ -82,8 +82,8 @@ impl<'a> Reconciliation<'a> {
         if let Some(namespace) = prune.as_ref().and_then(Judged::new_namespace) {
             run.create_namespace(namespace).await;
             let is_it = |target: &&Target| target.key.gvk.is_namespace() && target.key.name == namespace;
-            if let Some(coming) = elsewhere(run, others).find(is_it) {
-                Patience::from_now(wait, &interrupt).exists(cluster, coming).await;
+            if let Some(coming) = in_other_shards(run, others).find(is_it) {
+                ShardWait::from_now(wait, &interrupt).exists(cluster, coming).await;
             }
         }
         run.wait_for_dependencies(wait);
@@ -97,10 +97,10 @@ impl<'a> Reconciliation<'a> {
         }
         if let Some(prune) = prune {
             let own = run.left();
-            let others: Vec<&Target> = elsewhere(run, others).filter(|_| own == 0 && prune.deletes()).collect();
-            let patience = Patience::from_now(wait, &interrupt);
-            let elsewhere = &patience.members(cluster, &others, &prune.set().id).await;
-            prune.act(cluster, Left { own, elsewhere }, wait, &interrupt, events).await;
+            let others: Vec<&Target> = in_other_shards(run, others).filter(|_| own == 0 && prune.deletes()).collect();
+            let shard_wait = ShardWait::from_now(wait, &interrupt);
+            let other_shards = &shard_wait.members(cluster, &others, &prune.set().id).await;
+            prune.act(cluster, Unapplied { own, other_shards }, wait, &interrupt, events).await;
         }
         events.receive(Event::Ended(Stage::Apply));
     }
@@ -113,7 +113,7 @@ impl<'a> Reconciliation<'a> {
         Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;
     }
 
-    /// Ends it. The objects are freed while the report is printed: of many, that takes a while.
+    /// Ends the run. The objects are freed while the report is printed, because freeing many takes a while.
     pub fn end(self) {
         let Self { run, others, .. } = self;
         let items = run.into_items();
@@ -125,7 +125,7 @@ impl<'a> Reconciliation<'a> {
         &self.run.comparison().warnings
     }
 
-    /// The apply set, where there is one.
+    /// The apply set, if there is one.
     pub fn apply_set(&self) -> Option<&Judged> {
         self.prune.as_ref()
     }
@@ -136,7 +136,7 @@ impl<'a> Reconciliation<'a> {
     }
 }
 
-/// The objects of the input that other shards have.
-fn elsewhere<'t>(run: &'t ApplyRun<'_>, others: &'t [Target]) -> impl Iterator<Item = &'t Target> {
+/// The objects of the input that belong to other shards.
+fn in_other_shards<'t>(run: &'t ApplyRun<'_>, others: &'t [Target]) -> impl Iterator<Item = &'t Target> {
     run.items().iter().filter(|item| item.is_in_other_shard()).map(Item::target).chain(others)
 }

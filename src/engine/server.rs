@@ -2,12 +2,12 @@ use crate::client::Cluster;
 use crate::live::Discovery;
 use crate::live::resolve::Namespaces;
 
-/// A connected API server: the connection, what it serves, and where manifests without a namespace belong.
+/// A connected API server: the connection, its resources, and the namespace of manifests without one.
 pub(crate) struct Server {
     /// The connection.
     pub cluster: Cluster,
     /// The resources that it serves.
     pub discovery: Discovery,
-    /// Which namespaces apply.
+    /// The namespaces for manifests.
     pub namespaces: Namespaces,
 }

@@ -16,7 +16,7 @@ use crate::live::{Discovery, LiveState, Resolution, Resource};
 use crate::plan::{is_transient, unexplained};
 use crate::text::listed;
 
-/// Most kinds that a warning names.
+/// The largest number of kinds that a warning names.
 const NAMED: usize = 5;
 
 /// The objects that nothing explains, and the collections that could not be listed.
@@ -28,13 +28,13 @@ pub(crate) struct Unmanaged {
     pub warnings: Vec<String>,
 }
 
-/// The resources whose objects are looked at.
+/// The resources whose objects are listed.
 pub(crate) fn searched(discovery: &Discovery) -> Vec<Resource> {
     searchable(discovery).into_iter().filter(|resource| resource.namespaced && !is_transient(&resource.gvk)).collect()
 }
 
 impl Unmanaged {
-    /// Lists all kinds in the namespaces, and compares what is there with what is wanted.
+    /// Lists all kinds in the namespaces, and returns the objects that are not `wanted` and not explained otherwise.
     pub async fn search(server: &Server, namespaces: &BTreeSet<String>, wanted: &[&ObjectKey]) -> Self {
         let resources = searched(&server.discovery);
         let collections =
@@ -55,7 +55,7 @@ impl Unmanaged {
                     }
                     found.extend(objects.into_iter().map(|object| (gvk.clone(), object)));
                 }
-                // Gone since discovery: with the kind, its objects are gone.
+                // The kind was removed since discovery, and its objects with it.
                 Err(error) if error.is_not_found() || error.status().is_some_and(|status| status.code == 405) => {}
                 Err(error) => {
                     let code = Diagnostic::about(gvk, &error).code.to_string();
@@ -63,7 +63,7 @@ impl Unmanaged {
                 }
             }
         }
-        // The report on the objects of a namespace of the manifests says already that it does not exist.
+        // For a namespace of the manifests, the reports on its objects say already that it does not exist.
         let own: BTreeSet<&str> = wanted.iter().filter_map(|key| key.own_namespace()).collect();
         let empty = namespaces.iter().filter(|name| !inhabited.contains(name) && !own.contains(name.as_str()));
         let missing = missing(server, empty).await;

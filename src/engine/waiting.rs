@@ -7,27 +7,27 @@ use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{Readiness, WaitEnd, WaitOptions, Watched, observe};
 
-/// How long is waited, and who hears of it.
+/// The options of a wait for readiness.
 pub(crate) struct Waiting<'a> {
     /// The connection.
     pub cluster: &'a Cluster,
-    /// At most this long; zero for one look.
+    /// The longest wait; zero for one look.
     pub timeout: Duration,
     /// Ctrl-C ends the waiting.
     pub interrupt: &'a Interrupt,
-    /// Who hears of each object's readiness.
+    /// Receives each object's readiness.
     pub events: &'a dyn EventSink,
 }
 
 impl Waiting<'_> {
-    /// Waits for these objects, unless the run was interrupted before.
+    /// Waits for these objects, unless the run was interrupted already.
     pub async fn after_pass(&self, watched: &[Watched]) {
         if !self.interrupt.is_set() {
             self.observe(watched).await;
         }
     }
 
-    /// Waits for these objects, and answers with their readiness, in their order.
+    /// Waits for these objects, and returns their readiness in the same order.
     pub async fn observe(&self, watched: &[Watched]) -> Vec<Readiness> {
         let events = self.events;
         events.receive(Event::Began(Stage::Wait, watched.len()));

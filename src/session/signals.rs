@@ -31,7 +31,7 @@ pub(crate) fn listen(terminal: &Terminal) -> Interrupt {
                     std::process::exit(i32::from(EXIT_INTERRUPTED));
                 }
             };
-            let objects = to_set.half_way().or_else_end(end);
+            let objects = to_set.replacements().end_if_none(end);
             if !objects.is_empty() {
                 terminal.note(Role::Problem, &waiting_for(&objects, is_repeated));
             }

@@ -1,4 +1,4 @@
-//! Why a credential plugin gave no credentials.
+//! The reasons why a credential plugin gave no credentials.
 
 use std::io;
 use std::process::ExitStatus;
@@ -12,23 +12,23 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::program::LookupError;
 use crate::text::io_reason;
 
-/// A plugin gave no credentials. Nothing that it printed to stdout is shown.
+/// The reason why a plugin gave no credentials. Nothing that it printed to stdout is shown.
 #[derive(Debug, Error)]
 pub enum ExecError {
-    /// There is no such program.
+    /// The program does not exist.
     #[error("the credential plugin `{command}` is not installed")]
     Missing {
         /// Its name or path.
         command: String,
-        /// What the kubeconfig says about how to install it.
+        /// The `installHint` of the kubeconfig.
         install_hint: Option<String>,
     },
-    /// It is where no program is run from.
+    /// The program is in a folder from which no program is run.
     #[error("the credential plugin `{command}` cannot be started: {source}")]
     NotAllowed {
         /// Its name.
         command: String,
-        /// Where it is.
+        /// The reason, with the folder.
         source: LookupError,
     },
     /// It cannot be started.
@@ -36,15 +36,15 @@ pub enum ExecError {
     NotStarted {
         /// Its name or path.
         command: String,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It needs a person, and there is none.
+    /// It has to prompt a person, and there is none.
     #[error("the credential plugin `{command}` has to prompt for input, but {reason}")]
     NeedsTerminal {
         /// Its name or path.
         command: String,
-        /// What is in the way.
+        /// The reason why it cannot prompt.
         reason: &'static str,
     },
     /// It ended with an error.
@@ -52,10 +52,10 @@ pub enum ExecError {
     Failed {
         /// Its name or path.
         command: String,
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
     },
-    /// It did not end.
+    /// It did not end in time.
     #[error("the credential plugin `{command}` did not answer within {}s", after.as_secs())]
     TimedOut {
         /// Its name or path.
@@ -68,7 +68,7 @@ pub enum ExecError {
     Answer {
         /// Its name or path.
         command: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }
@@ -81,12 +81,12 @@ fn ended(status: ExitStatus) -> String {
 }
 
 impl ExecError {
-    /// Whether the user has to correct the kubeconfig or install something, rather than log in.
+    /// Returns true if the user has to correct the kubeconfig or install something, rather than log in.
     fn is_configuration(&self) -> bool {
         matches!(self, Self::Missing { .. } | Self::NotAllowed { .. } | Self::NeedsTerminal { .. })
     }
 
-    /// What to do about it.
+    /// A hint that says what to do.
     pub(in crate::client) fn hint(&self) -> Option<String> {
         match self {
             Self::Missing { install_hint, .. } => {
@@ -102,7 +102,7 @@ impl ExecError {
     }
 }
 
-/// Where the user has to log in, no credentials could be had, which counts as a cluster that cannot be reached.
+/// If the user has to log in, the cluster counts as unreachable, because there are no credentials for it.
 impl From<ExecError> for Diagnostic {
     fn from(error: ExecError) -> Self {
         let code = if error.is_configuration() { Code::Invalid } else { Code::Unauthorized };

@@ -1,4 +1,4 @@
-//! Credential plugins: programs that say who we are
+//! Credential plugins: programs that provide the credentials of the user
 //! (`client-go/plugin/pkg/client/auth/exec/exec.go`, `client.authentication.k8s.io`).
 
 #![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
@@ -25,18 +25,18 @@ use crate::client::options::Environment;
 use crate::program::{self, LookupError};
 use crate::text::one_line;
 
-/// How long a plugin may take when nobody seems to be there.
+/// The time that a plugin may take when standard input is no terminal.
 const UNATTENDED: Duration = Duration::from_mins(2);
-/// How long a plugin may take when a person may have to log in.
+/// The time that a plugin may take when standard input is a terminal: a person may have to log in.
 const ATTENDED: Duration = Duration::from_mins(5);
-/// Held while a plugin may ask a person: with several contexts, two of them would ask on the same terminal at the same time.
+/// Held while a plugin may prompt a person: with several contexts, two plugins would prompt on the same terminal at the same time.
 static ASKING: Mutex<()> = Mutex::const_new(());
 /// The largest answer of a plugin, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
 
-/// What a plugin answers.
+/// The credentials in the answer of a plugin.
 #[derive(Debug)]
-pub struct Answer {
+pub struct PluginCredentials {
     pub token: Option<SecretString>,
     pub client_certificate: Option<ClientCertificate>,
     pub expires: Option<Timestamp>,
@@ -46,9 +46,9 @@ pub struct Answer {
 pub struct Plugin<'a>(pub &'a PluginConfig);
 
 impl Plugin<'_> {
-    /// Runs the plugin once. Its standard input is ours only when it may ask, a person is there, and the input is free; its
-    /// standard error is ours always, so that it can say what it wants.
-    pub async fn run(&self, stdin_is_free: bool, environment: &Environment) -> Result<Answer, ExecError> {
+    /// Runs the plugin once. It inherits our standard input only if it may prompt, the input is a terminal, and no manifests are read
+    /// from it. It always inherits our standard error, for its messages.
+    pub async fn run(&self, stdin_is_free: bool, environment: &Environment) -> Result<PluginCredentials, ExecError> {
         let interactive = self.takes_stdin(stdin_is_free, environment.stdin_is_terminal)?;
         let _asking = if interactive { Some(ASKING.lock().await) } else { None };
         let bound = if environment.stdin_is_terminal { ATTENDED } else { UNATTENDED };
@@ -73,7 +73,7 @@ impl Plugin<'_> {
             Ok(status) => status.map_err(|source| ExecError::NotStarted { command: self.name(), source })?,
             Err(_) => return Err(ExecError::TimedOut { command: self.name(), after: bound }),
         };
-        // A plugin that writes too much fails, because nobody reads it.
+        // A plugin that writes more fails, because nobody reads the rest.
         if output.len() as u64 > MAX_OUTPUT {
             return Err(self.unusable(format!("it is longer than {} KiB", MAX_OUTPUT >> 10)));
         }
@@ -83,7 +83,7 @@ impl Plugin<'_> {
         self.read(&output).map_err(|reason| self.unusable(reason))
     }
 
-    /// Its answer cannot be used, because of `reason`.
+    /// Returns the error for an answer that cannot be used.
     pub fn unusable(&self, reason: String) -> ExecError {
         ExecError::Answer { command: self.name(), reason }
     }
@@ -92,7 +92,7 @@ impl Plugin<'_> {
         one_line(&self.0.entry.command, 200)
     }
 
-    /// The path of the program; one in the kubeconfig is already seen from the kubeconfig's folder.
+    /// Finds the program. A relative path in the kubeconfig was made absolute before, from the folder of the kubeconfig.
     fn program(&self) -> Result<PathBuf, ExecError> {
         program::find(OsStr::new(&self.0.entry.command)).map_err(|error| match error {
             LookupError::Missing => self.not_started(io::ErrorKind::NotFound.into()),
@@ -119,7 +119,7 @@ impl Plugin<'_> {
         }
     }
 
-    /// The request that the plugin finds in its environment.
+    /// The `ExecCredential` that the plugin gets in its environment.
     fn info(&self, interactive: bool) -> Value {
         let mut spec = json!({ "interactive": interactive });
         if let Some(cluster) = &self.0.cluster {
@@ -128,7 +128,7 @@ impl Plugin<'_> {
         json!({ "kind": "ExecCredential", "apiVersion": self.0.entry.api_version, "spec": spec })
     }
 
-    fn read(&self, output: &[u8]) -> Result<Answer, String> {
+    fn read(&self, output: &[u8]) -> Result<PluginCredentials, String> {
         let value = first_document(output).map_err(|_| "it is neither JSON nor YAML".to_owned())?;
         let credential: ExecCredential =
             serde_json::from_value(value).map_err(|_| "it is not an `ExecCredential`".to_owned())?;
@@ -155,7 +155,7 @@ impl Plugin<'_> {
         if status.token.is_none() && certificate.is_none() {
             return Err("it has neither a token nor a certificate with its key".to_owned());
         }
-        Ok(Answer { token: status.token, client_certificate: certificate, expires })
+        Ok(PluginCredentials { token: status.token, client_certificate: certificate, expires })
     }
 }
 

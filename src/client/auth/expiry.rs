@@ -1,4 +1,4 @@
-//! How long credentials hold, as they say themselves: for the reason of a refusal that the server does not explain.
+//! The validity that credentials state themselves, which explains a refusal for which the server gives no reason.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -13,10 +13,10 @@ use x509_cert::time::Time;
 
 use crate::client::kubeconfig::credentials::ClientCertificate;
 
-/// The longest token that is looked into, in bytes.
+/// The longest token that is parsed, in bytes.
 const LONGEST_TOKEN: usize = 64 << 10;
 
-/// From when until when a certificate holds.
+/// The period in which a certificate is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
     begins: Timestamp,
@@ -24,7 +24,7 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// What the first certificate of a file in PEM says.
+    /// Reads the validity of the first certificate in a PEM file.
     pub fn of(certificate: &ClientCertificate) -> Option<Self> {
         let certificate = CertificateDer::pem_slice_iter(&certificate.certificate).next()?.ok()?;
         Self::of_der(&certificate)
@@ -36,7 +36,7 @@ impl Validity {
         Some(Self { begins: timestamp(validity.not_before), ends: timestamp(validity.not_after) })
     }
 
-    /// Why it does not hold at this time, if it does not.
+    /// Returns the reason why the certificate is not valid at this time, if it is not.
     fn broken_at(self, now: Timestamp) -> Option<String> {
         if now > self.ends {
             Some(format!("the client certificate expired at {}", self.ends))
@@ -48,7 +48,7 @@ impl Validity {
     }
 }
 
-/// Why a server whose clock shows `now` refused these credentials, as far as they say it themselves.
+/// Returns the reason why a server whose clock shows `now` refused these credentials, if they have expired or are not valid yet.
 pub fn why_refused(
     authorization: Option<&HeaderValue>,
     certificate: Option<Validity>,
@@ -59,7 +59,7 @@ pub fn why_refused(
     (now > ends).then(|| format!("the token expired at {ends}"))
 }
 
-/// The claim of a JSON Web Token (RFC 7519, section 4.1.4) that says when it ends. The signature is the server's business.
+/// The `exp` claim of a JSON Web Token (RFC 7519, section 4.1.4). The signature is not checked: that is the server's task.
 fn end_of_token(authorization: &[u8]) -> Option<Timestamp> {
     #[derive(Deserialize)]
     struct Claims {
@@ -71,7 +71,7 @@ fn end_of_token(authorization: &[u8]) -> Option<Timestamp> {
     Timestamp::from_duration(SignedDuration::try_from_secs_f64(claims.exp).ok()?).ok()
 }
 
-/// The last day of all stands for no end, and is beyond the last time that can be computed with.
+/// Converts a time, and clamps it: the last representable day stands for "no end", and is later than any `Timestamp`.
 fn timestamp(time: Time) -> Timestamp {
     let seconds = i64::try_from(time.to_unix_duration().as_secs()).ok();
     seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).unwrap_or(Timestamp::MAX)

@@ -1,4 +1,4 @@
-//! Who we are on the wire: credential plugins, tokens that change, and sessions that renew them.
+//! Authentication: credential plugins, token files that change, and sessions that renew the credentials.
 
 pub mod error;
 mod exec;

@@ -1,4 +1,4 @@
-//! Who we are on the wire: the client with its certificates, the `Authorization` header, and their renewal.
+//! Sessions: the client with its certificate, the `Authorization` header, and their renewal.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,22 +21,22 @@ use crate::client::transport::connector::Connector;
 use crate::client::transport::http::AuthorizedClient;
 use crate::diagnostic::Diagnostic;
 
-/// How long a token file is trusted before it is read again, as client-go does.
+/// The age at which a token file is read again, as in client-go.
 const TOKEN_FILE_AGE: Duration = Duration::from_mins(1);
 
-/// How long new credentials are used at least, even if they claim to be over: a clock may be wrong, and a plugin is not to run
-/// for every request.
+/// The least time for which new credentials are used, even if they have expired already: a clock may be wrong, and a plugin must
+/// not run for every request.
 const LEAST_AGE: Duration = Duration::from_secs(1);
 
-/// The credentials of one moment. Requests in flight keep theirs when new ones come.
+/// The credentials at one moment. Requests in flight keep theirs when they are renewed.
 pub struct Session {
     pub client: AuthorizedClient,
-    /// How long our certificate holds, if we show one.
+    /// The validity of the client certificate, if there is one.
     certificate: Option<Validity>,
     expires: Expires,
-    /// It replaced one that the server had refused.
+    /// True if it replaced a session that the server refused.
     renewed_after_refusal: bool,
-    /// The server took it at least once.
+    /// True once the server has accepted it.
     accepted: AtomicBool,
 }
 
@@ -47,13 +47,13 @@ enum Expires {
 }
 
 impl Session {
-    /// Remembers that the server took these credentials.
+    /// Records that the server accepted these credentials.
     pub fn was_accepted(&self) {
         self.accepted.store(true, Ordering::Relaxed);
     }
 
-    /// Why a server refused these credentials, as far as they say it themselves. Whether they hold is judged by the server's clock,
-    /// or by ours where it is not known.
+    /// Returns the reason why a server refused these credentials, if they have expired or are not valid yet at this time of the
+    /// server. If its time is not known, the local clock counts.
     pub fn why_refused(&self, time: Option<Timestamp>) -> Option<String> {
         let time = time.unwrap_or_else(Timestamp::now);
         why_refused(self.client.authorization.as_ref(), self.certificate, time)
@@ -68,14 +68,14 @@ impl Session {
     }
 }
 
-/// The current session, and what a new one is made of.
+/// The current session, and everything that is needed to renew it.
 pub struct Sessions {
     connector: Connector,
     credentials: Credentials,
     stdin_is_free: bool,
     environment: Environment,
     current: RwLock<Arc<Session>>,
-    /// One renewal at a time: a plugin may ask the user.
+    /// Held during a renewal: a plugin may prompt the user.
     renewing: Mutex<()>,
 }
 
@@ -127,14 +127,14 @@ impl Sessions {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The session for a new request; a new one when the time of the last is over.
+    /// The session for a new request. It is renewed if it has expired.
     pub async fn current(&self) -> Result<Arc<Session>, ExecError> {
         let session = self.get();
         if session.is_over() { self.renew(&session, false).await } else { Ok(session) }
     }
 
-    /// Another session than `refused`, which the server answered with 401. `None` when there is none to be had: credentials that
-    /// cannot change, or a plugin whose last answer was never accepted either.
+    /// Returns another session than `refused`, to which the server answered 401. Returns `None` if there is no other: the credentials
+    /// cannot change, or the server never accepted the last answer of the plugin either.
     pub async fn after_refusal(&self, refused: &Arc<Session>) -> Result<Option<Arc<Session>>, ExecError> {
         let hopeless = match self.credentials {
             Credentials::None | Credentials::Token(_) => true,
@@ -158,7 +158,7 @@ impl Sessions {
         }
         let (client, certificate, expires) = match &self.credentials {
             Credentials::None | Credentials::Token(_) => return Ok(current),
-            // A file that is gone by now was good when it was read: its token is kept.
+            // If the file cannot be read any more, the token that was read last is kept.
             Credentials::TokenFile { path, .. } => {
                 let authorization = read_token(path).ok().or_else(|| old.client.authorization.clone());
                 let client = AuthorizedClient { http: old.client.http.clone(), authorization };
@@ -178,7 +178,7 @@ impl Sessions {
     }
 }
 
-/// Runs the plugin and makes a client with what it answers.
+/// Runs the plugin and makes a client with its credentials.
 async fn ask(
     plugin: &PluginConfig,
     connector: &Connector,

@@ -1,4 +1,4 @@
-//! What a user of the kubeconfig logs in with.
+//! The credentials of a user in the kubeconfig.
 
 use std::path::PathBuf;
 
@@ -17,20 +17,20 @@ pub struct ClientCertificate {
     pub key: SecretSlice<u8>,
 }
 
-/// What says who we are, next to a client certificate.
+/// The credentials of a user other than a client certificate.
 #[derive(Debug)]
 pub enum Credentials {
-    /// Nothing.
+    /// None.
     None,
     /// A bearer token.
     Token(SecretString),
     /// A file with a bearer token that may change, and the token to use while it cannot be read.
     TokenFile { path: PathBuf, otherwise: Option<SecretString> },
-    /// A program that knows.
+    /// A program that provides them.
     Plugin(Box<PluginConfig>),
 }
 
-/// The certificate of a user, with its key.
+/// Reads the client certificate of a user, with its key.
 pub(super) fn client_certificate(user: &UserEntry, name: &str) -> Result<Option<ClientCertificate>, Diagnostic> {
     if user.client_certificate.is_none() && user.client_certificate_data.is_none() {
         return Ok(None);
@@ -57,7 +57,7 @@ pub(super) fn client_certificate(user: &UserEntry, name: &str) -> Result<Option<
     Ok(Some(ClientCertificate { certificate, key }))
 }
 
-/// What a user logs in with, and notes about what of it is not used.
+/// Determines the credentials of a user. Adds a note about each that is not used.
 pub(super) fn credentials(
     user: UserEntry,
     name: &str,
@@ -82,13 +82,13 @@ pub(super) fn credentials(
             .with_hint("use the credential plugin of your provider (`users[].user.exec` in the kubeconfig)"));
     }
     match user.exec {
-        // As kubectl: a certificate is enough, the plugin is not asked.
+        // As in kubectl: with a client certificate, the plugin is not run.
         Some(exec) if !certified => Ok(Credentials::Plugin(Box::new(PluginConfig::new(exec, name, cluster)?))),
         _ => Ok(Credentials::None),
     }
 }
 
-/// The part of kube's credentials that says whom a user acts as.
+/// The part of kube's credentials that impersonates another user.
 pub(super) fn impersonation(user: &UserEntry) -> Result<AuthInfo, Diagnostic> {
     let has_more = user.impersonate_uid.is_some()
         || !user.impersonate_groups.is_empty()

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::client::error::unreadable;
 use crate::diagnostic::Diagnostic;
 
-/// Reads a file that the kubeconfig names; `what` it is goes into the error.
+/// Reads a file that the kubeconfig names; `what` names it in the error.
 pub(super) fn read(what: &'static str, path: &Path) -> Result<Vec<u8>, Diagnostic> {
     std::fs::read(path).map_err(|source| unreadable(what, path, &source))
 }

@@ -1,4 +1,4 @@
-//! What a pod knows about the cluster that it runs in (`client-go/rest/config.go`, `InClusterConfig`).
+//! The configuration of a pod for the cluster that it runs in (`client-go/rest/config.go`, `InClusterConfig`).
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ impl<'a> Pod<'a> {
         })
     }
 
-    /// Its cluster, as a kubeconfig would describe it.
+    /// The pod's cluster, as a kubeconfig would describe it.
     pub fn cluster(&self) -> ClusterEntry {
         let authority = self.service_account.join("ca.crt");
         ClusterEntry {
@@ -38,12 +38,12 @@ impl<'a> Pod<'a> {
         }
     }
 
-    /// Its service account, as a kubeconfig would describe it.
+    /// The pod's service account, as a kubeconfig would describe it.
     pub fn user(&self) -> UserEntry {
         UserEntry { token_file: Some(self.service_account.join("token")), ..UserEntry::default() }
     }
 
-    /// Its namespace, and what says so.
+    /// The pod's namespace, with the name of its source.
     pub fn namespace(&self) -> Option<(String, String)> {
         let file = self.service_account.join("namespace");
         let (name, place) = match self.namespace {

@@ -1,4 +1,4 @@
-//! Finding, reading and merging kubeconfig files (`client-go/tools/clientcmd/loader.go`).
+//! Finds, reads and merges kubeconfig files (`client-go/tools/clientcmd/loader.go`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,24 +14,24 @@ use crate::client::options::Environment;
 use crate::diagnostic::Diagnostic;
 use crate::text::io_reason;
 
-/// The merged kubeconfig and the files that were looked at, missing ones included.
+/// The merged kubeconfig, and the files that were tried, missing ones included.
 #[derive(Debug, Default)]
 pub struct Kubeconfig {
     pub document: Document,
     pub looked_at: Vec<PathBuf>,
 }
 
-/// Kubeconfig files that cannot be used: every one of them, each with its first problem.
+/// The kubeconfig files that cannot be used, each with its first error.
 #[derive(Debug, Error)]
-#[error("{}", join(problems))]
+#[error("{}", join(errors))]
 pub struct KubeconfigError {
-    problems: Vec<FileProblem>,
+    errors: Vec<FileError>,
 }
 
 impl KubeconfigError {
-    /// What to do about it.
+    /// A hint that says what to do.
     fn hint(&self) -> Option<String> {
-        self.problems.iter().any(|problem| matches!(problem.problem, Problem::Yaml { .. })).then(|| {
+        self.errors.iter().any(|error| matches!(error.cause, FileErrorCause::Yaml { .. })).then(|| {
             "`kubectl config view` shows how kubectl reads the file; its content is not shown here because it may hold \
              credentials"
                 .to_owned()
@@ -46,45 +46,45 @@ impl From<KubeconfigError> for Diagnostic {
 }
 
 #[derive(Debug)]
-struct FileProblem {
+struct FileError {
     path: PathBuf,
-    problem: Problem,
+    cause: FileErrorCause,
 }
 
 #[derive(Debug)]
-enum Problem {
+enum FileErrorCause {
     Unreadable(io::Error),
     Yaml { at: Mark },
     Content(FieldError),
 }
 
-impl fmt::Display for FileProblem {
+impl fmt::Display for FileError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        match &self.problem {
-            Problem::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
+        match &self.cause {
+            FileErrorCause::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
                 write!(formatter, "the kubeconfig `{path}` does not exist")
             }
-            Problem::Unreadable(error) => {
+            FileErrorCause::Unreadable(error) => {
                 write!(formatter, "cannot read the kubeconfig `{path}`: {}", io_reason(error))
             }
-            Problem::Yaml { at: Mark { line, column } } => {
+            FileErrorCause::Yaml { at: Mark { line, column } } => {
                 write!(formatter, "{path}:{line}:{column}: the kubeconfig is not valid YAML")
             }
-            Problem::Content(error) => write!(formatter, "the kubeconfig `{path}` is invalid: {error}"),
+            FileErrorCause::Content(error) => write!(formatter, "the kubeconfig `{path}` is invalid: {error}"),
         }
     }
 }
 
-fn join(problems: &[FileProblem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+fn join(errors: &[FileError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl Kubeconfig {
     /// Reads `explicit` (`--kubeconfig`) alone, else the files of `KUBECONFIG`, else `~/.kube/config`.
     ///
-    /// Only an explicit file must exist. The first file that names a context, cluster or user has it whole, and the first that
-    /// sets `current-context` decides.
+    /// Only an explicit file must exist. Entries are not merged: each context, cluster and user comes from the first file that names it,
+    /// and so does `current-context`.
     pub fn load(explicit: Option<&Path>, environment: &Environment) -> Result<Self, KubeconfigError> {
         let explicit = explicit.filter(|path| !path.as_os_str().is_empty());
         let looked_at = match explicit {
@@ -92,15 +92,16 @@ impl Kubeconfig {
             None => default_files(environment),
         };
         let mut document = Document::default();
-        let mut problems = Vec::new();
+        let mut errors = Vec::new();
         for path in &looked_at {
             match read_file(path) {
                 Ok(file) => merge(&mut document, file),
-                Err(Problem::Unreadable(error)) if explicit.is_none() && error.kind() == io::ErrorKind::NotFound => {}
-                Err(problem) => problems.push(FileProblem { path: path.clone(), problem }),
+                Err(FileErrorCause::Unreadable(error))
+                    if explicit.is_none() && error.kind() == io::ErrorKind::NotFound => {}
+                Err(cause) => errors.push(FileError { path: path.clone(), cause }),
             }
         }
-        if problems.is_empty() { Ok(Self { document, looked_at }) } else { Err(KubeconfigError { problems }) }
+        if errors.is_empty() { Ok(Self { document, looked_at }) } else { Err(KubeconfigError { errors }) }
     }
 }
 
@@ -119,27 +120,27 @@ fn default_files(environment: &Environment) -> Vec<PathBuf> {
     files
 }
 
-fn read_file(path: &Path) -> Result<Document, Problem> {
-    let bytes = std::fs::read(path).map_err(Problem::Unreadable)?;
-    let value = first_document(&bytes).map_err(|at| Problem::Yaml { at })?;
-    let mut document = Document::read(&value).map_err(Problem::Content)?;
+fn read_file(path: &Path) -> Result<Document, FileErrorCause> {
+    let bytes = std::fs::read(path).map_err(FileErrorCause::Unreadable)?;
+    let value = first_document(&bytes).map_err(|at| FileErrorCause::Yaml { at })?;
+    let mut document = Document::read(&value).map_err(FileErrorCause::Content)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    resolve(&mut document, &std::path::absolute(folder).map_err(Problem::Unreadable)?);
+    resolve(&mut document, &std::path::absolute(folder).map_err(FileErrorCause::Unreadable)?);
     Ok(document)
 }
 
-/// The first document of YAML or JSON, which is all that kubectl reads of a kubeconfig; null when there is none. The error is the
-/// place of the first mistake.
+/// Reads the first document of YAML or JSON, as kubectl reads only this one of a kubeconfig; null if there is none. The error is the
+/// position of the first mistake.
 pub fn first_document(bytes: &[u8]) -> Result<Value, Mark> {
     let stream = kube_yaml::read(bytes, Validation::Ignore);
     match (stream.documents.into_iter().next(), stream.diagnostics.first()) {
         (Some(document), _) if document.number == 1 => Ok(document.value),
-        (_, Some(problem)) => Err(problem.mark),
+        (_, Some(diagnostic)) => Err(diagnostic.mark),
         (_, None) => Ok(Value::Null),
     }
 }
 
-/// Makes the paths of a file absolute: they are relative to its folder. A plugin without a separator is searched on `PATH`.
+/// Makes the paths in a file absolute: they are relative to its folder. A plugin without a separator is searched for on `PATH`.
 fn resolve(document: &mut Document, folder: &Path) {
     let resolve = |path: &mut Option<PathBuf>| {
         if let Some(path) = path {
@@ -161,7 +162,7 @@ fn resolve(document: &mut Document, folder: &Path) {
     }
 }
 
-/// `path` seen from `folder`, without `.` and `..`: by its letters, as Go's `filepath.Join` does it, not by the file system.
+/// Resolves `path` from `folder`, and removes `.` and `..` lexically, as Go's `filepath.Join` does, without the file system.
 fn absolute(folder: &Path, path: &Path) -> PathBuf {
     if path.is_absolute() {
         return path.to_owned();
@@ -179,7 +180,7 @@ fn absolute(folder: &Path, path: &Path) -> PathBuf {
     clean
 }
 
-/// Adds what `next` has and `base` has not.
+/// Adds the entries of `next` that `base` does not have.
 fn merge(base: &mut Document, next: Document) {
     fn add<T>(base: &mut BTreeMap<String, T>, next: BTreeMap<String, T>) {
         for (name, entry) in next {

@@ -1,4 +1,4 @@
-//! Which server to talk to and as whom: kubeconfig files, flags and the pod's service account, resolved as kubectl resolves them.
+//! Determines the server and the user from kubeconfig files, flags and the pod's service account, as kubectl does.
 //!
 //! ```text
 //! kubeconfig files ─loader────▶ model ─┬─overrides (flags)─▶ settings, with credentials and plugin

@@ -1,7 +1,7 @@
-//! What one kubeconfig file says (`client-go/tools/clientcmd/api/v1/types.go`).
+//! The content of a kubeconfig file (`client-go/tools/clientcmd/api/v1/types.go`).
 //!
-//! The fields are read by hand: an unused entry may be as incomplete as kubectl lets it be, and a complaint names the field and
-//! never shows its value, which may be a token.
+//! The fields are read by hand: an unused entry may be as incomplete as kubectl allows, and an error names the field and never shows
+//! its value, which may be a token.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use secrecy::{SecretSlice, SecretString};
 use serde_json::Value;
 use thiserror::Error;
 
-/// The cluster extension whose content is passed to credential plugins.
+/// The name of the cluster extension that is passed to credential plugins.
 const EXEC_EXTENSION: &str = "client.authentication.k8s.io/exec";
 
-/// One file, or several merged into one. Empty strings of the file are unset here, as they are for kubectl.
+/// One file, or several merged into one. Empty strings count as unset, as in kubectl.
 #[derive(Debug, Default)]
 pub struct Document {
     pub current_context: Option<String>,
@@ -42,7 +42,7 @@ pub struct ClusterEntry {
     pub tls_server_name: Option<String>,
     pub proxy_url: Option<String>,
     pub disable_compression: bool,
-    /// What the cluster tells credential plugins.
+    /// The configuration of the cluster for credential plugins.
     pub exec_config: Option<Value>,
 }
 
@@ -59,7 +59,7 @@ pub struct UserEntry {
     pub impersonate_uid: Option<String>,
     pub impersonate_groups: Vec<String>,
     pub impersonate_user_extra: BTreeMap<String, Vec<String>>,
-    /// A user name or a password is given.
+    /// True if a user name or a password is given.
     pub basic: bool,
     /// The name of the legacy `auth-provider`.
     pub auth_provider: Option<String>,
@@ -78,7 +78,7 @@ pub struct ExecEntry {
     pub provide_cluster_info: bool,
 }
 
-/// A field is not what it must be. Its value is not shown.
+/// A field with a wrong value, which is not shown.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("{}{message}", if path.is_empty() { String::new() } else { format!("`{path}` ") })]
 pub struct FieldError {
@@ -87,7 +87,7 @@ pub struct FieldError {
 }
 
 impl Document {
-    /// Reads the value of a file.
+    /// Reads the document of a file.
     pub fn read(value: &Value) -> Result<Self, FieldError> {
         let root = Field { value, path: String::new() };
         root.object()?;
@@ -186,7 +186,7 @@ impl ExecEntry {
     }
 }
 
-/// A value and where it is.
+/// A value and its path.
 struct Field<'a> {
     value: &'a Value,
     path: String,
@@ -282,7 +282,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Base64, in which line breaks do not count.
+    /// Decodes base64, and ignores line breaks in it.
     fn data(&self) -> Result<Option<Vec<u8>>, FieldError> {
         let Some(text) = self.string()? else { return Ok(None) };
         let text: String = text.chars().filter(|character| !matches!(character, '\r' | '\n')).collect();

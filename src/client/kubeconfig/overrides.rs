@@ -1,4 +1,4 @@
-//! What the flags choose from the kubeconfig, and what they put in its place.
+//! The entries of the kubeconfig that the flags choose, and the values that the flags replace.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Looks the entries up, and notes what is odd about them.
+    /// Looks up the entries, and adds notes about anything unusual in them.
     pub fn from(
         options: &ConnectOptions,
         kubeconfig: &Kubeconfig,
@@ -46,7 +46,7 @@ impl Chosen {
         let cluster = match cluster_name.as_deref() {
             Some(name) => match document.clusters.get(name) {
                 Some(cluster) => cluster.clone(),
-                // `--server` replaces a cluster that the context only names.
+                // With `--server`, the cluster that the context names need not exist.
                 None if given(options.cluster.as_deref()).is_none() && given(options.server.as_deref()).is_some() => {
                     ClusterEntry::default()
                 }
@@ -73,7 +73,7 @@ impl Chosen {
     }
 }
 
-/// A flag that is set to something.
+/// The value of a flag, unless it is empty.
 pub fn given(flag: Option<&str>) -> Option<&str> {
     flag.filter(|value| !value.is_empty())
 }
@@ -82,24 +82,24 @@ fn given_path(flag: Option<&PathBuf>) -> Option<&PathBuf> {
     flag.filter(|path| !path.as_os_str().is_empty())
 }
 
-/// A token that is set to something.
+/// The value of `--token`, unless it is empty.
 pub fn given_token(options: &ConnectOptions) -> Option<&SecretString> {
     options.token.as_ref().filter(|token| !token.expose_secret().is_empty())
 }
 
-/// Lays the flags over what the kubeconfig says about the cluster.
+/// Replaces the values of the cluster that flags set.
 pub fn override_cluster(cluster: &mut ClusterEntry, options: &ConnectOptions) {
     let server = given(options.server.as_deref());
     let authority = given_path(options.certificate_authority.as_ref());
     let insecure = options.insecure_skip_tls_verify == Some(true);
     let server_name = given(options.tls_server_name.as_deref());
-    // Either flag replaces all that the kubeconfig says about trust.
+    // Each of these flags replaces all trust settings of the kubeconfig.
     if insecure || authority.is_some() {
         cluster.insecure_skip_tls_verify = insecure;
         cluster.certificate_authority = authority.cloned();
         cluster.certificate_authority_data = None;
     }
-    // The name of the kubeconfig belongs to the server of the kubeconfig.
+    // The `tls-server-name` of the kubeconfig belongs to the server of the kubeconfig.
     if server.is_some() || server_name.is_some() {
         cluster.tls_server_name = server_name.map(str::to_owned);
     }
@@ -109,11 +109,11 @@ pub fn override_cluster(cluster: &mut ClusterEntry, options: &ConnectOptions) {
     cluster.disable_compression |= options.disable_compression == Some(true);
 }
 
-/// Lays the flags over what the kubeconfig says about the user.
+/// Replaces the values of the user that flags set.
 pub fn override_user(user: &mut UserEntry, options: &ConnectOptions) -> Result<(), Diagnostic> {
     if let Some(token) = given_token(options) {
         user.token = Some(token.clone());
-        // kubectl lets the kubeconfig's token file win here, by accident: what is typed counts.
+        // kubectl lets the kubeconfig's token file win here, by accident. Here the flag wins.
         user.token_file = None;
     }
     if let Some(path) = given_path(options.client_certificate.as_ref()) {

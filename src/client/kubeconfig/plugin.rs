@@ -1,4 +1,4 @@
-//! Credential plugins as a kubeconfig describes them (`users[].user.exec`).
+//! The configuration of credential plugins (`users[].user.exec`).
 
 #![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
 
@@ -11,16 +11,16 @@ use super::model::{ClusterEntry, ExecEntry};
 use crate::diagnostic::Diagnostic;
 use crate::text::one_line;
 
-/// A plugin as the kubeconfig describes it.
+/// The configuration of a plugin, checked.
 #[derive(Debug)]
 pub struct PluginConfig {
     pub entry: ExecEntry,
     pub interactive: Interactive,
-    /// What it is told about the cluster, when it wants to know.
+    /// The cluster information for the plugin, if it asks for it with `provideClusterInfo`.
     pub cluster: Option<Value>,
 }
 
-/// Whether the plugin wants our standard input.
+/// The plugin's use of standard input (`interactiveMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interactive {
     Never,
@@ -29,7 +29,7 @@ pub enum Interactive {
 }
 
 impl PluginConfig {
-    /// Checks the kubeconfig's entry of user `user`.
+    /// Checks the entry of a user in the kubeconfig.
     pub fn new(entry: ExecEntry, user: &str, cluster: &ClusterEntry) -> Result<Self, Diagnostic> {
         let wrong = |what: &str| Diagnostic::general(format!("the credential plugin of user `{user}` {what}"));
         if entry.command.is_empty() {
@@ -62,7 +62,7 @@ impl PluginConfig {
     }
 }
 
-/// What a plugin with `provideClusterInfo` learns.
+/// The cluster information for plugins with `provideClusterInfo`.
 fn cluster_info(cluster: &ClusterEntry) -> Result<Value, Diagnostic> {
     let authority = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
         (Some(data), _) => Some(data.clone()),

@@ -1,4 +1,4 @@
-//! Flags laid over the kubeconfig: what the connection will be (`client-go/tools/clientcmd/client_config.go`).
+//! The settings of a connection: the kubeconfig with the flags applied (`client-go/tools/clientcmd/client_config.go`).
 
 use http::Uri;
 use kube::Config;
@@ -17,22 +17,22 @@ use crate::diagnostic::Diagnostic;
 use crate::object::{DNS_LABEL, is_dns_label};
 use crate::text::without_credentials;
 
-/// Everything that a connection needs to know.
+/// All settings of a connection.
 #[derive(Debug)]
 pub struct Settings {
     pub context: Option<String>,
-    /// The server, how its certificate is checked, and whom to act as. Credentials, the proxy and times are not part of it.
+    /// The server, the checks of its certificate, and the user to impersonate; without credentials, proxy and timeouts.
     pub config: Config,
     /// `proxy-url` of the cluster.
     pub proxy_url: Option<String>,
     pub client_certificate: Option<ClientCertificate>,
     pub credentials: Credentials,
-    /// What the user should know though it does not stop us.
+    /// Warnings for the user.
     pub notes: Vec<String>,
 }
 
 impl Settings {
-    /// Lays the flags over the kubeconfig, or over what a pod knows when the kubeconfig and the flags name no server.
+    /// Applies the flags to the kubeconfig, or to the configuration of the pod if neither kubeconfig nor flags name a server.
     pub fn resolve(
         options: &ConnectOptions,
         environment: &Environment,
@@ -63,7 +63,7 @@ impl Settings {
         let name = chosen.user_name.as_deref().unwrap_or("");
         let mut config = config(server, namespace, &cluster)?;
         config.auth_info = impersonation(&user)?;
-        // As kubectl: credentials go over TLS only.
+        // As in kubectl: credentials are sent over TLS only.
         let (client_certificate, credentials) = if secure {
             (client_certificate(&user, name)?, credentials(user, name, &cluster, &mut notes)?)
         } else {
@@ -77,7 +77,7 @@ impl Settings {
     }
 }
 
-/// The namespace that `--namespace` names; an empty one is none, as for kubectl.
+/// The namespace of `--namespace`; `None` if it is empty, as in kubectl.
 pub fn namespace_flag(flag: Option<&str>) -> Result<Option<String>, Diagnostic> {
     given(flag).map(|name| namespace(without_prefix(name), || "`--namespace`".to_owned())).transpose()
 }
@@ -94,7 +94,7 @@ fn default_namespace(chosen: &Chosen, kubeconfig: &Kubeconfig, pod: Option<&Pod<
     }
 }
 
-/// Anything else would lead a request to another path.
+/// Checks the name of a namespace: any other text would lead a request to another path.
 fn namespace(name: &str, place: impl FnOnce() -> String) -> Result<String, Diagnostic> {
     if is_dns_label(name) {
         return Ok(name.to_owned());
@@ -103,7 +103,7 @@ fn namespace(name: &str, place: impl FnOnce() -> String) -> Result<String, Diagn
     Err(Diagnostic::general(message).with_hint(DNS_LABEL))
 }
 
-/// kubectl takes `ns/shop` for `shop`.
+/// Removes the prefix of `ns/shop`, as kubectl does.
 fn without_prefix(namespace: &str) -> &str {
     ["namespaces/", "namespace/", "ns/"]
         .into_iter()
@@ -120,8 +120,8 @@ fn missing_server(cluster: &str, kubeconfig: &Kubeconfig) -> Diagnostic {
     Diagnostic::general(message).with_hint(format!("set it in {}, or give `--server`", files.join(", ")))
 }
 
-/// Reads the address of a server: a URL, or `host:port`, which means plain HTTP as it does for kubectl. A user name and password
-/// in it are left out, as the API server dropped them.
+/// Reads the address of a server: a URL, or `host:port`, which means plain HTTP as in kubectl. A user name and password in it are
+/// left out, because the API server no longer accepts them.
 fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, Diagnostic> {
     let invalid = || {
         let message = format!("`{}` is not the address of a server", without_credentials(address));
@@ -130,7 +130,7 @@ fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, Diagnostic>
     let full = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let full = full.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let uri: Uri = full.parse().map_err(|_| invalid())?;
-    // A port that is no number is not noticed by the parser.
+    // The parser accepts a port that is no number.
     let named = uri.authority().is_some_and(|authority| {
         let place = authority.as_str().rsplit('@').next().unwrap_or_default();
         !authority.host().is_empty() && (place == authority.host() || authority.port().is_some())
@@ -148,7 +148,7 @@ fn server_uri(address: &str, notes: &mut Vec<String>) -> Result<Uri, Diagnostic>
     without_credentials(&uri.to_string()).trim_end_matches('/').parse().map_err(|_| invalid())
 }
 
-/// What kube has to know of a cluster. Requests are repeated by our own rules, not by kube's.
+/// The configuration of kube's client for a cluster. kube's retries are turned off, because requests are repeated by our own rules.
 fn config(server: Uri, namespace: String, cluster: &ClusterEntry) -> Result<Config, Diagnostic> {
     let mut config = Config::new(server);
     config.default_namespace = namespace;
@@ -160,7 +160,7 @@ fn config(server: Uri, namespace: String, cluster: &ClusterEntry) -> Result<Conf
     Ok(config)
 }
 
-/// The authorities that the server's certificate is checked against; `None` for those of the machine.
+/// The certificate authorities that may sign the server's certificate; `None` for those of the machine.
 fn trusted(cluster: &ClusterEntry) -> Result<Option<Vec<Vec<u8>>>, Diagnostic> {
     let pem = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
         (Some(_), Some(_)) => {
@@ -170,7 +170,7 @@ fn trusted(cluster: &ClusterEntry) -> Result<Option<Vec<Vec<u8>>>, Diagnostic> {
         }
         (Some(data), None) => data.clone(),
         (None, Some(path)) => read("certificate authority", path)?,
-        // Where anything is accepted, kube would still load the authorities of the machine, which may have none.
+        // If any certificate is accepted, kube would still load the authorities of the machine, which may have none.
         (None, None) => return Ok(cluster.insecure_skip_tls_verify.then(Vec::new)),
     };
     if cluster.insecure_skip_tls_verify {
@@ -178,7 +178,7 @@ fn trusted(cluster: &ClusterEntry) -> Result<Option<Vec<Vec<u8>>>, Diagnostic> {
             "a certificate authority is given together with `insecure-skip-tls-verify`, which would ignore it";
         return Err(Diagnostic::general(message).with_hint("choose one of them"));
     }
-    // Other blocks, and text between the certificates, do not count.
+    // Other PEM blocks, and text between the certificates, are ignored.
     let certificates = CertificateDer::pem_slice_iter(&pem).map(|found| found.map(|certificate| certificate.to_vec()));
     match certificates.collect::<Result<Vec<_>, _>>() {
         Ok(certificates) if !certificates.is_empty() => Ok(Some(certificates)),

@@ -1,4 +1,4 @@
-//! What answers may hold together, and requests that are under way when the run is stopped.
+//! The memory limit for all answers together, and requests that are under way when the run is stopped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -72,7 +72,7 @@ async fn a_stop_ends_what_is_read_and_leaves_a_write_its_answer() {
     assert!(stop.load(Ordering::Relaxed), "it was answered after the stop");
 }
 
-/// A connection that is stopped in a moment.
+/// A connection that is stopped soon.
 async fn stopping(server: &Server) -> (Cluster, Arc<AtomicBool>) {
     let stop = Arc::<AtomicBool>::default();
     let cluster = connected(server).await.stopped_by(Arc::clone(&stop));

@@ -1,4 +1,4 @@
-//! What flags, kubeconfig and environment lead to, where no other test looks.
+//! Results of flags, kubeconfig and environment that no other test covers.
 
 use std::path::Path;
 
@@ -120,8 +120,8 @@ async fn a_pod_without_kubeconfig_talks_to_its_own_cluster() {
     std::fs::write(folder.path().join("namespace"), "team\n").unwrap();
     let v6 = Environment { service_host: Some("fd00::1".into()), ..environment.clone() };
     assert_eq!(connect(&ConnectOptions::default(), &v6).await.unwrap().server(), "https://[fd00::1]:443");
-    let elsewhere = connect(&to_server("https://127.0.0.1:1"), &environment).await.unwrap();
-    assert_eq!(elsewhere.server(), "https://127.0.0.1:1");
+    let explicit = connect(&to_server("https://127.0.0.1:1"), &environment).await.unwrap();
+    assert_eq!(explicit.server(), "https://127.0.0.1:1");
 
     let (_folder, options) = kubeconfig(TWO);
     let outside = connect(&options, &environment).await.unwrap();

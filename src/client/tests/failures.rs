@@ -1,4 +1,4 @@
-//! What is made of servers that misbehave.
+//! Servers that misbehave, and the errors that follow.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn unsafe_write() -> Request {
     write("/api/v1/namespaces/shop").into()
 }
 
-/// A connection with little patience.
+/// A connection with a short timeout.
 async fn hasty(server: &Server) -> Cluster {
     let options = ConnectOptions {
         request_timeout: RequestTimeout::Within(Duration::from_millis(400)),
@@ -203,14 +203,14 @@ async fn a_refusal_of_the_proxy_is_told() {
 
 #[tokio::test]
 async fn a_redirection_is_told_with_where_it_leads_and_not_followed() {
-    let elsewhere = Server::start(|_, _| ok()).await;
-    let login = format!("location: http://me:hunter2@{}/login?state=hunter2", elsewhere.address());
+    let other = Server::start(|_, _| ok()).await;
+    let login = format!("location: http://me:hunter2@{}/login?state=hunter2", other.address());
     for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect"] {
         let login = login.clone();
         let server = Server::start(move |_, _| answer(status, &[&login], "<a href=/>")).await;
         for request in [safe(), unsafe_write()] {
             let error = connected(&server).await.send(request).await.unwrap_err();
-            let to = elsewhere.address();
+            let to = other.address();
             let told =
                 format!("the server answered {status}, which leads to `http://{to}/login?…` and is not followed");
             assert_eq!(error.in_full(), told);
@@ -220,5 +220,5 @@ async fn a_redirection_is_told_with_where_it_leads_and_not_followed() {
     let server = Server::start(|_, _| answer("302 Found", &[], "")).await;
     let error = connected(&server).await.send(safe()).await.unwrap_err();
     assert_eq!(error.in_full(), "the server answered 302 Found");
-    assert!(elsewhere.lines().is_empty());
+    assert!(other.lines().is_empty());
 }

@@ -1,4 +1,4 @@
-//! TLS: whom we trust, and what we show.
+//! TLS: trusted authorities, and client certificates.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ impl Authority {
         std::fs::write(self.file("client.key"), key.serialize_pem().trim_end()).unwrap();
     }
 
-    /// What a server named `name` serves with. Clients may show a certificate of this authority.
+    /// The TLS configuration of a server named `name`. Clients may present a certificate of this authority.
     pub(super) fn server(&self, name: &str, client_certificate_required: bool) -> ServerConfig {
         self.server_for(ALWAYS, name, client_certificate_required)
     }
@@ -72,7 +72,7 @@ impl Authority {
         self.identified(builder, years, name)
     }
 
-    /// What a server serves with that looks at no certificate of a client before it answers, as the API server does.
+    /// The TLS configuration of a server that checks no client certificate during the handshake, as the API server does.
     fn unquestioning_server(&self) -> ServerConfig {
         self.identified(ServerConfig::builder().with_no_client_auth(), ALWAYS, "127.0.0.1")
     }
@@ -203,9 +203,9 @@ async fn a_client_certificate_is_shown() {
     assert!(error.is_whole_run());
 }
 
-/// As for Go (`tls.X509KeyPair`): other blocks of the files do not count.
+/// As in Go (`tls.X509KeyPair`), other blocks of the files are ignored.
 #[tokio::test]
-async fn a_request_for_a_certificate_beside_it_does_not_count() {
+async fn a_certificate_request_in_the_same_file_is_ignored() {
     let authority = Authority::new();
     authority.issue_client();
     let other = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n";
@@ -281,7 +281,7 @@ async fn a_certificate_of_the_server_out_of_its_time_is_told_with_both_times() {
     }
 }
 
-/// What the hint of a refusal begins with, by a server whose clock shows this date.
+/// The beginning of the hint if a server whose clock shows this date refuses the credentials.
 async fn why_refused(date: &'static str, years: RangeInclusive<i32>, token: Option<String>) -> String {
     let authority = Authority::new();
     authority.issue_client_for(years);

@@ -1,4 +1,4 @@
-//! Streams of changes, whole and broken.
+//! Watches, complete and broken.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
 async fn watch(act: Act) -> (Cluster, Watch) {
     let server = Server::start(move |_, _| act.clone()).await;
     let cluster = connected(&server).await;
-    // The server ends with this scope, its open connections don't.
+    // The server ends with this scope; its open connections do not.
     let watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true")).await.unwrap();
     (cluster, watch)
 }
@@ -45,7 +45,7 @@ async fn events_are_told_in_order_until_the_server_ends_the_stream() {
     assert_eq!(cluster.counts(), RequestCounts { watch: 1, ..RequestCounts::default() });
 }
 
-/// Kubernetes 1.37 compresses each event for itself, which a reader of one compressed body takes for its end.
+/// Kubernetes 1.37 compresses each event separately, and a reader of one compressed body takes the end of the first for the end of all.
 #[tokio::test]
 async fn a_watch_asks_for_events_that_are_not_compressed() {
     let server = Server::start(|_, _| stream("{\"type\":\"BOOKMARK\",\"object\":{}}\n")).await;

@@ -1,4 +1,4 @@
-//! What goes over the wire when all is well.
+//! Requests and answers on the wire, without failures.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

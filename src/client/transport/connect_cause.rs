@@ -1,4 +1,4 @@
-//! The last cause of a failed connection, in words that a person at a terminal understands.
+//! The root cause of a failed connection, in plain words.
 
 use std::error::Error;
 use std::io;
@@ -10,32 +10,32 @@ use rustls::{AlertDescription, CertificateError};
 
 use crate::text::{listed, one_line};
 
-/// The longest text of a library that is shown, in characters.
+/// The longest text of a library's error that is shown, in characters.
 const LIBRARY_TEXT: usize = 200;
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Cause {
     /// The kind, which decides about retries and exit codes.
     pub kind: CauseKind,
-    /// The words.
+    /// The description.
     pub text: String,
-    /// What to do about it.
+    /// A hint that says what to do.
     pub hint: Option<&'static str>,
 }
 
 /// Kinds of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseKind {
-    /// There was no connection: refused, no such host, no route, TLS not agreed.
+    /// There was no connection: refused, no such host, no route, or the TLS handshake failed.
     NoConnection,
-    /// There was one, and it broke.
+    /// There was a connection, and it broke.
     Broken,
-    /// What came over it is not HTTP, or not what its headers promise.
+    /// The answer is not HTTP, or its body does not match its headers.
     Unreadable,
 }
 
-/// Finds the last cause in the chain of `error`, which a request got before its answer.
+/// Finds the root cause in the chain of `error`, which a request got instead of an answer.
 pub fn of(error: &(dyn Error + 'static)) -> Cause {
     let mut connecting = false;
     let mut best = None;
@@ -50,7 +50,7 @@ pub fn of(error: &(dyn Error + 'static)) -> Cause {
         next = below(error);
     }
     best.unwrap_or_else(|| {
-        // These types of hyper-util cannot be named, and the one of SOCKS hides what is below it.
+        // These error types of hyper-util are private, and that of SOCKS hides its source.
         if last == "SOCKS error: failed to create underlying connection" {
             return cause(CauseKind::NoConnection, "the proxy cannot be reached", None);
         }
@@ -66,7 +66,7 @@ pub fn of(error: &(dyn Error + 'static)) -> Cause {
     })
 }
 
-/// What lies under `error`. An [`io::Error`] that wraps another error does not give it as its source.
+/// The source of `error`. An [`io::Error`] that wraps another error does not return it as its source.
 fn below<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(inner) => Some(inner),
@@ -82,7 +82,7 @@ fn known(error: &(dyn Error + 'static), connecting: bool) -> Option<Cause> {
         return of_http(error);
     }
     let cause = of_io(error.downcast_ref::<io::Error>()?)?;
-    // The same error means something else once there is a connection: a line that went dead, not an address without a host.
+    // On an open connection, a timeout means that the connection was lost, not that no host has this address.
     let died = !connecting && cause.kind == CauseKind::NoConnection;
     Some(if died { Cause { kind: CauseKind::Broken, hint: None, ..cause } } else { cause })
 }
@@ -123,7 +123,7 @@ fn of_io(error: &io::Error) -> Option<Cause> {
     Some(cause(kind, text, hint))
 }
 
-/// The standard library gives a failed name lookup no kind of its own.
+/// Recognises a failed name lookup, for which the standard library has no error kind.
 fn of_resolver(error: &io::Error) -> Option<Cause> {
     let text = error.to_string();
     let reason = text.strip_prefix("failed to lookup address information: ")?;
@@ -135,7 +135,7 @@ fn of_tls(error: &rustls::Error) -> Cause {
     use CertificateError as Bad;
     let (text, hint) = match error {
         rustls::Error::InvalidCertificate(bad) => match bad {
-            // A signature that does not fit is what an authority of the same name, but of another cluster, looks like.
+            // An authority of another cluster with the same name appears as a wrong signature.
             Bad::UnknownIssuer | Bad::BadSignature => (
                 "certificate signed by unknown authority".to_owned(),
                 Some(
@@ -149,7 +149,7 @@ fn of_tls(error: &rustls::Error) -> Cause {
                 out_of_time("the server's certificate is not valid before", *not_before, *time),
                 Some(CLOCK_OR_CERTIFICATE),
             ),
-            // As the verifiers of some systems say it.
+            // The verifiers of some systems return these without times.
             Bad::Expired => ("the server's certificate has expired".to_owned(), Some(CLOCK_OR_CERTIFICATE)),
             Bad::NotValidYet => ("the server's certificate is not valid yet".to_owned(), Some(CLOCK_OR_CERTIFICATE)),
             Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
@@ -170,16 +170,16 @@ fn of_tls(error: &rustls::Error) -> Cause {
 
 const CLOCK_OR_CERTIFICATE: &str = "is the clock of this machine right? Then the server needs another certificate";
 
-/// Both times are told, as the certificate may be as wrong as the clock.
-fn out_of_time(told: &str, bound: UnixTime, now: UnixTime) -> String {
+/// Formats both times, because either the certificate or the clock may be wrong.
+fn out_of_time(statement: &str, bound: UnixTime, now: UnixTime) -> String {
     let shown = |time: UnixTime| {
         let time = i64::try_from(time.as_secs()).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
         time.map_or_else(|| "a time beyond all dates".to_owned(), |time| time.to_string())
     };
-    format!("{told} {}, and the clock of this machine shows {}", shown(bound), shown(now))
+    format!("{statement} {}, and the clock of this machine shows {}", shown(bound), shown(now))
 }
 
-/// rustls gives the names of a certificate as `DnsName("api.example.com")` and `IpAddress(10.0.0.1)`.
+/// Names both sides of a mismatch. rustls returns the names of a certificate as `DnsName("api.example.com")` and `IpAddress(10.0.0.1)`.
 fn wrong_name(error: &CertificateError) -> String {
     let CertificateError::NotValidForNameContext { expected, presented } = error else {
         return "the server's certificate is for another name".to_owned();

@@ -1,4 +1,4 @@
-//! From the settings of a connection to clients of kube.
+//! Makes kube clients from the settings of a connection.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use crate::client::kubeconfig::credentials::ClientCertificate;
 use crate::client::options::RequestTimeout;
 use crate::diagnostic::Diagnostic;
 
-/// How long connecting may take: name lookup, TCP, proxy and TLS together.
+/// The time that connecting may take: name lookup, TCP, proxy and TLS together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Makes clients that differ in their certificate alone.
+/// Makes clients that differ only in their certificate.
 pub struct Connector {
     config: Config,
 }
@@ -38,7 +38,7 @@ impl Connector {
         Self { config }
     }
 
-    /// A client that shows `certificate` to the server.
+    /// A client that presents `certificate` to the server.
     pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<Client, Diagnostic> {
         let mut config = self.config.clone();
         if let Some(certificate) = certificate {
@@ -50,8 +50,8 @@ impl Connector {
     }
 }
 
-/// The certificates and the first key as PEM texts without anything else: kube refuses files that hold other blocks as well, which Go
-/// passes over (`tls.X509KeyPair`).
+/// The certificates and the first key as PEM, without other blocks: kube refuses files with other blocks, which Go ignores
+/// (`tls.X509KeyPair`).
 fn identity(ClientCertificate { certificate, key }: &ClientCertificate) -> Result<(String, String), Diagnostic> {
     let unusable = |what: &str| Diagnostic::general(format!("the certificates cannot be used: {what}"));
     let chain: Result<Vec<CertificateDer<'_>>, _> = CertificateDer::pem_slice_iter(certificate).collect();
@@ -73,7 +73,7 @@ fn pem(label: &str, der: &[u8]) -> String {
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", BASE64_STANDARD.encode(der))
 }
 
-/// Why there is no client: what kube says about it may show what is in the files.
+/// The reason why there is no client. kube's own message is not used, because it may show the content of the files.
 fn unusable(error: &Error) -> String {
     let certificates = match error {
         Error::RustlsTls(RustlsTlsError::InvalidServerName(_)) => {
@@ -90,7 +90,7 @@ fn unusable(error: &Error) -> String {
     format!("the certificates cannot be used: {certificates}")
 }
 
-/// The port of a plain HTTP server behind a proxy must be said, or the tunnel would lead to 443.
+/// Makes the port of a plain HTTP server behind a proxy explicit, because the tunnel would lead to 443 otherwise.
 fn explicit_port(server: &Uri, proxied: bool) -> Uri {
     let host = match server.authority() {
         Some(authority) if proxied && server.scheme_str() == Some("http") && authority.port().is_none() => authority,

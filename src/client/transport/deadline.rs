@@ -1,11 +1,11 @@
-//! How long a request may take, all its repetitions included.
+//! The deadline of a request, all its repetitions included.
 
 use std::time::{Duration, Instant};
 
 use crate::client::options::RequestTimeout;
 use reconcile_core::request::RequestError;
 
-/// How long the server may stay silent when the request as a whole is not bounded.
+/// The time that the server may stay silent if the request as a whole has no time limit.
 const IDLE: Duration = Duration::from_secs(90);
 
 /// The time that is left for a request.
@@ -16,12 +16,12 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// The clock starts now.
+    /// A deadline for a request that begins now.
     pub fn new(timeout: RequestTimeout) -> Self {
         Self { timeout, start: Instant::now() }
     }
 
-    /// What is left, when there is a bound.
+    /// The remaining time, if there is a limit.
     pub fn remaining(self) -> Option<Duration> {
         match self.timeout {
             RequestTimeout::Within(timeout) => Some(timeout.saturating_sub(self.start.elapsed())),
@@ -29,7 +29,7 @@ impl Deadline {
         }
     }
 
-    /// Waits for `step` as long as there is time.
+    /// Waits for `step` until the deadline.
     pub async fn spend<T>(self, server: &str, step: impl Future<Output = T>) -> Result<T, RequestError> {
         let bound = self.remaining().unwrap_or(IDLE);
         tokio::time::timeout(bound, step).await.map_err(|_| {

@@ -1,38 +1,38 @@
-//! Where requests go, and how much of the answers is in memory.
+//! The server of a connection, and the memory that its answers use.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reconcile_core::request::RequestError;
 
-/// The most bytes that all answers which are being read may hold together.
+/// The most bytes that all answers being read may use together.
 const ALL_ANSWERS: usize = 512 << 20;
 
-/// Where requests go, as messages name it.
+/// The server of a connection, as messages name it.
 #[derive(Debug)]
 pub struct Endpoint {
     /// The server's URL.
     pub server: String,
-    /// The proxy that leads there, if one does.
+    /// The proxy on the way to the server, if there is one.
     pub proxy: Option<String>,
-    /// The bytes of the answers that are being read.
+    /// The bytes of all answers that are being read.
     held: AtomicUsize,
-    /// The most that they may be.
+    /// The limit for these bytes.
     bound: usize,
 }
 
 impl Endpoint {
-    /// An endpoint of which no answer is being read.
+    /// An endpoint without answers that are being read.
     pub fn new(server: String, proxy: Option<String>) -> Self {
         Self { server, proxy, held: AtomicUsize::new(0), bound: ALL_ANSWERS }
     }
 
-    /// The part of one more answer in what all hold.
+    /// Begins to count the bytes of one more answer.
     pub fn hold(&self) -> Held<'_> {
         Held { all: &self.held, bound: self.bound, own: 0 }
     }
 }
 
-/// The part of one answer in what all hold.
+/// The bytes of one answer, which are released on drop.
 pub struct Held<'a> {
     all: &'a AtomicUsize,
     bound: usize,
@@ -40,7 +40,7 @@ pub struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// Adds to it, unless all would hold too much then.
+    /// Adds bytes of the answer; an error if all answers together exceed the limit.
     pub fn add(&mut self, bytes: usize) -> Result<(), RequestError> {
         self.own = self.own.saturating_add(bytes);
         let all = self.all.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);

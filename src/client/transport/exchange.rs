@@ -1,4 +1,4 @@
-//! One request on the wire: sent once, its answer read to the end, within its time.
+//! Sends one request once, and reads its answer within its deadline.
 
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, DATE, USER_AGENT};
@@ -18,16 +18,16 @@ use crate::client::request::{Reply, Request, RequestKind};
 use reconcile_core::request::RequestError;
 use reconcile_core::request::StatusError;
 
-/// Up to this many bytes an answer may be compressed as well as it can be: more than one object holds.
+/// The size in bytes up to which the compression of an answer is not limited: more than one object has.
 const SMALL: usize = 2 << 20;
-/// How many times smaller a larger answer may be on the wire: lists of alike objects reach less than 100. Objects of a list that
-/// is not read are read one by one.
+/// The highest compression ratio of a larger answer: lists of similar objects stay below 100. If a list exceeds it, the objects are
+/// read one by one.
 const RATIO: usize = 200;
 
 /// The longest URL that can be sent, in bytes (the limit of the crate `http`).
 const LONGEST_URI: usize = u16::MAX as usize - 1;
 
-/// Sends `request` once, and reads the answer to its end. An answer outside 200–299 is an error.
+/// Sends `request` once, and reads the whole answer. A status outside 200–299 is an error.
 pub async fn exchange(
     client: &AuthorizedClient,
     endpoint: &Endpoint,
@@ -42,7 +42,7 @@ pub async fn exchange(
     Err(refusal(endpoint, request, &head, &body))
 }
 
-/// Sends `request` once. The answer's body is the caller's to read, unless it is a refusal.
+/// Sends `request` once. The caller reads the body, unless the status is an error.
 pub async fn open(
     client: &AuthorizedClient,
     endpoint: &Endpoint,
@@ -57,7 +57,7 @@ pub async fn open(
     Err(refusal(endpoint, request, &head, &body))
 }
 
-/// The next part of a body that is a stream, or nothing at its end. A server that is silent for too long counts as gone.
+/// Reads the next frame of a streamed body; `None` at its end. A server that is silent for too long counts as gone.
 pub async fn next_part(endpoint: &Endpoint, body: &mut Body) -> Result<Option<Bytes>, RequestError> {
     let unbounded = Deadline::new(RequestTimeout::Unbounded);
     while let Some(frame) = unbounded.spend(&endpoint.server, body.frame()).await? {
@@ -80,8 +80,7 @@ async fn begin(
     response.map(Response::into_parts).map_err(|error| failed(endpoint, &error))
 }
 
-/// Reads a body to its end: within the limit of its kind, within what all answers may hold together, and as long as its
-/// compression is in proportion.
+/// Reads a whole body. Its limits are the size for its kind, the memory for all answers together, and the compression ratio.
 async fn read(
     endpoint: &Endpoint,
     request: &Request,
@@ -92,7 +91,7 @@ async fn read(
     let limit = request.kind.body_limit();
     let mut memory = endpoint.hold();
     let mut content = Collected::default();
-    // A server that is silent in the middle of an answer without a time limit is gone, not slow.
+    // Without a time limit, a server that is silent in the middle of an answer counts as gone.
     let is_bounded = deadline.remaining().is_some();
     let late = |error: RequestError| if is_bounded { error.half_read() } else { error };
     while let Some(frame) = deadline.spend(&endpoint.server, body.frame()).await.map_err(late)? {
@@ -129,7 +128,7 @@ fn message(
     request: &Request,
 ) -> Result<http::Request<Body>, RequestError> {
     let uri = request.uri()?;
-    // kube puts the server's own path before this one and takes for granted that both make a URI.
+    // kube prepends the path of the server's URL, and relies on the result being a URI.
     if uri.to_string().len().saturating_add(endpoint.server.len()) > LONGEST_URI {
         return Err(RequestError::Invalid { cause: "its URL is too long".to_owned() });
     }
@@ -144,14 +143,14 @@ fn message(
     if let Some(content_type) = request.content_type {
         builder = builder.header(CONTENT_TYPE, HeaderValue::from_static(content_type));
     }
-    // Kubernetes 1.37 compresses each event of a watch for itself, and tower-http reads the first of several gzip members only.
+    // Kubernetes 1.37 compresses each event of a watch separately, and tower-http reads only the first of several gzip members.
     if request.kind == RequestKind::Watch {
         builder = builder.header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     }
     builder.body(Body::from(request.body.clone())).map_err(|error| RequestError::Invalid { cause: error.to_string() })
 }
 
-/// How we call ourselves.
+/// The `User-Agent` header.
 pub fn user_agent() -> String {
     format!(
         "{}/{} ({}/{})",
@@ -162,7 +161,7 @@ pub fn user_agent() -> String {
     )
 }
 
-/// There was no answer at all.
+/// The error if there was no answer.
 fn failed(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
     let cause = connect_cause::of(error);
     let server = endpoint.server.clone();
@@ -180,7 +179,7 @@ fn failed(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
     }
 }
 
-/// The answer began, and did not end well.
+/// The error if the answer broke off.
 fn interrupted(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
     match failed(endpoint, error) {
         RequestError::Unreachable { server, cause, .. } => RequestError::Interrupted { server, cause },
@@ -188,7 +187,7 @@ fn interrupted(endpoint: &Endpoint, error: &kube::Error) -> RequestError {
     }
 }
 
-/// The parts of a body. Most answers come in one part, which is not copied.
+/// The collected frames of a body. Most answers have only one frame, which is not copied.
 #[derive(Default)]
 struct Collected {
     first: Bytes,

@@ -1,6 +1,6 @@
-//! kube's client over a stack of our own: sockets that send at once, proxies, TLS, and answers that are counted and decompressed.
+//! kube's client on our own stack: sockets without Nagle's algorithm, proxies, TLS, and answers that are counted and decompressed.
 //!
-//! kube's default stack (kube-client `client/builder.rs`) lets nobody choose the sockets; the layers are kube's where it has them.
+//! kube's default stack (kube-client `client/builder.rs`) has no options for sockets. Layers that kube has are used from there.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ use percent_encoding::percent_decode_str;
 use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
-/// An HTTP client, and who its requests come from.
+/// An HTTP client, with the credentials of its requests.
 pub struct AuthorizedClient {
     /// The client, with its certificate.
     pub http: Client,
@@ -31,12 +31,12 @@ pub struct AuthorizedClient {
     pub authorization: Option<HeaderValue>,
 }
 
-/// A client that has no connection yet, for the server, proxy, certificates and time to connect that `config` names.
+/// A client without a connection yet, for the server, proxy, certificates and connect timeout of `config`.
 pub fn client(config: &Config) -> kube::Result<Client> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
-    // The first request follows the end of the TLS handshake. Held back by Nagle's algorithm it would wait for an acknowledgement
-    // that the server delays, by 40 ms on Linux, and so would every new connection.
+    // The first request follows the end of the TLS handshake. With Nagle's algorithm it would wait for an acknowledgement, which the
+    // server delays by 40 ms on Linux, on every new connection.
     tcp.set_nodelay(true);
     match &config.proxy_url {
         None => over(tcp, config),
@@ -76,11 +76,11 @@ where
     Ok(Client::new(service, config.default_namespace.as_str()))
 }
 
-/// How many bytes of an answer's body came over the wire so far.
+/// The number of bytes of an answer's body that were received so far.
 #[derive(Clone, Debug, Default)]
 struct Received(Arc<AtomicUsize>);
 
-/// How many bytes of this answer's body came over the wire so far, compressed as they are.
+/// Returns the number of bytes of this answer's body that were received so far, before decompression.
 pub fn received(head: &Parts) -> Option<usize> {
     head.extensions.get::<Received>().map(|received| received.0.load(Ordering::Relaxed))
 }

@@ -1,4 +1,4 @@
-//! Requests on the wire: connections, proxies, deadlines, how many at once, what a failure means, and when a request is sent again.
+//! The transport of requests: connections, proxies, deadlines, concurrency, causes of failures, and retries.
 
 pub mod connect_cause;
 pub mod connector;

@@ -1,4 +1,4 @@
-//! How many requests are under way at once: more while the server answers as quickly as at its best, fewer when it is overloaded.
+//! Limits the requests under way at once: more while the server answers as quickly as at its best, fewer if it is overloaded.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -8,16 +8,16 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::client::request::{IN_FLIGHT, MOST_IN_FLIGHT, RequestKind};
 use reconcile_core::request::RequestError;
 
-/// Requests that are under way however slowly the server answers, unless it says that they are too many.
+/// The limit does not fall below this number because of slow answers, only if the server says that there are too many requests.
 const LEAST_WHEN_SLOW: usize = 8;
-/// An answer is slow from this multiple of the quickest of its kind on, and [`SLOW`].
+/// An answer is slow if it took this multiple of the quickest of its kind, and at least [`SLOW`].
 const SLOW_TIMES: u32 = 4;
-/// An answer that took less is not slow.
+/// An answer that took less time is not slow.
 const SLOW: Duration = Duration::from_millis(100);
-/// An answer is quick up to this multiple of the quickest of its kind.
+/// An answer is quick if it took at most this multiple of the quickest of its kind.
 const QUICK_TIMES: u32 = 2;
 
-/// The requests that may be under way at once.
+/// The limit of requests under way at once, which adapts to the server.
 #[derive(Debug)]
 pub struct Pace {
     permits: Semaphore,
@@ -30,19 +30,19 @@ impl Pace {
         Self { permits: Semaphore::new(IN_FLIGHT), gauge: Mutex::new(Gauge::new()) }
     }
 
-    /// Waits until one more request may be under way: until the permit is dropped.
+    /// Waits until one more request may be under way. It counts as under way until the permit is dropped.
     pub async fn permit(&self) -> Permit<'_> {
         // The semaphore is never closed.
         Permit { pace: self, permit: self.permits.acquire().await.ok() }
     }
 
-    /// How many requests may be under way at the moment.
+    /// The number of requests that may be under way at the moment.
     pub fn limit(&self) -> usize {
         self.gauge.lock().unwrap_or_else(PoisonError::into_inner).limit
     }
 
-    /// Learns from an answer how many requests may be under way.
-    pub fn learn(&self, kind: RequestKind, answer: Answer, took: Duration) {
+    /// Adapts the limit to an answer and the time that it took.
+    pub fn learn(&self, kind: RequestKind, answer: LoadSignal, took: Duration) {
         let is_full = self.permits.available_permits() == 0;
         let mut gauge = self.gauge.lock().unwrap_or_else(PoisonError::into_inner);
         let before = gauge.limit;
@@ -54,7 +54,7 @@ impl Pace {
         gauge.excess = gauge.excess.saturating_sub(self.permits.forget_permits(gauge.excess));
     }
 
-    /// Returns true if a permit has to go, as there are more than there may be.
+    /// Returns true if a permit has to be dropped, because there are more than the limit.
     fn is_in_excess(&self) -> bool {
         let mut gauge = self.gauge.lock().unwrap_or_else(PoisonError::into_inner);
         let is_in_excess = gauge.excess > 0;
@@ -79,19 +79,19 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// What an answer says about the load of a server.
+/// The load of the server, as an answer shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// It did what it was asked to, or has no such object.
+pub enum LoadSignal {
+    /// The request succeeded, or there is no such object.
     Done,
-    /// It said that there are too many requests.
+    /// The server said that there are too many requests.
     TooMany,
-    /// Nothing: the request was wrong, or the connection broke.
+    /// Nothing is known of the load: the request was wrong, or the connection broke.
     Other,
 }
 
-impl Answer {
-    /// What the outcome of a request says.
+impl LoadSignal {
+    /// Reads it from the outcome of a request.
     pub fn of<T>(outcome: &Result<T, RequestError>) -> Self {
         match outcome {
             Ok(_) => Self::Done,
@@ -102,7 +102,7 @@ impl Answer {
     }
 }
 
-/// Judges windows of as many answers as requests may be under way.
+/// Evaluates answers in windows; each window has as many answers as requests may be under way.
 #[derive(Debug)]
 struct Gauge {
     limit: usize,
@@ -113,7 +113,7 @@ struct Gauge {
     answers: usize,
     quick: usize,
     slow: usize,
-    /// Answers for which another 429 says nothing new, since their requests were sent before the limit became lower.
+    /// The number of coming answers in which another 429 does not lower the limit again: their requests were sent before it was lowered.
     ignored: usize,
 }
 
@@ -122,8 +122,8 @@ impl Gauge {
         Self { limit: IN_FLIGHT, excess: 0, quickest: [None; 3], answers: 0, quick: 0, slow: 0, ignored: 0 }
     }
 
-    fn learn(&mut self, kind: RequestKind, answer: Answer, took: Duration, is_full: bool) {
-        if answer == Answer::TooMany && self.ignored == 0 {
+    fn learn(&mut self, kind: RequestKind, answer: LoadSignal, took: Duration, is_full: bool) {
+        if answer == LoadSignal::TooMany && self.ignored == 0 {
             self.ignored = self.limit;
             self.begin((self.limit / 2).max(1));
         }
@@ -134,7 +134,7 @@ impl Gauge {
             RequestKind::Write => self.quickest.get_mut(2),
             RequestKind::List | RequestKind::Watch | RequestKind::Other => None,
         };
-        let (Answer::Done, Some(quickest)) = (answer, quickest) else { return };
+        let (LoadSignal::Done, Some(quickest)) = (answer, quickest) else { return };
         let best = quickest.map_or(took, |best| best.min(took));
         *quickest = Some(best);
         self.answers = self.answers.saturating_add(1);
@@ -167,7 +167,7 @@ mod tests {
 
     fn answers(gauge: &mut Gauge, count: usize, took: Duration) -> usize {
         for _ in 0..count {
-            gauge.learn(RequestKind::DryRun, Answer::Done, took, true);
+            gauge.learn(RequestKind::DryRun, LoadSignal::Done, took, true);
         }
         gauge.limit
     }
@@ -185,7 +185,7 @@ mod tests {
     fn nothing_is_learned_from_requests_that_nothing_waited_for() {
         let mut gauge = Gauge::new();
         for _ in 0..100 {
-            gauge.learn(RequestKind::Get, Answer::Done, QUICK, false);
+            gauge.learn(RequestKind::Get, LoadSignal::Done, QUICK, false);
         }
         assert_eq!(gauge.limit, 16);
     }
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn too_many_requests_halve_the_pace_once_for_those_that_were_under_way() {
         let mut gauge = Gauge::new();
-        let refuse = |gauge: &mut Gauge| gauge.learn(RequestKind::List, Answer::TooMany, QUICK, true);
+        let refuse = |gauge: &mut Gauge| gauge.learn(RequestKind::List, LoadSignal::TooMany, QUICK, true);
         for (refused, limit) in [(16, 8), (8, 4), (4, 2), (2, 1), (1, 1)] {
             for _ in 0..refused {
                 refuse(&mut gauge);
@@ -224,14 +224,14 @@ mod tests {
         for _ in 0..IN_FLIGHT {
             held.push(pace.permit().await);
         }
-        pace.learn(RequestKind::Get, Answer::TooMany, QUICK);
+        pace.learn(RequestKind::Get, LoadSignal::TooMany, QUICK);
         held.truncate(8);
         assert_eq!(pace.permits.available_permits(), 0, "eight of sixteen are under way, and no more may be");
         held.pop();
         assert_eq!(pace.permits.available_permits(), 1);
         held.push(pace.permit().await);
         for _ in 0..8 {
-            pace.learn(RequestKind::Get, Answer::Done, QUICK);
+            pace.learn(RequestKind::Get, LoadSignal::Done, QUICK);
         }
         assert_eq!(pace.permits.available_permits(), 2, "ten may be under way");
         held.clear();

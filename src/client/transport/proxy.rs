@@ -1,4 +1,4 @@
-//! Which proxy leads to the API server: the rules of Go's `golang.org/x/net/http/httpproxy`, which kubectl follows.
+//! Chooses the proxy to the API server by the rules of Go's `golang.org/x/net/http/httpproxy`, which kubectl follows.
 
 use std::net::IpAddr;
 
@@ -13,18 +13,18 @@ use crate::text::without_credentials;
 /// A proxy address that cannot be used. The address is not shown: it may hold a password.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ProxyError {
-    /// Not an address.
+    /// It is no URL.
     #[error("it is not a URL")]
     NotUrl,
-    /// An address of another kind.
+    /// It has another scheme.
     #[error("its scheme must be `http`, `https` or `socks5`")]
     Scheme,
-    /// The proxy wants to know who asks, and SOCKS5 with a password is not spoken here.
+    /// It has a user name or password, which is not supported for SOCKS5.
     #[error("user names and passwords are supported for `http` and `https` proxies only")]
     SocksPassword,
 }
 
-/// The proxy that leads to `server`: the one that the cluster names with `proxy-url`, else that of the environment.
+/// The proxy to `server`: `proxy-url` of the cluster, else that of the environment.
 pub fn choose(proxy_url: Option<&str>, server: &Uri, environment: &Environment) -> Result<Option<Uri>, Diagnostic> {
     let unusable = |what: &str, error: &ProxyError| Diagnostic::general(format!("{what} cannot be used: {error}"));
     match proxy_url {
@@ -34,7 +34,7 @@ pub fn choose(proxy_url: Option<&str>, server: &Uri, environment: &Environment) 
     }
 }
 
-/// The proxy of the environment for `server`, if any. `NO_PROXY` is held against the host of the server.
+/// The proxy of the environment for `server`, if any. `NO_PROXY` is matched against the host of the server.
 ///
 /// An address without a scheme means `http://`.
 pub fn from_environment(server: &Uri, environment: &Environment) -> Result<Option<Uri>, ProxyError> {
@@ -69,7 +69,7 @@ fn parse(address: &str) -> Result<Uri, ProxyError> {
     format!("{scheme}://{authority}{port}").parse().map_err(|_| ProxyError::NotUrl)
 }
 
-/// The address of a proxy as messages may show it.
+/// The address of a proxy without user name and password, for messages.
 pub fn without_password(proxy: &Uri) -> String {
     without_credentials(&proxy.to_string()).trim_end_matches('/').to_owned()
 }
@@ -81,11 +81,11 @@ fn host_and_port(server: &Uri) -> (String, u16) {
     (host, server.port_u16().unwrap_or(default_port))
 }
 
-/// Returns true if `NO_PROXY` or its being local exempts a host from proxies.
+/// Returns true if a host is reached without a proxy, because it is local or in `NO_PROXY`.
 ///
-/// Entries are separated by commas, and empty ones mean nothing: `*`; an address or a range (`10.0.0.0/8`), the former with an
-/// optional port; a name, which means itself and all below it, while one with a leading `.` or `*.` means only those below it,
-/// with an optional port.
+/// Entries are separated by commas, and empty ones are ignored. An entry is `*`; an IP address with an optional port; a range
+/// (`10.0.0.0/8`); or a name with an optional port. A name matches itself and its subdomains; with a leading `.` or `*.` it matches
+/// only the subdomains.
 fn exempt(host: &str, port: u16, no_proxy: &str) -> bool {
     let ip: Option<IpAddr> = host.parse().ok();
     if host == "localhost" || ip.is_some_and(|ip| unmapped(ip).is_loopback()) {
@@ -119,13 +119,13 @@ fn matches(entry: &str, host: &str, ip: Option<IpAddr>, port: u16) -> bool {
     }
 }
 
-/// Returns whether `ip` lies in the range `entry`; `None` when `entry` is not a range.
+/// Returns true if `ip` is in the range `entry`, and `None` if `entry` is not a range.
 fn in_range(entry: &str, ip: Option<IpAddr>) -> Option<bool> {
     let range: IpNet = entry.parse().ok()?;
     Some(ip.is_some_and(|ip| range.contains(&unmapped(ip))))
 }
 
-/// `name:port` or `[v6]:port` in its parts; anything else has no port.
+/// Splits `name:port` or `[v6]:port`; anything else has no port.
 fn split_port(entry: &str) -> (&str, Option<&str>) {
     if let Some(rest) = entry.strip_prefix('[') {
         return match rest.split_once("]:") {
@@ -139,7 +139,7 @@ fn split_port(entry: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// An IPv4 address in IPv6 clothes is that IPv4 address.
+/// Converts an IPv4-mapped IPv6 address to the IPv4 address.
 fn unmapped(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(ip, IpAddr::V4),
@@ -163,7 +163,7 @@ mod tests {
 
     /// Expected values from the documentation and the tests of Go's `httpproxy`.
     #[test]
-    fn no_proxy_is_held_against_the_server_as_go_does_it() {
+    fn no_proxy_is_matched_against_the_server_as_go_does_it() {
         for (server, no_proxy, expected) in [
             ("https://api.example.com", "", true),
             ("https://localhost:6443", "", false),

@@ -1,4 +1,4 @@
-//! When a request is sent again, and after how long. Pure: the clock and the jitter are the caller's.
+//! Decides whether a request is sent again, and after which wait. Pure: the caller passes the time and the jitter.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -6,34 +6,34 @@ use std::time::Duration;
 use crate::client::request::Retry;
 use reconcile_core::request::RequestError;
 
-/// How often a request is sent again at most.
+/// The maximum number of repetitions of a request.
 pub const MAX_RETRIES: u32 = 4;
-/// The longest wait that a server may ask for. What takes longer is reported instead of waited for.
+/// The longest wait that a server may ask for. If it asks for more, the failure is reported at once.
 pub const MAX_WAIT: Duration = Duration::from_secs(30);
-/// How often a server that is gone is asked again: for a dozen seconds, which is about as long as its restart takes.
+/// The maximum number of attempts to reach a server that is gone: for a dozen seconds, which is about the time of a restart.
 pub const MAX_RETURNS: u32 = 8;
-/// The longest wait for a server that is gone.
+/// The longest wait between these attempts.
 const LONGEST_RETURN: Duration = Duration::from_secs(2);
 /// The first wait; each further one doubles.
 const BASE: Duration = Duration::from_millis(250);
 
-/// What a failure says about sending again.
+/// Kinds of failures, by the state in which they leave the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+enum FailureKind {
     /// The server did not process the request.
     NotProcessed,
-    /// Nobody knows, or a part was done: again only when that is harmless.
+    /// It is unknown whether the server processed it. It is repeated only if that is safe.
     Unknown,
-    /// The same would come again.
+    /// A repetition would fail in the same way.
     Final,
 }
 
-/// How long to wait before sending again after the failure number `failures` (from 1), or `None` when it is final: because of
-/// what it is, because enough was tried, or because the wait would outlast `remaining`. `jitter` is from 0 to 1.
+/// Returns the wait before a repetition after the failure number `failures` (from 1). Returns `None` if the failure is final, if there
+/// were enough attempts, or if the wait would be longer than `remaining`. `jitter` is from 0 to 1.
 ///
-/// Sent again are: 429; 503 with `Retry-After`; 504; a connection that broke or closed before the whole answer was there.
-/// A request that is not [`Retry::Safe`] only on 429 with `Retry-After`, with which the server says that it did not process it.
-/// Every other refusal is final, 500 included: the same would come again.
+/// Requests are repeated after 429, 503 with `Retry-After`, 504, and a connection that broke or closed before the whole answer came.
+/// A request that is not [`Retry::Safe`] is repeated only after 429 with `Retry-After`, which says that it was not processed. Every
+/// other refusal is final, 500 included: a repetition would fail in the same way.
 pub fn wait(
     retry: Retry,
     error: &RequestError,
@@ -44,16 +44,16 @@ pub fn wait(
     if failures > MAX_RETRIES {
         return None;
     }
-    let (verdict, asked) = judge(error);
-    match (verdict, retry) {
-        (Verdict::NotProcessed, _) | (Verdict::Unknown, Retry::Safe) => {}
-        (Verdict::Unknown, Retry::Never) | (Verdict::Final, _) => return None,
+    let (kind, asked) = judge(error);
+    match (kind, retry) {
+        (FailureKind::NotProcessed, _) | (FailureKind::Unknown, Retry::Safe) => {}
+        (FailureKind::Unknown, Retry::Never) | (FailureKind::Final, _) => return None,
     }
     within(backoff(failures, jitter).max(asked.unwrap_or_default()), remaining)
 }
 
-/// How long to wait before a connection is tried again to a server that was there before, and is being restarted for all we know.
-/// No request was sent, so that it makes no difference which.
+/// Returns the wait before another attempt to connect to a server that was reachable before, and may be restarting. No request was
+/// sent, so every kind of request may wait.
 pub fn wait_for_return(failures: u32, remaining: Option<Duration>, jitter: f64) -> Option<Duration> {
     let wait = backoff(failures, jitter).min(LONGEST_RETURN);
     if failures > MAX_RETURNS { None } else { within(wait, remaining) }
@@ -64,28 +64,28 @@ fn within(wait: Duration, remaining: Option<Duration>) -> Option<Duration> {
     (wait < bound).then_some(wait)
 }
 
-fn judge(error: &RequestError) -> (Verdict, Option<Duration>) {
+fn judge(error: &RequestError) -> (FailureKind, Option<Duration>) {
     match error {
         RequestError::Status(status) => {
-            let verdict = match (status.code, status.retry_after) {
-                (429, Some(_)) => Verdict::NotProcessed,
-                (429 | 504, _) | (503, Some(_)) => Verdict::Unknown,
-                _ => Verdict::Final,
+            let kind = match (status.code, status.retry_after) {
+                (429, Some(_)) => FailureKind::NotProcessed,
+                (429 | 504, _) | (503, Some(_)) => FailureKind::Unknown,
+                _ => FailureKind::Final,
             };
-            (verdict, status.retry_after)
+            (kind, status.retry_after)
         }
-        RequestError::Interrupted { .. } => (Verdict::Unknown, None),
-        _ => (Verdict::Final, None),
+        RequestError::Interrupted { .. } => (FailureKind::Unknown, None),
+        _ => (FailureKind::Final, None),
     }
 }
 
-/// 250 ms, 500 ms, 1 s, 2 s, each between three quarters and five quarters of it, so that many do not come back at once.
+/// 250 ms, 500 ms, 1 s, 2 s, each multiplied by 0.75 to 1.25, so that many clients do not return at once.
 fn backoff(failures: u32, jitter: f64) -> Duration {
     let doubled = BASE.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
     doubled.mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
 }
 
-/// A number from 0 to 1, different each time: the keys of the standard library's hash maps are random.
+/// A random number from 0 to 1, from the random keys of the standard library's hash maps.
 pub fn jitter() -> f64 {
     let bits = RandomState::new().hash_one(0_u8);
     f64::from((bits >> 32) as u32) / f64::from(u32::MAX)

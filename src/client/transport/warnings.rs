@@ -1,11 +1,11 @@
-//! `Warning` headers, with which the API server speaks to the user (RFC 7234 §5.5, KEP-1693).
+//! `Warning` headers, in which the API server sends warnings for the user (RFC 7234 §5.5, KEP-1693).
 
 use http::HeaderMap;
 use http::header::WARNING;
 
 use crate::text::one_line;
 
-/// The longest warning that is kept, in characters. The API server cuts at 256 itself.
+/// The longest warning that is kept, in characters. The API server itself truncates them to 256.
 const MAX_LENGTH: usize = 1000;
 
 /// The texts of the warnings with code 299, the only one that the API server uses, on one line each.
@@ -25,8 +25,8 @@ pub fn of(headers: &HeaderMap) -> Vec<String> {
     texts
 }
 
-/// The first warning of a header: its code, its text, and what follows it. The form is `code agent "text" ["date"]`, and several
-/// are separated by commas.
+/// Reads the first warning of a header: its code, its text, and the rest of the header. The form is
+/// `code agent "text" ["date"]`, and several are separated by commas.
 fn next(header: &str) -> Option<(&str, String, &str)> {
     let header = header.trim_start_matches([' ', '\t', ',']);
     let (code, rest) = header.split_once(' ')?;
@@ -36,7 +36,7 @@ fn next(header: &str) -> Option<(&str, String, &str)> {
     Some((code, text, after_date))
 }
 
-/// Reads a quoted string and gives what follows it.
+/// Reads a quoted string, and returns it with the rest of the text.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut content = String::new();
     let mut characters = text.strip_prefix('"')?.chars();

@@ -1,4 +1,4 @@
-//! A stream of changes: one JSON event per line, read as they come.
+//! A watch: a stream of JSON events, one per line.
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
@@ -14,26 +14,26 @@ use crate::client::request::RequestKind;
 use reconcile_core::request::RequestError;
 use reconcile_core::request::StatusError;
 
-/// What a watch tells (apimachinery `pkg/watch/watch.go`).
+/// An event of a watch (apimachinery `pkg/watch/watch.go`).
 #[derive(Clone, Debug, PartialEq)]
 pub enum WatchEvent {
-    /// An object was added or changed; this is how it is now.
+    /// An object was added or changed; this is its new state.
     Set(Value),
-    /// An object is gone; this is how it was.
+    /// An object was deleted; this is its last state.
     Deleted(Value),
-    /// Nothing happened, and the server is still there.
+    /// Nothing changed, and the server is still there.
     Bookmark,
-    /// The server cannot go on, most often as the resourceVersion is too old (410): everything has to be read again.
+    /// The server cannot continue, most often because the resourceVersion is too old (410): everything has to be listed again.
     Failed(StatusError),
 }
 
-/// An open stream of changes; dropping it closes it.
+/// An open watch; dropping it closes the connection.
 pub struct Watch {
     endpoint: Arc<Endpoint>,
     body: Body,
-    /// What came of the line that is not complete yet.
+    /// The part of an incomplete line that was received.
     line: BytesMut,
-    /// Up to here the line was searched for its end.
+    /// The number of bytes of the line that were searched for its end.
     searched: usize,
 }
 
@@ -50,8 +50,8 @@ impl Watch {
         Self { endpoint, body, line: BytesMut::new(), searched: 0 }
     }
 
-    /// The next event; nothing when the server ended the stream in good order. The server is silent for a minute at most where
-    /// it sends bookmarks: after longer silence the connection counts as lost.
+    /// Reads the next event; `None` if the server ended the stream properly. A server that sends bookmarks is silent for a minute at
+    /// most: after a longer silence, the connection counts as lost.
     pub async fn next(&mut self) -> Result<Option<WatchEvent>, RequestError> {
         loop {
             while let Some(line) = self.whole_line() {

@@ -15,7 +15,7 @@ use crate::live::definitions::{definition_key, definitions};
 /// Label of a CustomResourceDefinition whose objects may be parents.
 pub(super) const IS_PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";
 
-/// The CustomResourceDefinitions with a label, or all of them: every one, or it is an error.
+/// Lists the CustomResourceDefinitions with a label, or all of them. It is an error if one of them cannot be read.
 async fn list_definitions(cluster: &Cluster, label: &str) -> Result<Vec<Value>, RequestError> {
     let (definitions, spoilt) = list(cluster, &definitions(), None, label).await?;
     match spoilt.first() {

@@ -1,4 +1,4 @@
-//! The deletions of one step: all at once, and then until they are gone.
+//! Deletes the members of one step at once, and waits until they are gone.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::LiveState;
 
-/// Deletes the members of one step. Returns why later ones have to wait: what is still being deleted may need
-/// them for its finalizers.
+/// Deletes the members of one step. Returns the reason why later steps are skipped, if there is one: the finalizers of members that are
+/// still being deleted may need the later members.
 pub(super) async fn delete_step(
     cluster: &Cluster,
     mut members: Vec<&mut Entry>,
@@ -44,7 +44,7 @@ pub(super) async fn delete_step(
     if interrupt.is_set() { Some(INTERRUPTED.to_owned()) } else { still_there }
 }
 
-/// Deletes a member in the version that was judged. If it changes meanwhile, it is judged again.
+/// Deletes a member in the version that was judged. If it has changed, it is judged again.
 async fn delete_member(
     cluster: &Cluster,
     ListedMember { member, resource }: &mut ListedMember,
@@ -58,7 +58,7 @@ async fn delete_member(
         if member.is_terminating() {
             return End::Terminating(LiveState::Present(member.object.clone()));
         }
-        // An earlier step may have found a reason to keep it.
+        // A result of an earlier step may be a reason to keep it.
         let prunable = match desired.decide(member) {
             PruneDecision::Prune(prunable) => prunable,
             spared => return End::Spared(spared),
@@ -74,7 +74,7 @@ async fn delete_member(
     End::Failed(diagnostic.with_hint("run again"))
 }
 
-/// Waits until what the server deletes is gone.
+/// Waits until a member that is being deleted is gone.
 async fn wait(
     cluster: &Cluster,
     ListedMember { member, resource }: &ListedMember,

@@ -1,4 +1,4 @@
-//! One member that no manifest names, from the decision about it to its outcome.
+//! A member that no manifest names, from the decision about it to its outcome.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
 use crate::plan::prune_order::PruneStep;
 
-/// The reason for members that an interrupted run did not delete.
+/// The reason for members that were not deleted because the run was interrupted.
 pub(super) const INTERRUPTED: &str = "the run was interrupted";
 
 /// A member that no manifest names.
@@ -99,7 +99,7 @@ fn kept_because(reason: &Reason) -> String {
     }
 }
 
-/// The live object without its record of owners, and without secret values.
+/// The live object without `managedFields`, and without secret values.
 fn shown(member: &Member, redactor: &Redactor) -> Value {
     let mut object = member.object.clone();
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {

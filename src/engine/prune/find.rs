@@ -1,4 +1,4 @@
-//! Finds the objects with the label of the set, wherever they may be.
+//! Finds the objects with the label of the set, in all kinds and namespaces that are searched.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +24,9 @@ pub(super) struct Search {
 /// The namespaces of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// In these namespaces; cluster-scoped objects are found anyway.
+    /// These namespaces. Cluster-scoped objects are always found.
     Namespaces(Vec<String>),
-    /// Everywhere, or only in these namespaces where that is not allowed.
+    /// All namespaces, or only these if the user may not list all.
     Everywhere(Vec<String>),
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Scope {
 pub(super) struct Unsearched {
     /// The kind.
     pub kind: GroupKind,
-    /// The namespace; none for all of them.
+    /// The namespace; `None` for all of them.
     pub namespace: Option<String>,
     /// The error.
     pub diagnostic: Diagnostic,
@@ -50,7 +50,8 @@ pub(super) struct Unreadable {
     pub cause: String,
 }
 
-/// The objects that a search found, with their resources (once for each group that serves them), and what it could not read.
+/// The objects that a search found, each with its resource (once for each group that serves it), and the collections and entries that it
+/// could not read.
 #[derive(Debug, Default)]
 pub(super) struct SearchResults {
     /// The objects.
@@ -119,7 +120,7 @@ impl SearchResults {
                     cause,
                 }));
             }
-            // Gone since discovery: with the kind, its objects are gone.
+            // The kind was removed since discovery, and its objects with it.
             Err(error) if error.is_not_found() => {}
             Err(error) => {
                 let (kind, diagnostic) = (GroupKind::from(&resource.gvk), Diagnostic::about(&resource.gvk, &error));
@@ -129,7 +130,7 @@ impl SearchResults {
     }
 }
 
-/// All objects of a collection that a label selector matches, and what else the server listed.
+/// Lists the objects of a collection that a label selector matches, and the entries that cannot be read.
 pub(super) async fn list(
     cluster: &Cluster,
     resource: &Resource,
@@ -139,8 +140,7 @@ pub(super) async fn list(
     Pages::new(cluster, resource, namespace).with("labelSelector", selector).all().await
 }
 
-/// All kinds whose objects could be members, each in its preferred version: what can be listed and deleted. Events are left
-/// out.
+/// All kinds whose objects could be members, each in its preferred version: kinds that can be listed and deleted, except Events.
 pub(crate) fn searchable(discovery: &Discovery) -> Vec<Resource> {
     let mut preferred: BTreeMap<GroupKind, &Resource> = BTreeMap::new();
     let can = |resource: &&Resource, verb: &str| resource.verbs.contains(verb);

@@ -1,5 +1,5 @@
-//! The third state: it is decided which members are deleted. Only this state writes: the parent before the pass, the deletions, and the
-//! parent after them.
+//! The third state: the decisions which members are deleted. Only this state writes: the parent before the pass, the deletions, and
+//! the parent after them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,16 +23,16 @@ use crate::object::Shard;
 
 /// The objects that do not match their manifests after the pass.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Left<'a> {
+pub(crate) struct Unapplied<'a> {
     /// The number of objects of the run.
     pub own: usize,
     /// The objects of other shards that are not yet members of the set.
-    pub elsewhere: &'a [&'a ObjectKey],
+    pub other_shards: &'a [&'a ObjectKey],
 }
 
-impl Left<'_> {
+impl Unapplied<'_> {
     fn is_none(&self) -> bool {
-        self.own == 0 && self.elsewhere.is_empty()
+        self.own == 0 && self.other_shards.is_empty()
     }
 }
 
@@ -91,7 +91,7 @@ impl Judged {
     }
 
     /// The namespaces in which members are deleted, and to which no manifest belongs.
-    pub fn deletes_elsewhere(&self) -> BTreeSet<String> {
+    pub fn deletion_only_namespaces(&self) -> BTreeSet<String> {
         let deleted = self.entries.iter().filter(|entry| entry.report.is_deletion());
         let namespaces = deleted.filter_map(|entry| entry.key().own_namespace());
         namespaces.filter(|name| !self.namespaces.contains(*name)).map(ToOwned::to_owned).collect()
@@ -113,8 +113,8 @@ impl Judged {
         parent.set.parent.namespace.as_deref()
     }
 
-    /// Before the pass: the parent lists where members are and where they will be, so that none is lost whatever happens. The
-    /// error says why the pass cannot begin.
+    /// Writes the parent before the pass: it lists the kinds and namespaces of present and future members, so that no member is lost
+    /// whatever happens. The error says why the pass cannot begin.
     pub async fn begin(&mut self, cluster: &Cluster, interrupt: &Interrupt) -> Result<(), String> {
         if interrupt.is_set() {
             return Ok(());
@@ -145,12 +145,12 @@ impl Judged {
         Err(Diagnostic::new(Code::Conflict, "the parent of the apply set keeps changing").with_hint("run again"))
     }
 
-    /// After the pass: deletes members step by step, and waits until they are gone, for at most `timeout` in each step; then the parent
-    /// lists the others. Nothing is deleted while objects of the pass are `left`.
+    /// Deletes members step by step after the pass, and waits until they are gone, for at most `timeout` in each step. Then the parent
+    /// lists the other members. Nothing is deleted if objects of the pass are `unapplied`.
     pub async fn act(
         &mut self,
         cluster: &Cluster,
-        left: Left<'_>,
+        unapplied: Unapplied<'_>,
         timeout: Option<Duration>,
         interrupt: &Interrupt,
         events: &dyn EventSink,
@@ -159,28 +159,30 @@ impl Judged {
             entry.report.outcome = Some(Outcome::Unchanged);
         }
         let timeout = timeout.unwrap_or(DEFAULT_DELETE_TIMEOUT);
-        self.delete(cluster, self.held(left, interrupt), timeout, interrupt, events).await;
+        self.delete(cluster, self.held(unapplied, interrupt), timeout, interrupt, events).await;
         let staying = self.entries.iter().filter(|entry| entry.report.outcome != Some(Outcome::Deleted));
         staying.for_each(|entry| events.receive(Event::Revised(&entry.report)));
         let is_complete =
-            self.pruned_by.is_none() && left.is_none() && self.entries.iter().all(|entry| entry.report.is_done());
+            self.pruned_by.is_none() && unapplied.is_none() && self.entries.iter().all(|entry| entry.report.is_done());
         if is_complete && self.notes.errors.is_empty() && !interrupt.is_set() {
             self.end(cluster).await;
         }
     }
 
     /// The reason why nothing is deleted; `None` if members may be deleted.
-    fn held(&self, left: Left<'_>, interrupt: &Interrupt) -> Option<String> {
-        match left {
+    fn held(&self, unapplied: Unapplied<'_>, interrupt: &Interrupt) -> Option<String> {
+        match unapplied {
             _ if interrupt.is_set() => Some(INTERRUPTED.to_owned()),
-            Left { own: 1, .. } => Some("nothing is pruned, because an object was not applied".to_owned()),
-            Left { own: left @ 2.., .. } => Some(format!("nothing is pruned, because {left} objects were not applied")),
+            Unapplied { own: 1, .. } => Some("nothing is pruned, because an object was not applied".to_owned()),
+            Unapplied { own: left @ 2.., .. } => {
+                Some(format!("nothing is pruned, because {left} objects were not applied"))
+            }
             _ if self.is_held => Some("the parent of the apply set could not be written".to_owned()),
-            Left { elsewhere: [], .. } => None,
-            Left { elsewhere: [only], .. } => {
+            Unapplied { other_shards: [], .. } => None,
+            Unapplied { other_shards: [only], .. } => {
                 Some(format!("nothing is pruned, because another shard has not applied {only} yet"))
             }
-            Left { elsewhere: [first, rest @ ..], .. } => {
+            Unapplied { other_shards: [first, rest @ ..], .. } => {
                 let more = rest.len();
                 Some(format!("nothing is pruned, because other shards have not applied {first} and {more} more yet"))
             }
@@ -209,7 +211,7 @@ impl Judged {
         }
     }
 
-    /// Lets the parent list exactly the members that remain. A list that somebody else wrote meanwhile stays.
+    /// Writes the parent so that it lists exactly the remaining members. If somebody else has changed the list, it is not written.
     async fn end(&mut self, cluster: &Cluster) {
         let members: &Inventory = self.desired.inventory();
         for _ in 0..ROUNDS {

@@ -5,8 +5,8 @@ use crate::desired::Manifest;
 use crate::desired::yaml::Step;
 use crate::diagnostic::Diagnostic;
 
-/// Refuses manifests that say themselves which set they belong to: that is not for a manifest to say. The parent is no member of
-/// its own set, and may have any label. Manifests without a namespace belong to `default_namespace`.
+/// Refuses manifests that have the label of a set, because `--applyset` sets it. The parent is no member of its own set, and may have
+/// any label. Manifests without a namespace belong to `default_namespace`.
 pub(super) fn refuse_labelled(
     manifests: &[Manifest],
     set: &ApplySet,

@@ -15,15 +15,15 @@ use crate::live::Target;
 use crate::object::Shard;
 use crate::plan::prune_order::{PruneStep, prune_order};
 
-/// The annotation and its value that keep an object from being pruned.
+/// The annotation, with its value, that protects an object from pruning.
 const KEEP: (&str, &str) = ("kubectl-reconcile/prune", "keep");
 
-/// An apply set whose members are listed, and still to be judged.
+/// An apply set whose members are listed, but not judged yet.
 pub(crate) struct Listed {
     pub(super) parent: Parent,
     pub(super) coverage: Coverage,
     pub(super) members: Vec<ListedMember>,
-    /// Kinds whose members could not be looked for, with the namespace where it is only one.
+    /// Kinds whose members could not be listed, with the namespace if it is only one.
     pub(super) unseen: Vec<(GroupKind, Option<String>)>,
     /// Members that were listed and cannot be read.
     pub(super) unreadable: Vec<ObjectKey>,
@@ -34,13 +34,13 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Decides which members are deleted, after the redactor has shown all objects of the manifests.
+    /// Decides which members are deleted. It runs after the comparison, so that the redactor has numbered the secrets of the manifests.
     pub fn judge(self, targets: &[&Target], policy: &Policy, redactor: &Redactor, events: &dyn EventSink) -> Judged {
         let Self { parent, coverage, members, unseen, unreadable, recovers, pruned_by, notes } = self;
         let rules = PruneRules { trust: trust(policy), keep: KEEP, recover: recovers, unseen };
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {
-            // An object that the API would refuse now may be a member from an earlier run.
+            // An object that the API refuses now may be a member since an earlier run.
             desired.add(&target.key, target.resource.is_ok() || target.desired.is_refused());
         }
         // Unreadable members are kept, and so are their namespaces and definitions.
@@ -72,7 +72,7 @@ fn in_prune_order(members: Vec<ListedMember>) -> Vec<(PruneStep, ListedMember)> 
     members
 }
 
-/// The managers whose label makes a member: our own, those to adopt, and those of manual changes.
+/// The managers whose label is trusted: our own, those to adopt, and those of manual changes.
 fn trust(policy: &Policy) -> Box<Trust> {
     let policy = policy.clone();
     Box::new(move |entry: &ManagedFieldsEntry| {

@@ -25,7 +25,7 @@ mod write_parent;
 
 pub(crate) use error::ApplySetError;
 pub(crate) use find::searchable;
-pub(crate) use judged::{Judged, Left};
+pub(crate) use judged::{Judged, Unapplied};
 pub(crate) use parent::ParentChange;
 pub(crate) use planned::{Planned, Requested};
 pub(crate) use reach::reach;

@@ -17,7 +17,7 @@ use crate::engine::server::Server;
 use crate::live::fetch::find;
 use crate::live::{Discovery, LiveState, Resource};
 
-/// The resource that the parent belongs to.
+/// Finds the resource of the parent.
 pub(super) fn resource_of_parent<'d>(
     reference: &Reference,
     discovery: &'d Discovery,
@@ -50,8 +50,8 @@ pub(super) struct Parent {
 }
 
 impl Parent {
-    /// Finds the parent, and makes sure that the set is ours to change. A parent whose kind has namespaces lives where manifests
-    /// without a namespace do.
+    /// Finds the parent, and checks that we may change the set. If its kind has namespaces, the parent is in the namespace of manifests
+    /// without one.
     pub async fn find(
         reference: &Reference,
         adopt: &BTreeSet<String>,
@@ -73,7 +73,7 @@ impl Parent {
         }
     }
 
-    /// Returns true if it lists the same as an earlier reading, or these members: nobody else changed it.
+    /// Returns true if nobody else changed the parent: it lists the same as `before`, or these members.
     pub fn is_undisturbed(&self, before: &ParentState, members: &Inventory) -> bool {
         let state = self.state.as_ref();
         state.is_some_and(|now| before.lists_the_same(now) || now.has(&self.annotations(members)))
@@ -158,7 +158,7 @@ fn unreadable(set: &ApplySet, Diagnostic { code, message, hint, .. }: &Diagnosti
     ApplySetError::Unreadable(Diagnostic { hint: hint.clone(), ..Diagnostic::new(*code, message) })
 }
 
-/// This program, as it names itself in the sets that it manages.
+/// The name of this program in the sets that it manages.
 fn own_tooling() -> Tooling {
     Tooling::new(concat!("kubectl-reconcile/v", env!("CARGO_PKG_VERSION")))
 }

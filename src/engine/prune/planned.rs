@@ -31,14 +31,14 @@ pub(crate) struct Requested {
     pub shard: Option<Shard>,
 }
 
-/// An apply set whose parent is known, and whose members are still to be listed.
+/// An apply set whose parent was read, but whose members are not listed yet.
 pub(crate) struct Planned {
     parent: Parent,
     coverage: Coverage,
     searches: Vec<Search>,
     /// Kinds that the parent lists and the server does not serve.
     unknown: Vec<GroupKind>,
-    /// Kinds whose members cannot be looked for, with the namespace where it is only one.
+    /// Kinds whose members cannot be listed, with the namespace if it is only one.
     unseen: Vec<(GroupKind, Option<String>)>,
     recovers: bool,
     /// The other shard whose run prunes.
@@ -47,7 +47,7 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Finds the parent, makes sure that no manifest names another set, and plans the search; none where no set is asked for.
+    /// Finds the parent, checks that no manifest names a set itself, and plans the search. Returns `None` without `--applyset`.
     pub async fn prepare(
         requested: Option<&Requested>,
         adopt: &BTreeSet<String>,
@@ -88,7 +88,7 @@ impl Planned {
         &self.parent.set
     }
 
-    /// Leaves the search, and the errors of it, to the other shard that prunes.
+    /// Drops the search and its errors, because another shard prunes.
     fn leave_members_alone(&mut self) {
         self.searches.clear();
         self.coverage.listed.kinds.extend(std::mem::take(&mut self.unknown));
@@ -124,7 +124,7 @@ impl Planned {
         for kind in kinds {
             let counts = state.trusts_kind(&kind, mentioned);
             match discovery.resolve_kind(&kind) {
-                // A kind that only the input defines has no objects yet.
+                // A kind that only the manifests define has no objects yet.
                 Resolution::Known(resource) if resource.pending => {}
                 Resolution::Known(resource) => {
                     self.searches.push(Search { resource: resource.clone(), scope: scope.clone() });
@@ -146,7 +146,7 @@ impl Planned {
                 listed.kinds.insert(kind);
             }
         }
-        // A kind that moved to another group has the same objects under both: they are known by the new one.
+        // A kind that moved to another group has the same objects in both. They are searched for in the new one.
         let moved = self.coverage.mentioned.kinds.iter().filter(|kind| self.coverage.has_moved(kind));
         let resources = moved.filter_map(|kind| match discovery.resolve_kind(kind) {
             Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
@@ -155,7 +155,7 @@ impl Planned {
         self.searches.extend(resources.map(|resource| Search { resource, scope: scope.clone() }));
     }
 
-    /// Searches all kinds, in these namespaces where they may not be listed as a whole.
+    /// Plans a search of all kinds everywhere, or in these namespaces if the user may not list all.
     fn crawl(&mut self, discovery: &Discovery, likely: BTreeSet<String>) {
         let scope = Scope::Everywhere(likely.into_iter().collect());
         let all = searchable(discovery);
@@ -183,7 +183,7 @@ impl Planned {
         Listed { parent, coverage, members, unseen, unreadable, recovers, pruned_by, notes }
     }
 
-    /// A kind that is not served took its objects along only if its definition is gone, too.
+    /// Checks the definitions of kinds that are not served: their objects are gone only if the definition is gone as well.
     async fn look_for_definitions(&mut self, cluster: &Cluster) {
         if self.unknown.is_empty() {
             return;
@@ -237,7 +237,7 @@ fn unreadable(Unreadable { key, cause }: &Unreadable) -> Diagnostic {
     Diagnostic::new(Code::Failed, message).with_hint("it is not pruned, and the set still lists it")
 }
 
-/// The search of all kinds may fail for lack of rights that nobody needs for the set itself.
+/// A warning if the search of all kinds fails, for example without the permission to list a kind that the set does not need.
 fn uncrawled(unsearched: &[&Unsearched]) -> Option<String> {
     let kinds: BTreeSet<String> = unsearched.iter().map(|one| one.kind.to_string()).collect();
     let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");

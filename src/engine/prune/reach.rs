@@ -12,8 +12,8 @@ use crate::engine::server::Server;
 use crate::live::{Discovery, Resolution};
 use crate::plan::access::Pruned;
 
-/// Finds the parent's resource, and what the parent lists. Where the parent cannot be read, nothing of its list is known; the
-/// diagnostic says why.
+/// Finds the parent's resource, and the kinds and namespaces that the parent lists. If the parent cannot be read, its list is unknown, and
+/// the diagnostic says why.
 pub(crate) async fn reach(
     Requested { reference, .. }: &Requested,
     server: &Server,

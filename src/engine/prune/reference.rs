@@ -3,14 +3,14 @@ use crate::live::Resource;
 /// The parent that `--applyset` names: `[RESOURCE[.GROUP]/]NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Resource and group as typed; none for a Secret.
+    /// Resource and group as typed; `None` for a Secret.
     resource: Option<(String, Option<String>)>,
     /// Name of the parent object.
     pub name: String,
 }
 
 impl Reference {
-    /// Reads what was typed; the error says what is wrong with it.
+    /// Parses the value of the flag. The error says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (resource, name) = match text.split_once('/') {
             Some((resource, name)) => (Some(resource), name),
@@ -26,8 +26,7 @@ impl Reference {
         Ok(Self { resource, name: name.to_owned() })
     }
 
-    /// Picks the parent's resource among those that the server has; the core group comes before others. The error says
-    /// what is wrong.
+    /// Picks the parent's resource from those of the server; the core group comes first. The error says what is wrong.
     pub fn pick<'r>(&self, served: impl Iterator<Item = &'r Resource>) -> Result<&'r Resource, String> {
         let (name, group) = match &self.resource {
             None => ("secrets", Some("")),

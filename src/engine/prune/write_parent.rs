@@ -9,14 +9,14 @@ use crate::diagnostic::Diagnostic;
 use crate::live::Resource;
 use crate::live::answer::Asked;
 
-/// A version that no object has: etcd begins to count behind it. An object that is there already refuses it, and where there
-/// is none, the server does not look at it.
+/// A version that no object has, because etcd starts to count after it. An existing object refuses it with a conflict. If there is no
+/// object, the server ignores it.
 const NONE: &str = "1";
 
 /// The result of a write of the parent.
 #[derive(Clone, Debug)]
 pub(super) enum Recorded {
-    /// It is written; this is the parent now.
+    /// It was written; this is the new state of the parent.
     Written(Value),
     /// Somebody else changed the parent since it was read.
     Moved,
@@ -24,8 +24,8 @@ pub(super) enum Recorded {
     Failed(Diagnostic),
 }
 
-/// Writes the annotations of the parent, which is created where there is none. The annotations are the set's own, so another
-/// manager that owns them is overruled; the version that was read is the lock.
+/// Writes the annotations of the parent, which is created if it does not exist. The apply is forced, because the annotations belong to
+/// the set, no matter who owns them; the version that was read is the lock.
 pub(super) async fn record(
     cluster: &Cluster,
     resource: &Resource,
@@ -40,12 +40,12 @@ pub(super) async fn record(
         labels: Some([(ID.to_owned(), id.clone())].into()),
         annotations: Some(annotations.to_map()),
         uid: state.map(|state| state.uid.clone()),
-        // What somebody creates meanwhile does not become a parent.
+        // An object that somebody creates in the meantime does not become a parent.
         resource_version: Some(state.map_or_else(|| NONE.to_owned(), |state| state.resource_version.clone())),
         ..ObjectMeta::default()
     };
     let body = json!({"apiVersion": parent.gvk.api_version(), "kind": parent.gvk.kind, "metadata": metadata});
-    // What is begun is finished, also when the run is interrupted.
+    // A write that was begun is finished, even if the run is interrupted.
     let cluster = &cluster.until_done();
     let path = resource.object_path(parent.namespace.as_deref(), &parent.name);
     let change = Change::apply(path, &annotations.manager(), true, &body);

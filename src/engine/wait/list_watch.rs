@@ -6,36 +6,36 @@ use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 use crate::client::Address;
 use crate::live::Resource;
 
-/// Up to this many objects of one collection are followed one by one: a collection may hold many more than are wanted of it.
+/// Up to this number, objects of one collection are watched one by one, because the collection may hold many more.
 pub(super) const FEW: usize = 4;
 
-/// What one LIST and one stream of changes covers.
+/// The objects that one LIST and one watch cover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ListWatch {
     /// The resource.
     pub resource: Resource,
     /// The namespace; none for cluster-scoped objects.
     pub namespace: Option<String>,
-    /// Which of its objects.
-    pub pick: Selection,
-    /// Whether a rule of the configuration says when they are ready: then nothing is known of how they change.
+    /// The objects of the collection that are watched.
+    pub selection: Selection,
+    /// True if a rule of the configuration decides their readiness. Then it is not known which changes may follow.
     pub has_rules: bool,
 }
 
-/// Which objects of a collection.
+/// A selection of objects of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Selection {
-    /// Those of these names.
+    /// Objects with these names.
     Names(BTreeSet<String>),
-    /// Those with these labels.
+    /// Objects that match this label selector.
     Labels(String),
-    /// All of them.
+    /// All objects.
     All,
 }
 
 impl ListWatch {
-    /// What a workload runs, which anybody may look at who may read Pods.
-    pub fn of_builtin(api_version: &str, kind: &str, plural: &str, namespace: &str, pick: Selection) -> Self {
+    /// Pods or ReplicaSets in a namespace, without a lookup in discovery.
+    pub fn of_builtin(api_version: &str, kind: &str, plural: &str, namespace: &str, selection: Selection) -> Self {
         let resource = Resource {
             gvk: GroupVersionKind::new(api_version, kind),
             plural: plural.to_owned(),
@@ -44,10 +44,10 @@ impl ListWatch {
             status: true,
             pending: false,
         };
-        Self { resource, namespace: Some(namespace.to_owned()), pick, has_rules: false }
+        Self { resource, namespace: Some(namespace.to_owned()), selection, has_rules: false }
     }
 
-    /// Where what is picked is watched.
+    /// The address of the selection.
     pub fn address(&self) -> Address {
         let path = self.resource.collection_path(self.namespace.as_deref());
         match self.selector() {
@@ -56,9 +56,9 @@ impl ListWatch {
         }
     }
 
-    /// The query parameter that picks, where the server does it.
+    /// The query parameter of the selection, if the server can filter by it.
     pub fn selector(&self) -> Option<(&'static str, String)> {
-        match &self.pick {
+        match &self.selection {
             Selection::Names(names) if names.len() == 1 => {
                 let name = names.first().map(String::as_str).unwrap_or_default();
                 Some(("fieldSelector", format!("metadata.name={name}")))
@@ -78,17 +78,17 @@ impl ListWatch {
         self.resource.object_path(self.namespace.as_deref(), name)
     }
 
-    /// The names, where that is what is picked.
+    /// The names, if objects are selected by name.
     pub fn names(&self) -> Option<&BTreeSet<String>> {
-        if let Selection::Names(names) = &self.pick { Some(names) } else { None }
+        if let Selection::Names(names) = &self.selection { Some(names) } else { None }
     }
 
-    /// Returns true if an object of the collection is one of those picked.
+    /// Returns true if an object of the collection is selected.
     pub fn holds(&self, object: &Value) -> bool {
         self.names().is_none_or(|names| object.name().is_some_and(|name| names.contains(name)))
     }
 
-    /// Returns true if the resource can be used in this way.
+    /// Returns true if the resource supports the verb.
     pub fn can(&self, verb: &str) -> bool {
         self.resource.verbs.contains(verb)
     }
@@ -98,15 +98,15 @@ impl ListWatch {
 mod tests {
     use super::*;
 
-    fn scope(pick: Selection) -> ListWatch {
-        ListWatch::of_builtin("v1", "Pod", "pods", "shop", pick)
+    fn scope(selection: Selection) -> ListWatch {
+        ListWatch::of_builtin("v1", "Pod", "pods", "shop", selection)
     }
 
     #[test]
-    fn an_address_asks_for_what_is_picked() {
+    fn an_address_asks_for_the_selection() {
         let names = |names: &[&str]| Selection::Names(names.iter().map(|name| (*name).to_owned()).collect());
         let pods = || Address::from("/api/v1/namespaces/shop/pods");
-        for (pick, address) in [
+        for (selection, address) in [
             (names(&["web:1"]), pods().with("fieldSelector", "metadata.name=web:1")),
             (names(&["a", "b"]), pods()),
             (
@@ -115,12 +115,12 @@ mod tests {
             ),
             (Selection::All, pods()),
         ] {
-            assert_eq!(scope(pick).address(), address);
+            assert_eq!(scope(selection).address(), address);
         }
     }
 
     #[test]
-    fn only_what_is_picked_by_name_is_held() {
+    fn only_objects_selected_by_name_are_held() {
         let named = scope(Selection::Names(["a".to_owned(), "b".to_owned()].into()));
         let pod = |name: &str| serde_json::json!({"metadata": {"name": name}});
         assert!(named.holds(&pod("a")) && !named.holds(&pod("c")) && !named.holds(&serde_json::json!({})));

@@ -1,11 +1,10 @@
-//! Stage 7, observe: how far the live objects are on their way to being ready.
+//! Observes the readiness of live objects.
 //!
 //! ```text
-//! Watched ─feed (LIST, then a stream of changes; polling where that is not allowed)─▶ scene ─rules─▶ Readiness
+//! Watched ─Watcher (LIST, then a watch; polling if that is not allowed)─▶ ReadinessTracker ─rules─▶ Readiness
 //! ```
 //!
-//! The [`rules`] are pure. [`observe`] looks once, or waits until everything is ready, nothing can become ready any
-//! more, or the time is over.
+//! The [`rules`] are pure. [`observe`] looks once, or waits until everything is ready, nothing more can become ready, or the time is over.
 
 mod list_watch;
 mod observe;

@@ -1,4 +1,4 @@
-//! The loop: news in, readiness out, until the end.
+//! The loop that turns updates of the watchers into readiness, until the wait is over.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::interval;
 
-use super::stop_policy::{StopPolicy, View, WaitEnd};
+use super::stop_policy::{ReadProgress, StopPolicy, WaitEnd};
 use super::tracker::ReadinessTracker;
 use super::watched::Watched;
 use super::watcher::{Looks, Watcher};
@@ -17,33 +17,33 @@ use crate::live::readiness::Readiness;
 
 /// Interval for checking the timeout and the interrupt flag.
 const TICK: Duration = Duration::from_millis(100);
-/// How often rules that depend on the time are asked again.
+/// Interval for evaluating rules that depend on the time.
 const REVIEW: Duration = Duration::from_secs(1);
-/// Streams of changes that are open at once.
+/// The number of watches that may be open at once.
 const STREAMS: usize = 32;
-/// News that are under way before who sends them waits.
-const NEWS: usize = 256;
+/// The number of updates in the channel before a watcher has to wait.
+const UPDATES: usize = 256;
 
-/// How long is waited.
+/// The limits of a wait.
 pub struct WaitOptions<'s> {
-    /// At most this long; zero for one look at everything.
+    /// The longest wait; zero for one look at everything.
     pub timeout: Duration,
-    /// Or until this says so: it is asked ten times a second.
+    /// Ends the wait when it returns true. It is called ten times a second.
     pub stopped: &'s dyn Fn() -> bool,
 }
 
-/// What was seen last.
+/// The result of a wait.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// One for each watched object, in order.
+    /// The readiness of each watched object, in order.
     pub readiness: Vec<Readiness>,
-    /// Why nothing more was waited for.
+    /// The reason why the wait ended.
     pub ending: WaitEnd,
 }
 
-/// Follows the readiness of objects. `on_change` hears of each object's readiness when it is first known, and whenever it is
-/// another than before. The first failure for good ends the waiting, as it cannot come to a good end any more; a failure that can
-/// pass ends it once nothing else is under way.
+/// Follows the readiness of objects. Calls `on_change` with each object's readiness when it is first known, and whenever it changes.
+/// The first final failure ends the wait, because it can no longer succeed; a temporary failure ends it once nothing else is in
+/// progress.
 pub async fn observe(
     cluster: &Cluster,
     watched: &[Watched],
@@ -51,41 +51,41 @@ pub async fn observe(
     mut on_change: impl FnMut(&Watched, &Readiness),
 ) -> Observation {
     let looks = if until.timeout.is_zero() { Looks::Once } else { Looks::Ongoing };
-    let mut scene = ReadinessTracker::new(watched);
-    let (sender, mut news) = mpsc::channel(NEWS);
+    let mut tracker = ReadinessTracker::new(watched);
+    let (sender, mut updates) = mpsc::channel(UPDATES);
     let streams = Arc::new(Semaphore::new(STREAMS));
-    // Dropping the set ends all of them.
-    let mut feeds = JoinSet::new();
+    // Dropping the set ends all watchers.
+    let mut watchers = JoinSet::new();
     let mut policy = StopPolicy::new(until.timeout, Instant::now());
     let mut ticks = interval(TICK);
     let mut judged: Option<Instant> = None;
     loop {
-        for (number, scope) in scene.unstarted() {
-            let (cluster, news, streams) = (cluster.clone(), sender.clone(), Arc::clone(&streams));
-            feeds.spawn(Watcher { cluster, scope, number, news, streams }.run(looks));
+        for (index, scope) in tracker.unstarted() {
+            let (cluster, updates, streams) = (cluster.clone(), sender.clone(), Arc::clone(&streams));
+            watchers.spawn(Watcher { cluster, scope, index, updates, streams }.run(looks));
         }
         tokio::select! {
-            Some((number, first)) = news.recv() => {
-                scene.take(number, first);
-                while let Ok((number, next)) = news.try_recv() {
-                    scene.take(number, next);
+            Some((index, first)) = updates.recv() => {
+                tracker.apply(index, first);
+                while let Ok((index, next)) = updates.try_recv() {
+                    tracker.apply(index, next);
                 }
                 judged = None;
             }
             _ = ticks.tick() => {}
         }
         if judged.is_none_or(|judged| judged.elapsed() >= REVIEW) {
-            scene.judge(Timestamp::now(), &mut on_change);
+            tracker.judge(Timestamp::now(), &mut on_change);
             judged = Some(Instant::now());
         }
-        let view = View { is_seen: scene.is_seen(), is_explained: scene.is_explained() };
+        let progress = ReadProgress { is_seen: tracker.is_seen(), is_explained: tracker.is_explained() };
         let ending = if (until.stopped)() {
             Some(WaitEnd::Stopped)
         } else {
-            policy.ending(Instant::now(), view, &scene.readiness().collect::<Vec<_>>())
+            policy.ending(Instant::now(), progress, &tracker.readiness().collect::<Vec<_>>())
         };
         if let Some(ending) = ending {
-            return Observation { readiness: scene.into_readiness(), ending };
+            return Observation { readiness: tracker.into_readiness(), ending };
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of readiness (the crate `kstatus`), for kinds as the rest of the program names them, and those of the configuration.
+//! The readiness rules of the crate `kstatus`, for a [`GroupVersionKind`], and those of the configuration.
 
 use jiff::Timestamp;
 use kstatus::GroupKindRef;
@@ -13,19 +13,19 @@ fn group_kind(gvk: &GroupVersionKind) -> GroupKindRef<'_> {
     GroupKindRef::new(&gvk.group, &gvk.kind)
 }
 
-/// The readiness of a live object, by what it says itself.
+/// The readiness of a live object, from the object alone.
 #[must_use]
 pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> Readiness {
     kstatus::readiness(group_kind(gvk), object, now).into()
 }
 
-/// The readiness of a live object by a rule of the configuration, which takes the place of that of its kind.
+/// The readiness of a live object by a rule of the configuration, which replaces the rule of its kind.
 #[must_use]
 pub fn readiness_by(rule: &ReadinessRule, object: &Value) -> Readiness {
     kstatus::before_rules(object).unwrap_or_else(|| rule.readiness(object)).into()
 }
 
-/// The readiness of a live object, with what is wrong with its Pods where it is a workload that is not ready.
+/// The readiness of a live object. For a workload that is not ready, the message includes what is wrong with its Pods.
 #[must_use]
 pub fn readiness_with_pods(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     kstatus::readiness_with_pods(group_kind(gvk), object, owned, now).into()
@@ -37,8 +37,8 @@ pub fn selector_of(gvk: &GroupVersionKind, object: &Value) -> Option<String> {
     kstatus::selector_of(group_kind(gvk), object)
 }
 
-/// Returns true if an object is ready and stays so until somebody changes or deletes it: nobody reports on such kinds, or, as on a
-/// Service, only once.
+/// Returns true if an object is ready and stays so until somebody changes or deletes it: no controller writes a status for its kind,
+/// or, as for a Service, only once.
 #[must_use]
 pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> bool {
     let is_service = gvk.group.is_empty() && gvk.kind == "Service";
@@ -46,7 +46,7 @@ pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> boo
     (is_silent || is_service) && readiness(gvk, object, now).is_current()
 }
 
-/// Returns true if a workload's Pods can tell why it is as it is.
+/// Returns true if the Pods of a workload can explain its readiness.
 #[must_use]
 pub fn needs_pods(gvk: &GroupVersionKind, readiness: &Readiness) -> bool {
     has_pods(gvk) && matches!(readiness.state, State::InProgress | State::Failed)

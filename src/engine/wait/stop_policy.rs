@@ -1,56 +1,56 @@
-//! Decides when waiting is over. Pure: the clock is the caller's.
+//! Decides when a wait is over. Pure: the caller passes the time.
 
 use std::time::{Duration, Instant};
 
 use crate::live::readiness::{Readiness, State};
 
-/// When nothing is under way any more, this long is given to failures that can pass: the kubelet starts a crashed container again
-/// after 10 seconds.
+/// The time that temporary failures get to recover when nothing else is in progress: the kubelet restarts a crashed container after
+/// 10 seconds.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How long a failure waits for what its Pods have to say about it.
+/// The time that a final failure waits for an explanation by its Pods.
 const EXPLANATION: Duration = Duration::from_secs(2);
 
-/// How much is known.
+/// The progress of reading.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View {
-    /// Whether all watched objects were read, or it is certain that they cannot be.
+pub(super) struct ReadProgress {
+    /// True if every watched object was read, or certainly cannot be.
     pub is_seen: bool,
-    /// Whether the same is true of the Pods that can explain them.
+    /// True if the same holds for the Pods that can explain them.
     pub is_explained: bool,
 }
 
-/// Why the waiting ended.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitEnd {
     /// Everything is ready.
     Ready,
-    /// Something is not, and waiting does not help: it failed for good, nothing is under way any more, or one look was wanted.
+    /// Something is not ready, and waiting does not help: it failed for good, nothing is in progress any more, or only one look was wanted.
     Settled,
     /// The time is over.
     TimedOut,
-    /// Somebody wanted it to stop.
+    /// The caller stopped it.
     Stopped,
 }
 
-/// Decides when it is enough.
+/// Decides when a wait is over.
 pub(super) struct StopPolicy {
     timeout: Duration,
     start: Instant,
-    /// Since when something has failed for good.
+    /// The time since which something has failed for good.
     failed: Option<Instant>,
-    /// Since when nothing has been under way, though something has failed.
+    /// The time since which nothing has been in progress, while something has failed.
     stuck: Option<Instant>,
 }
 
 impl StopPolicy {
-    /// The wait begins now, and takes this long at most; zero for one look.
+    /// A wait that begins now and takes this long at most; zero for one look.
     pub fn new(timeout: Duration, now: Instant) -> Self {
         Self { timeout, start: now, failed: None, stuck: None }
     }
 
-    /// Returns why the wait is over at this moment, if it is.
-    pub fn ending(&mut self, now: Instant, view: View, readiness: &[&Readiness]) -> Option<WaitEnd> {
-        if !view.is_seen {
+    /// Returns the reason why the wait is over at this moment, if it is.
+    pub fn ending(&mut self, now: Instant, progress: ReadProgress, readiness: &[&Readiness]) -> Option<WaitEnd> {
+        if !progress.is_seen {
             return self.time_is_over(now);
         }
         let any = |test: &dyn Fn(&Readiness) -> bool| readiness.iter().any(|readiness| test(readiness));
@@ -58,12 +58,12 @@ impl StopPolicy {
             return Some(WaitEnd::Ready);
         }
         if self.timeout.is_zero() {
-            return view.is_explained.then_some(WaitEnd::Settled);
+            return progress.is_explained.then_some(WaitEnd::Settled);
         }
         let over = |since: Instant, bound: Duration| now.saturating_duration_since(since) >= bound;
         if any(&Readiness::is_final_failure) {
             let since = *self.failed.get_or_insert(now);
-            if view.is_explained || over(since, EXPLANATION) {
+            if progress.is_explained || over(since, EXPLANATION) {
                 return Some(WaitEnd::Settled);
             }
         }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::live::readiness::Outlook;
 
-    const KNOWN: View = View { is_seen: true, is_explained: true };
+    const KNOWN: ReadProgress = ReadProgress { is_seen: true, is_explained: true };
 
     fn crashing() -> Readiness {
         Readiness::new(State::Failed, "CrashLoopBackOff")
@@ -105,12 +105,12 @@ mod tests {
         Readiness::current("")
     }
 
-    /// How the wait looks at these seconds after its beginning, the objects being in these states all the time.
-    fn endings(timeout: u64, view: View, objects: &[Readiness], seconds: &[u64]) -> Vec<Option<WaitEnd>> {
+    /// The state of the wait at these seconds after its beginning, if the objects are in these states all the time.
+    fn endings(timeout: u64, progress: ReadProgress, objects: &[Readiness], seconds: &[u64]) -> Vec<Option<WaitEnd>> {
         let start = Instant::now();
         let mut policy = StopPolicy::new(Duration::from_secs(timeout), start);
         let objects: Vec<&Readiness> = objects.iter().collect();
-        let at = |seconds: &u64| policy.ending(start + Duration::from_secs(*seconds), view, &objects);
+        let at = |seconds: &u64| policy.ending(start + Duration::from_secs(*seconds), progress, &objects);
         seconds.iter().map(at).collect()
     }
 
@@ -129,10 +129,10 @@ mod tests {
         };
         let both = [crashing(), coming()];
         assert_eq!((at(0, &both), at(18, &both), at(200, &both)), (None, None, None), "the time is not over");
-        // What was under way is done: from now on, the failure is all that is left.
+        // Everything in progress is done: from now on, only the failure remains.
         let failed = [crashing(), ready()];
         assert_eq!((at(201, &failed), at(215, &failed)), (None, None));
-        // Something moves again: the time starts again.
+        // Something is in progress again: the time starts again.
         assert_eq!(at(216, &both), None);
         assert_eq!((at(217, &failed), at(231, &failed), at(232, &failed)), (None, None, Some(WaitEnd::Settled)));
     }
@@ -141,20 +141,20 @@ mod tests {
     fn a_failure_for_good_ends_the_wait_once_it_is_explained() {
         let objects = [broken(), coming()];
         assert_eq!(endings(300, KNOWN, &objects, &[0]), [Some(WaitEnd::Settled)]);
-        let unexplained = View { is_explained: false, ..KNOWN };
+        let unexplained = ReadProgress { is_explained: false, ..KNOWN };
         assert_eq!(endings(300, unexplained, &objects, &[0, 1, 2]), [None, None, Some(WaitEnd::Settled)]);
     }
 
     #[test]
     fn time_and_readiness_end_the_wait() {
-        let unseen = View { is_seen: false, ..KNOWN };
+        let unseen = ReadProgress { is_seen: false, ..KNOWN };
         assert_eq!(endings(5, unseen, &[], &[4, 5]), [None, Some(WaitEnd::TimedOut)]);
         assert_eq!(endings(5, KNOWN, &[coming()], &[4, 5]), [None, Some(WaitEnd::TimedOut)]);
         assert_eq!(endings(5, KNOWN, &[ready()], &[0]), [Some(WaitEnd::Ready)]);
         let unknown = Readiness::new(State::Unknown, "");
         assert_eq!(endings(5, KNOWN, &[unknown], &[0]), [Some(WaitEnd::Settled)], "nothing is under way");
         assert_eq!(endings(0, KNOWN, &[coming()], &[0]), [Some(WaitEnd::Settled)], "one look");
-        let unexplained = View { is_explained: false, ..KNOWN };
+        let unexplained = ReadProgress { is_explained: false, ..KNOWN };
         assert_eq!(endings(0, unexplained, &[coming()], &[0]), [None]);
     }
 }

@@ -1,4 +1,4 @@
-//! All that is known at one moment, and the readiness that follows from it.
+//! The objects read so far, and the readiness that follows from them.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -15,24 +15,24 @@ use super::watcher::WatchUpdate;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::readiness::{Readiness, State};
 
-/// What is known of one scope.
+/// The objects of one scope.
 struct Collection {
     scope: ListWatch,
     reading: Reading,
     objects: BTreeMap<String, Value>,
-    /// What was last seen of objects that are gone.
+    /// The last state of objects that are gone.
     gone: BTreeMap<String, Value>,
     unreadable: BTreeMap<String, Diagnostic>,
 }
 
-/// How far reading a scope has come.
+/// The state of reading a scope.
 enum Reading {
     NotYet(Option<Diagnostic>),
     Done,
     GivenUp(Diagnostic),
 }
 
-/// What is known of all scopes: first those of the watched objects, then those of their Pods.
+/// The collections of all scopes: first those of the watched objects, then those of their Pods.
 pub(super) struct ReadinessTracker<'w> {
     watched: &'w [Watched],
     /// The collection of each watched object, if it can be read at all.
@@ -40,19 +40,19 @@ pub(super) struct ReadinessTracker<'w> {
     collections: Vec<Collection>,
     /// The workloads whose Pods are read.
     explained: BTreeSet<usize>,
-    /// The namespaces of many workloads.
+    /// The namespaces with many workloads.
     crowded: BTreeSet<&'w str>,
-    /// How many collections hold watched objects.
+    /// The number of collections with watched objects, which come first.
     own: usize,
-    /// How many collections are read already.
+    /// The number of collections for which a watcher was started.
     started: usize,
     readiness: Vec<Option<Readiness>>,
-    /// What rules of the configuration said, with the version of the object about which it was said.
+    /// The results of rules of the configuration, with the resourceVersion for which each was computed.
     ruled: BTreeMap<usize, (String, Readiness)>,
 }
 
 impl<'w> ReadinessTracker<'w> {
-    /// Nothing is known yet.
+    /// A tracker that knows no object yet.
     pub fn new(watched: &'w [Watched]) -> Self {
         let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (index, one) in watched.iter().enumerate() {
@@ -75,7 +75,7 @@ impl<'w> ReadinessTracker<'w> {
                 collections.push(Collection::new(ListWatch {
                     resource: resource.clone(),
                     namespace,
-                    pick: Selection::Names(names),
+                    selection: Selection::Names(names),
                     has_rules: indices.iter().any(|index| watched[*index].rule.is_some()),
                 }));
             }
@@ -86,18 +86,18 @@ impl<'w> ReadinessTracker<'w> {
         Self { watched, homes, collections, explained, crowded, own, started: 0, readiness, ruled }
     }
 
-    /// The scopes that are not read yet, with their numbers: once each.
+    /// Returns each scope once, with its index, so that a watcher can be started for it.
     pub fn unstarted(&mut self) -> Vec<(usize, ListWatch)> {
         let new = self.collections.iter().enumerate().skip(self.started);
-        let new = new.map(|(number, collection)| (number, collection.scope.clone())).collect();
+        let new = new.map(|(index, collection)| (index, collection.scope.clone())).collect();
         self.started = self.collections.len();
         new
     }
 
-    /// Takes what one scope tells.
-    pub fn take(&mut self, number: usize, news: WatchUpdate) {
-        if let Some(collection) = self.collections.get_mut(number) {
-            collection.take(news);
+    /// Applies an update of one scope.
+    pub fn apply(&mut self, index: usize, update: WatchUpdate) {
+        if let Some(collection) = self.collections.get_mut(index) {
+            collection.apply(update);
         }
     }
 
@@ -135,7 +135,7 @@ impl<'w> ReadinessTracker<'w> {
         }
     }
 
-    /// Asks the rules of the configuration about objects that changed. What they say does not depend on the time.
+    /// Evaluates the rules of the configuration for objects that changed. Their results do not depend on the time.
     fn ask_rules(&mut self) {
         let watched = self.watched;
         for (index, one) in watched.iter().enumerate() {
@@ -154,22 +154,22 @@ impl<'w> ReadinessTracker<'w> {
         self.readiness.iter().flatten()
     }
 
-    /// Returns true if all watched objects were read, or it is certain that they cannot be.
+    /// Returns true if every watched object was read, or certainly cannot be.
     pub fn is_seen(&self) -> bool {
         self.readiness.iter().all(Option::is_some)
     }
 
-    /// Returns true if the same is true of the Pods that can explain them.
+    /// Returns true if the same holds for the Pods that can explain them.
     pub fn is_explained(&self) -> bool {
         let pods = &self.collections[self.own..];
         self.started == self.collections.len() && pods.iter().all(|pods| !matches!(pods.reading, Reading::NotYet(_)))
     }
 
-    /// The readiness of all objects, in order. What was never read is unknown.
+    /// The readiness of all objects, in order. It is unknown for objects that were never read.
     pub fn into_readiness(self) -> Vec<Readiness> {
         let Self { readiness, homes, collections, .. } = self;
         let unread = |home: Option<usize>| match home.map(|home| &collections[home].reading) {
-            Some(Reading::NotYet(Some(trouble))) => Readiness::unknown(trouble.clone()),
+            Some(Reading::NotYet(Some(diagnostic))) => Readiness::unknown(diagnostic.clone()),
             _ => Readiness::unknown(Diagnostic::new(Code::Timeout, "it was not read in time")),
         };
         readiness.into_iter().zip(homes).map(|(known, home)| known.unwrap_or_else(|| unread(home))).collect()
@@ -182,21 +182,21 @@ impl<'w> ReadinessTracker<'w> {
     fn of(&self, index: usize, owned: &BTreeMap<&str, Owned<'_>>, now: Timestamp) -> Option<Readiness> {
         let one = &self.watched[index];
         let Watched { key, resource, .. } = one;
-        let unknown = |trouble: &Diagnostic| Some(Readiness::unknown(trouble.clone()));
+        let unknown = |diagnostic: &Diagnostic| Some(Readiness::unknown(diagnostic.clone()));
         let Some(home) = self.homes[index] else {
             return match resource {
-                Err(trouble) => unknown(trouble),
+                Err(diagnostic) => unknown(diagnostic),
                 Ok(_) => Some(Readiness::new(State::NotFound, "it does not exist, and neither does its kind")),
             };
         };
         let collection = &self.collections[home];
         match &collection.reading {
             Reading::NotYet(_) => return None,
-            Reading::GivenUp(trouble) => return unknown(trouble),
+            Reading::GivenUp(diagnostic) => return unknown(diagnostic),
             Reading::Done => {}
         }
-        if let Some(trouble) = collection.unreadable.get(&key.name) {
-            return unknown(trouble);
+        if let Some(diagnostic) = collection.unreadable.get(&key.name) {
+            return unknown(diagnostic);
         }
         Some(match collection.objects.get(&key.name) {
             Some(object) if one.has_pods() => {
@@ -212,53 +212,53 @@ impl<'w> ReadinessTracker<'w> {
         })
     }
 
-    /// Says of a workload that is not ready why nothing is said of its Pods, where they cannot be read.
+    /// Adds to the message of a workload that is not ready why its Pods cannot be read, if they cannot.
     fn unexplained(&self, key: &ObjectKey, readiness: Readiness) -> Readiness {
         let of_namespace = self.collections[self.own..].iter().filter(|pods| pods.scope.namespace == key.namespace);
-        let trouble = of_namespace.filter_map(|pods| match &pods.reading {
-            Reading::GivenUp(trouble) => Some(trouble),
+        let diagnostic = of_namespace.filter_map(|pods| match &pods.reading {
+            Reading::GivenUp(diagnostic) => Some(diagnostic),
             Reading::NotYet(_) | Reading::Done => None,
         });
-        match trouble.into_iter().next().filter(|_| needs_pods(&key.gvk, &readiness)) {
-            Some(trouble) => {
-                let message = format!("{}; its Pods cannot be read: {}", readiness.message, trouble.message);
+        match diagnostic.into_iter().next().filter(|_| needs_pods(&key.gvk, &readiness)) {
+            Some(diagnostic) => {
+                let message = format!("{}; its Pods cannot be read: {}", readiness.message, diagnostic.message);
                 Readiness { message, ..readiness }
             }
             None => readiness,
         }
     }
 
-    /// Pods and ReplicaSets by namespace, each once, though several scopes may hold it.
+    /// Pods and ReplicaSets by namespace, each once, although several scopes may hold it.
     fn owned(&self) -> BTreeMap<&str, Owned<'_>> {
         let mut owned: BTreeMap<&str, Owned<'_>> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         for collection in &self.collections[self.own..] {
-            let of = owned.entry(collection.scope.namespace.as_deref().unwrap_or_default()).or_default();
+            let entry = owned.entry(collection.scope.namespace.as_deref().unwrap_or_default()).or_default();
             let kind = collection.scope.resource.gvk.kind.as_str();
             for (name, object) in &collection.objects {
                 if seen.insert((kind, collection.scope.namespace.as_deref(), name)) {
-                    if kind == "Pod" { of.add_pod(object) } else { of.add_replica_set(object) }
+                    if kind == "Pod" { entry.add_pod(object) } else { entry.add_replica_set(object) }
                 }
             }
         }
         owned
     }
 
-    /// Where the Pods of a workload are read: by its labels, or all of a namespace that holds many workloads.
+    /// The scopes of a workload's Pods: by its labels, or all Pods of a namespace with many workloads.
     fn scopes_of_pods(&self, workload: &Watched, object: &Value) -> Vec<ListWatch> {
         let Some(namespace) = workload.key.namespace.as_deref() else { return Vec::new() };
         let is_crowded = self.crowded.contains(namespace);
         let labels = selector_of(&workload.key.gvk, object).filter(|_| !is_crowded);
-        let pick = labels.map_or(Selection::All, Selection::Labels);
-        let mut scopes = vec![ListWatch::of_builtin("v1", "Pod", "pods", namespace, pick.clone())];
+        let selection = labels.map_or(Selection::All, Selection::Labels);
+        let mut scopes = vec![ListWatch::of_builtin("v1", "Pod", "pods", namespace, selection.clone())];
         if workload.key.gvk.kind == "Deployment" {
-            scopes.push(ListWatch::of_builtin("apps/v1", "ReplicaSet", "replicasets", namespace, pick));
+            scopes.push(ListWatch::of_builtin("apps/v1", "ReplicaSet", "replicasets", namespace, selection));
         }
         scopes
     }
 }
 
-/// What is to be said of an object that does not exist, by what was last seen of it: a Job may be gone because it is done.
+/// The readiness of an object that does not exist, by its last state: a Job may be gone because it is done.
 fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> Readiness {
     const DONE: &str = "it finished, and was deleted after its `ttlSecondsAfterFinished`";
     let has_expired = watched.key.gvk.kind == "Job" && last.is_some_and(|job| job.pointer(TTL).is_some());
@@ -287,9 +287,9 @@ impl Collection {
         Self { scope, reading: Reading::NotYet(None), objects, gone, unreadable }
     }
 
-    fn take(&mut self, news: WatchUpdate) {
+    fn apply(&mut self, update: WatchUpdate) {
         let named = |object: Value| Some((object.name()?.to_owned(), object));
-        match news {
+        match update {
             WatchUpdate::Listed(listing) => {
                 let now = listing.objects.into_iter().filter_map(named).collect();
                 let before = std::mem::replace(&mut self.objects, now);
@@ -304,13 +304,13 @@ impl Collection {
                     self.gone.insert(name, object);
                 }
             }
-            // What was read before holds until it is clear that nothing more comes.
-            WatchUpdate::Failing(trouble) => {
+            // Objects read before stay valid until the watcher gives up.
+            WatchUpdate::Failing(diagnostic) => {
                 if let Reading::NotYet(last) = &mut self.reading {
-                    *last = Some(trouble);
+                    *last = Some(diagnostic);
                 }
             }
-            WatchUpdate::GivenUp(trouble) => self.reading = Reading::GivenUp(trouble),
+            WatchUpdate::GivenUp(diagnostic) => self.reading = Reading::GivenUp(diagnostic),
         }
     }
 }

@@ -10,31 +10,31 @@ use crate::live::readiness::Readiness;
 use crate::live::{Resource, Target};
 use crate::rules::{ReadinessRule, ReadinessRules};
 
-/// After how long a finished Job is deleted.
+/// The field of a Job with the time after which it is deleted once it has finished.
 pub(super) const TTL: &str = "/spec/ttlSecondsAfterFinished";
 
 /// An object whose readiness is wanted.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// Which object it is.
+    /// The object.
     pub key: ObjectKey,
-    /// Where such objects live, or why that is not known.
+    /// The resource of the object, or the reason why it is not known.
     pub resource: Result<Resource, Diagnostic>,
-    /// Whether it is gone once it is done: a Job with `ttlSecondsAfterFinished` that is known to have existed.
+    /// True if it is deleted once it is done: a Job with `ttlSecondsAfterFinished` that is known to have existed.
     pub expires: bool,
-    /// The rule of the configuration that says when it is ready.
+    /// The rule of the configuration for its readiness.
     pub rule: Option<Arc<ReadinessRule>>,
 }
 
 impl Watched {
-    /// An object of which nothing is known.
+    /// An object that may or may not exist.
     #[must_use]
     pub fn of(target: &Target, rules: &ReadinessRules) -> Self {
         let rule = rules.of(&target.key, target.desired.object());
         Self { key: target.key.clone(), resource: target.resource.clone(), expires: false, rule }
     }
 
-    /// An object that exists, or did until it was done.
+    /// An object that exists, or existed until it was done.
     #[must_use]
     pub fn existing(target: &Target, rules: &ReadinessRules) -> Self {
         let is_job = target.key.gvk.group == "batch" && target.key.gvk.kind == "Job";
@@ -42,7 +42,7 @@ impl Watched {
         Self { expires, ..Self::of(target, rules) }
     }
 
-    /// The readiness of the object by what it says itself.
+    /// The readiness of the object, from the object alone.
     pub(super) fn readiness(&self, object: &Value, now: Timestamp) -> Readiness {
         match &self.rule {
             Some(rule) => readiness_by(rule, object),
@@ -50,7 +50,7 @@ impl Watched {
         }
     }
 
-    /// Returns true if its Pods can tell why it is as it is. A rule has the last word.
+    /// Returns true if its Pods can explain its readiness. If it has a rule, the rule alone decides.
     pub(super) fn has_pods(&self) -> bool {
         self.rule.is_none() && has_pods(&self.key.gvk)
     }

@@ -1,5 +1,5 @@
-//! Keeps what is known of one [`ListWatch`] up to date: a LIST, then a stream of changes, and both again whenever the stream ends.
-//! Who may not watch polls; who may not list reads by name.
+//! Keeps the objects of one [`ListWatch`] up to date: a LIST, then a watch, and both again whenever the watch ends. A user who may not
+//! watch polls; a user who may not list reads objects by name.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::live::answer::{Asked, misfit_of_item};
 use crate::live::list::Pages;
 
-/// Between two looks of one who may not watch.
+/// The interval of polling.
 const POLL: Duration = Duration::from_secs(2);
-/// After this long the server ends a stream, in seconds: an end that it did not tell is found out by then at the latest.
+/// The time in seconds after which the server ends a watch: a connection that was lost silently is noticed by then at the latest.
 const STREAM: u64 = 290;
-/// A stream that lasted this long was a good one.
+/// A watch that lasted this long counts as successful.
 const GOOD: Duration = Duration::from_secs(5);
-/// So often in a row it may fail to read a scope; with the pauses in between, about a minute.
+/// The number of failures in a row after which a watcher gives up; with the pauses in between, about a minute.
 const ATTEMPTS: u32 = 10;
 
-/// How often a scope is read.
+/// The number of times that a scope is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Looks {
     /// Once.
@@ -37,31 +37,31 @@ pub(super) enum Looks {
     Ongoing,
 }
 
-/// What is known now of a scope.
+/// An update of a scope.
 #[derive(Debug)]
 pub(super) enum WatchUpdate {
-    /// All that is there.
+    /// All objects.
     Listed(Listing),
-    /// An object as it is now.
+    /// An object in its new state.
     Set(Value),
-    /// An object is gone.
+    /// An object was deleted.
     Deleted(Value),
-    /// It cannot be read at the moment.
+    /// The scope cannot be read at the moment.
     Failing(Diagnostic),
-    /// It cannot be read, and will not be tried again.
+    /// The scope cannot be read, and is not tried again.
     GivenUp(Diagnostic),
 }
 
-/// A look at a scope.
+/// The objects of a scope at one moment.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
-    /// The objects that are there.
+    /// The objects.
     pub objects: Vec<Value>,
-    /// The names of those that could not be read.
+    /// The names of objects that could not be read.
     pub unreadable: Vec<(String, Diagnostic)>,
 }
 
-/// The best way that the server allows.
+/// The way of reading that the server allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Watch,
@@ -69,22 +69,22 @@ enum Access {
     Get,
 }
 
-/// What reads one scope.
+/// Reads one scope.
 pub(super) struct Watcher {
     /// The connection.
     pub cluster: Cluster,
-    /// What is read.
+    /// The scope.
     pub scope: ListWatch,
-    /// Under which number the news are told.
-    pub number: usize,
-    /// Where they are told.
-    pub news: mpsc::Sender<(usize, WatchUpdate)>,
-    /// Streams that may be open at once, as each holds a connection. Who gets none polls.
+    /// The index of this scope in the tracker.
+    pub index: usize,
+    /// The channel to the tracker.
+    pub updates: mpsc::Sender<(usize, WatchUpdate)>,
+    /// Permits for watches, because each holds a connection. A watcher without one polls.
     pub streams: Arc<Semaphore>,
 }
 
 impl Watcher {
-    /// Reads until nothing more can be read, or until it is dropped.
+    /// Reads until nothing more can change or the scope cannot be read, or until it is dropped.
     pub async fn run(self, looks: Looks) {
         let mut access = self.access(looks);
         let (mut failures, mut breaks) = (0_u32, 0_u32);
@@ -94,16 +94,16 @@ impl Watcher {
                 Err(error) => {
                     failures = failures.saturating_add(1);
                     if looks == Looks::Once || is_refusal(&error) || failures == ATTEMPTS {
-                        return self.tell(WatchUpdate::GivenUp(self.trouble(&error))).await;
+                        return self.send(WatchUpdate::GivenUp(self.diagnose(&error))).await;
                     }
-                    self.tell(WatchUpdate::Failing(self.trouble(&error))).await;
+                    self.send(WatchUpdate::Failing(self.diagnose(&error))).await;
                     sleep(pause(failures)).await;
                     continue;
                 }
             };
             failures = 0;
             let is_over = looks == Looks::Once || self.is_over(&listing);
-            self.tell(WatchUpdate::Listed(listing)).await;
+            self.send(WatchUpdate::Listed(listing)).await;
             if is_over {
                 return;
             }
@@ -119,16 +119,16 @@ impl Watcher {
         }
     }
 
-    fn trouble(&self, error: &RequestError) -> Diagnostic {
+    fn diagnose(&self, error: &RequestError) -> Diagnostic {
         Diagnostic::about(&self.scope.resource.gvk, error)
     }
 
-    async fn tell(&self, news: WatchUpdate) {
-        // The listener is gone, and this task ends with it.
-        let _ = self.news.send((self.number, news)).await;
+    async fn send(&self, update: WatchUpdate) {
+        // If the receiver is gone, this task is about to end.
+        let _ = self.updates.send((self.index, update)).await;
     }
 
-    /// Returns true if there is nothing to follow: of each object it is clear that it cannot be read, or that it is ready and stays so.
+    /// Returns true if there is nothing to watch: each object cannot be read, or is ready and stays so.
     fn is_over(&self, listing: &Listing) -> bool {
         let (gvk, now) = (&self.scope.resource.gvk, Timestamp::now());
         if self.scope.has_rules {
@@ -153,7 +153,7 @@ impl Watcher {
         }
     }
 
-    /// Reads all once; with the resourceVersion from which changes can be followed, where it is one.
+    /// Reads all objects once. Returns the resourceVersion to watch from as well, if they were listed.
     async fn look(&self, access: &mut Access) -> Result<(Listing, Option<String>), RequestError> {
         if *access != Access::Get {
             match self.list().await {
@@ -176,7 +176,7 @@ impl Watcher {
                 Ok(object) => listing.objects.push(object),
                 Err(error) if error.is_not_found() => {}
                 Err(error) if is_refusal(&error) || error.is_bad_answer() => {
-                    listing.unreadable.push((name, self.trouble(&error)));
+                    listing.unreadable.push((name, self.diagnose(&error)));
                 }
                 Err(error) => return Err(error),
             }
@@ -196,7 +196,7 @@ impl Watcher {
             let page = match pages.next().await {
                 Ok(Some(page)) => page,
                 Ok(None) => break,
-                // The kind is not served any more: there are no objects of it.
+                // The kind is not served any more, so there are no objects of it.
                 Err(error) if error.is_not_found() => return Ok((Listing::default(), None)),
                 Err(error) => return Err(error),
             };
@@ -208,15 +208,15 @@ impl Watcher {
             listing.objects.extend(page.objects.into_iter().filter(|item| self.scope.holds(item)));
             spoilt.extend(page.spoilt);
         }
-        // Something was listed that nobody can read: it may be any of those that are missing.
+        // An item that cannot be read may be any of the missing objects.
         if let (Some(names), Some(spoilt)) = (self.scope.names(), spoilt.first()) {
             let found: BTreeSet<&str> = listing.objects.iter().filter_map(ObjectMeta::name).collect();
             let missing = names.iter().filter(|name| !found.contains(name.as_str()));
-            let trouble = Diagnostic::new(
+            let diagnostic = Diagnostic::new(
                 Code::Failed,
                 format!("an object that the server listed cannot be read: {}", spoilt.cause),
             );
-            listing.unreadable = missing.map(|name| (name.clone(), trouble.clone())).collect();
+            listing.unreadable = missing.map(|name| (name.clone(), diagnostic.clone())).collect();
         }
         Ok((listing, version))
     }
@@ -225,7 +225,7 @@ impl Watcher {
         misfit_of_item(object, &self.scope.resource, self.scope.namespace.as_deref()).is_none()
     }
 
-    /// Tells changes until the stream ends, for whatever reason: then everything is read again.
+    /// Sends changes until the watch ends for any reason. Then everything is read again.
     async fn follow(&self, version: &str, access: &mut Access) {
         let Ok(_stream) = self.streams.try_acquire() else { return sleep(POLL).await };
         let changes = self.scope.address().with("watch", "true").with("allowWatchBookmarks", "true");
@@ -241,13 +241,13 @@ impl Watcher {
         };
         loop {
             match stream.next().await {
-                // Something else than what is followed: what is there is read again.
+                // The event is about another object: everything is read again.
                 Ok(Some(WatchEvent::Set(object) | WatchEvent::Deleted(object))) if !self.fits(&object) => return,
                 Ok(Some(WatchEvent::Set(object))) if self.scope.holds(&object) => {
-                    self.tell(WatchUpdate::Set(object)).await;
+                    self.send(WatchUpdate::Set(object)).await;
                 }
                 Ok(Some(WatchEvent::Deleted(object))) if self.scope.holds(&object) => {
-                    self.tell(WatchUpdate::Deleted(object)).await;
+                    self.send(WatchUpdate::Deleted(object)).await;
                 }
                 Ok(Some(WatchEvent::Set(_) | WatchEvent::Deleted(_) | WatchEvent::Bookmark)) => {}
                 Ok(Some(WatchEvent::Failed(_)) | None) | Err(_) => return,
@@ -256,7 +256,7 @@ impl Watcher {
     }
 }
 
-/// Returns true if the same would be refused again: by who asks or what is asked, not by the moment.
+/// Returns true if the server would refuse the request again, because of the user or the request itself.
 fn is_refusal(error: &RequestError) -> bool {
     error.status().is_some_and(|status| (400..500).contains(&status.code) && !matches!(status.code, 408 | 410 | 429))
 }

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! plain:     apply without force ─201─▶ created
-//!                                ─200─▶ somebody was there first: what the object holds beside the manifest is told
-//! agreed to, or after a deletion: POST ─201─▶ our fields become applied ones ─▶ apply changes nothing
-//!                                      ─409─▶ somebody was there first: left unchanged
+//!                                ─200─▶ somebody was first: fields that are not in the manifest are reported
+//! confirmed, or after a deletion: POST ─201─▶ our fields become applied ones ─▶ apply changes nothing
+//!                                      ─409─▶ somebody was first: left unchanged
 //! ```
 
 use std::collections::BTreeSet;
@@ -21,37 +21,37 @@ use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
 use crate::live::{LiveState, fetch};
 
-/// How many fields of others are named.
+/// The number of fields of others that a warning names.
 const NAMED: usize = 5;
 
-/// The wait before a creation is tried again whose answer got lost.
+/// The first wait before a creation is repeated whose answer was lost.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
-/// The wait after which it is not tried again.
+/// The wait after which it is not repeated any more.
 const LAST_PAUSE: Duration = Duration::from_secs(4);
 
-/// What became of a creation that must not meet another object.
+/// The outcome of a creation that must not write to an existing object.
 pub(super) enum Creation {
-    /// It exists now; with what there is to know about it.
+    /// The object was created; with a warning, if there is one.
     Done(Option<String>),
-    /// Somebody else created it first: nothing was written.
+    /// Somebody else created it first, and nothing was written.
     Taken,
-    /// Nothing was created.
+    /// The server refused it: nothing was created.
     Refused(RequestError),
-    /// Nobody knows.
+    /// It is unknown whether the object was created.
     Unknown(RequestError),
 }
 
-/// Why a creation has no answer that says that it was done.
+/// Kinds of failures of a creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Miss {
     /// Nothing was created.
     Refused,
     /// The object exists.
     Taken,
-    /// Nobody knows; it may be tried again.
+    /// It is unknown whether the object was created. The request may be repeated.
     Lost,
-    /// Nobody knows; the server may still be at it.
+    /// It is unknown whether the object was created, and the server may still be processing the request.
     TimedOut,
 }
 
@@ -64,7 +64,7 @@ fn miss_of(error: &RequestError) -> Miss {
         RequestError::Status(status) => match (status.code, status.reason.as_str()) {
             (409, "AlreadyExists") => Miss::Taken,
             (503 | 504, _) => Miss::Lost,
-            // What a proxy says of itself says nothing about the object.
+            // An error of a proxy says nothing about the object.
             (code, _) if code >= 500 => Miss::TimedOut,
             _ => Miss::Refused,
         },
@@ -79,7 +79,7 @@ fn miss_of(error: &RequestError) -> Miss {
 }
 
 impl Writer<'_> {
-    /// Creates what is missing. What somebody agreed to is created as it was shown, or not at all.
+    /// Creates a missing object. If the user confirmed it, it is created as it was shown, or not at all.
     pub(super) async fn create(&self, shown: &ObjectVerdict) -> Written {
         if !self.agreed {
             return self.create_by_apply(shown).await;
@@ -88,7 +88,7 @@ impl Writer<'_> {
             Creation::Done(warning) => Written::Created.noting(warning),
             Creation::Refused(error) | Creation::Unknown(error) => self.failed(&error, None),
             Creation::Taken => match self.judge_again().await {
-                // Another run of ours.
+                // Another run of this program created it.
                 Some(now) if now.verdict.is_done() => Written::Created,
                 Some(now) if !now.verdict.same_difference(shown) => Written::Moved(Box::new(now.verdict)),
                 _ => Written::Failed(
@@ -99,7 +99,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Without force: who created the object meanwhile is not overruled unseen.
+    /// Creates the object by an apply without force, so that nothing is taken from somebody who created it in the meantime.
     async fn create_by_apply(&self, shown: &ObjectVerdict) -> Written {
         match self.apply(self.target.desired.object(), false).await {
             Ok((201, _)) => Written::Created,
@@ -116,8 +116,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The answer of an apply that was to create the object, and found one. An object without any other owner is the one
-    /// that we created, when the first answer got lost and we asked again.
+    /// Handles an apply that should have created the object, and found an existing one. An object without any other owner is the one
+    /// that we created, if the first answer was lost and the request was repeated.
     fn joined(&self, object: Value) -> Written {
         let live = LiveObject::new(self.target, object, self.schema, self.policy);
         let owners = &live.current.owners;
@@ -127,16 +127,16 @@ impl Writer<'_> {
         let policy = Policy { show_unmanaged: true, ..self.policy.clone() };
         let context = CompareContext { schema: self.schema, policy: &policy, types_will_change: false };
         let decision = decide(self.target, Finding::Proven(Some(Box::new(live))), context, self.redactor);
-        let unmanaged = |change: &&FieldChange| change.class == Class::Unmanaged;
-        let beside: Vec<&FieldChange> = decision.verdict.changes().iter().filter(unmanaged).collect();
-        if beside.is_empty() {
+        let is_unmanaged = |change: &&FieldChange| change.class == Class::Unmanaged;
+        let unmanaged: Vec<&FieldChange> = decision.verdict.changes().iter().filter(is_unmanaged).collect();
+        if unmanaged.is_empty() {
             return Written::Updated;
         }
         let owners: BTreeSet<&str> =
-            beside.iter().flat_map(|change| &change.managers).map(|owner| owner.manager.as_str()).collect();
+            unmanaged.iter().flat_map(|change| &change.managers).map(|owner| owner.manager.as_str()).collect();
         let owners = owners.into_iter().map(|owner| format!("`{owner}`")).collect::<Vec<_>>().join(", ");
-        let mut fields: Vec<String> = beside.iter().take(NAMED).map(|change| change.path.to_string()).collect();
-        if let Some(more @ 1..) = beside.len().checked_sub(NAMED) {
+        let mut fields: Vec<String> = unmanaged.iter().take(NAMED).map(|change| change.path.to_string()).collect();
+        if let Some(more @ 1..) = unmanaged.len().checked_sub(NAMED) {
             fields.push(format!("and {more} more"));
         }
         let fields = fields.join(", ");
@@ -146,8 +146,8 @@ impl Writer<'_> {
         Written::Updated.noting(Some(warning))
     }
 
-    /// Creates the object, and never writes to one that is there already. A creation leaves an `Update` entry among the
-    /// owners, which becomes the `Apply` entry of an apply, so that the next pass has nothing to write.
+    /// Creates the object, and never writes to an existing one. The creation leaves an `Update` entry in `managedFields`, which is then
+    /// turned into an `Apply` entry, so that the next pass has nothing to write.
     pub(super) async fn create_new(&self) -> Creation {
         let mut backoff = Backoff::new(FIRST_PAUSE, LAST_PAUSE);
         let mut is_repeated = false;
@@ -165,7 +165,7 @@ impl Writer<'_> {
                 Miss::Taken if !is_repeated => return Creation::Taken,
                 Miss::Taken | Miss::Lost | Miss::TimedOut => {}
             }
-            // An answer that got lost may have been about this very object.
+            // The lost answer may have been about this very object.
             match fetch::get(self.cluster, self.target, self.resource).await {
                 LiveState::Present(object) if self.is_created_by_us(&object) => {
                     return Creation::Done(self.record_as_applied(object).await);
@@ -180,7 +180,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns true if an object is the one that a creation of ours left, whatever controllers have added to it since.
+    /// Returns true if an object was created by us, no matter what controllers have added to it since.
     fn is_created_by_us(&self, object: &Value) -> bool {
         let owners = Ownership::of(object, &self.policy.manager);
         owners.ours.is_none() && owners.others.iter().any(|entry| self.is_our_creation(entry))
@@ -193,12 +193,12 @@ impl Writer<'_> {
             && entry.api_version == self.target.key.gvk.api_version()
     }
 
-    /// Turns the owner that a creation left into that of an apply. Answers with why that did not work: the object is as it
-    /// should be all the same, and the next apply makes up for it.
+    /// Turns the `Update` entry of a creation into an `Apply` entry. Returns a warning if that fails: the object itself is correct, and
+    /// the next apply records the entry.
     async fn record_as_applied(&self, created: Value) -> Option<String> {
         let claims =
             structured_merge::field_set(self.target.desired.object(), self.schema, self.target.kind().as_ref());
-        // What claims nothing, such as a Namespace with only a name, leaves no entry.
+        // A manifest without fields to own, such as a Namespace with only a name, leaves no entry.
         if claims.is_empty() {
             return None;
         }
@@ -221,7 +221,7 @@ impl Writer<'_> {
             let version = now.metadata("resourceVersion").cloned().unwrap_or_default();
             match self.record_owners(owners.to_json(&now), &version).await {
                 Ok(_) => break,
-                // Controllers write to what is new: as long as our fields are ours, it is tried again.
+                // Controllers write to new objects: it is repeated as long as our fields are ours.
                 Err(error) if is_conflict(&error) && round < ROUNDS => {
                     match fetch::get(self.cluster, self.target, self.resource).await {
                         LiveState::Present(again)
@@ -235,7 +235,7 @@ impl Writer<'_> {
                 Err(error) => return Err(error),
             }
         }
-        // The server's own reckoning of what an apply claims.
+        // With an apply, the server itself computes the fields that we own.
         let mut body = self.target.desired.object().clone();
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), uid);
@@ -243,11 +243,11 @@ impl Writer<'_> {
         self.apply(&body, false).await.map(drop)
     }
 
-    /// The owners of an object with an applied entry in the place of the one that our creation left. None where there is
-    /// no such entry (any more).
+    /// The owners of an object, with an `Apply` entry in place of the `Update` entry of our creation. `None` if there is no such entry, or
+    /// if entries cannot be read.
     fn as_applied(&self, object: &Value, claims: &FieldSet) -> Option<Ownership> {
         let Ownership { ours, mut others, unreadable } = Ownership::of(object, &self.policy.manager);
-        // Written back without an entry that cannot be read, the record would lose an owner.
+        // Without an entry that cannot be read, the record would lose an owner.
         if !unreadable.is_empty() {
             return None;
         }
@@ -257,7 +257,7 @@ impl Writer<'_> {
         Some(Ownership { ours: Some(ours), others, unreadable })
     }
 
-    /// Returns true if what our creation claimed is still all ours, or is recorded as applied by now.
+    /// Returns true if we still own all fields of our creation, or they are recorded as applied by now.
     fn same_claims(&self, created: &Value, now: &Value) -> bool {
         let claimed = |object: &Value| {
             let owners = Ownership::of(object, &self.policy.manager);

@@ -1,4 +1,4 @@
-//! Deletes one object, under a lock on what was judged, and waits until it is gone.
+//! Deletes one object, if it is still the one that was judged, and waits until it is gone.
 
 #![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
 
@@ -15,53 +15,53 @@ use crate::live::answer::unexpected;
 use crate::live::fetch::find;
 use crate::live::{LiveState, Resource};
 
-/// How long finalizers and the grace period of what is deleted may take, unless `--timeout` says otherwise.
+/// The time that the finalizers and the grace period of a deleted object may take, unless `--timeout` is given.
 pub const DEFAULT_DELETE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The first wait between two looks at an object that is being deleted.
+/// The first wait between two reads of an object that is being deleted.
 const FIRST_LOOK: Duration = Duration::from_millis(50);
 
-/// The longest wait between two looks.
+/// The longest wait between two reads.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// How often a pause checks whether it is to end.
+/// The interval at which a pause checks whether it has to end.
 const STOP_CHECK: Duration = Duration::from_millis(100);
 
-/// The moment until which something is waited for. It is taken before anything is deleted, so that nothing can go wrong
-/// with the clock between a deletion and what follows it.
+/// The end of a wait. It is computed before anything is deleted, so that no error of the clock can come between a deletion and the
+/// steps after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
-    /// None where the clock cannot hold it: there is no end.
+    /// `None` if the clock cannot represent it: then there is no end.
     at: Option<Instant>,
 }
 
 impl Deadline {
-    /// The moment after this long from now.
+    /// The deadline after this time from now.
     #[must_use]
     pub fn after(timeout: Duration) -> Self {
         Self { at: Instant::now().checked_add(timeout) }
     }
 
-    /// The time that is left until then.
+    /// The remaining time.
     fn left(self) -> Duration {
         self.at.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()))
     }
 }
 
-/// What became of a deletion.
+/// The outcome of a deletion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deleted {
-    /// There is no such object any more.
+    /// The object does not exist any more.
     Gone,
     /// The server deletes it, once its dependents, its grace period or its finalizers allow it.
     Terminating,
-    /// It is not what was judged any more, and was left alone: this is what it is now.
+    /// The object changed after it was judged, and was left alone; this is its new state.
     Moved(Box<Value>),
 }
 
-/// Deletes the object with this uid, and only in this version where one is given; what it owns follows in the background
-/// (`propagationPolicy: Background`, kubectl's default). A missing object counts as deleted. If the response is lost, the
-/// object is read to learn the outcome.
+/// Deletes the object with this uid, and only in this version if one is given. Its dependents are deleted in the background
+/// (`propagationPolicy: Background`, kubectl's default). A missing object counts as deleted. If the response is lost, the object is
+/// read to learn the outcome.
 pub async fn delete(
     cluster: &Cluster,
     resource: &Resource,
@@ -69,7 +69,7 @@ pub async fn delete(
     uid: &str,
     resource_version: Option<&str>,
 ) -> Result<Deleted, Diagnostic> {
-    // What is begun is finished, also when the run is interrupted.
+    // A deletion that was begun is finished, even if the run is interrupted.
     let cluster = &cluster.until_done();
     let mut preconditions = json!({ "uid": uid });
     if let Some(version) = resource_version {
@@ -80,7 +80,7 @@ pub async fn delete(
         "propagationPolicy": "Background", "preconditions": preconditions,
     });
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
-    // The uid makes it safe to repeat: an object that somebody created meanwhile has another one.
+    // The uid makes repetitions safe: an object that somebody created in the meantime has another uid.
     let error = match cluster.send(Change::delete(path, &options).write(Retry::Safe)).await {
         Ok(reply) => match answered(&reply.body, uid) {
             Some(deleted) => return Ok(deleted),
@@ -91,7 +91,7 @@ pub async fn delete(
     let code = error.status().map(|status| status.code);
     match code {
         Some(404) if error.is_not_found() => return Ok(Deleted::Gone),
-        // The page of a proxy: what is there, only the API server can say.
+        // An error page of a proxy: only the API server knows whether the object exists.
         Some(404 | 409) => {}
         Some(refused) if refused < 500 => return Err(Diagnostic::about(&key.gvk, &error)),
         _ => {}
@@ -106,8 +106,8 @@ pub async fn delete(
     }
 }
 
-/// Looks until the object with this uid is gone: at most until the deadline, and not once `stop` says so. Answers with what is
-/// there at last.
+/// Waits until the object with this uid is gone, until the deadline, or until `stop` returns true. Returns the last state of the
+/// object.
 pub async fn wait_until_gone(
     cluster: &Cluster,
     resource: &Resource,
@@ -122,7 +122,7 @@ pub async fn wait_until_gone(
         let now = match find(cluster, resource, key).await {
             LiveState::Present(now) if uid_of(&now) == uid => LiveState::Present(now),
             LiveState::Absent | LiveState::Present(_) => return LiveState::Absent,
-            LiveState::Unreadable(trouble) => return LiveState::Unreadable(trouble),
+            LiveState::Unreadable(diagnostic) => return LiveState::Unreadable(diagnostic),
         };
         let left = deadline.left();
         if stop() || left.is_zero() {
@@ -132,7 +132,7 @@ pub async fn wait_until_gone(
     }
 }
 
-/// Waits this long, and not longer than `stop` allows: the object is then looked at for the last time.
+/// Waits this long, or until `stop` returns true. Then the object is read for the last time.
 async fn sleep(pause: Duration, stop: &impl Fn() -> bool) {
     let start = Instant::now();
     let left = || pause.saturating_sub(start.elapsed());
@@ -141,8 +141,8 @@ async fn sleep(pause: Duration, stop: &impl Fn() -> bool) {
     }
 }
 
-/// What the answer to a deletion says: a `Status` that nothing is left, and the object itself that it still has finalizers or a
-/// grace period (apiserver `registry/generic/registry/store.go`, `Delete`). Nothing when it is about something else.
+/// Reads the answer to a deletion. A `Status` means that the object is gone, and the object itself that it still has finalizers or a
+/// grace period (apiserver `registry/generic/registry/store.go`, `Delete`). Returns `None` for any other answer.
 fn answered(body: &[u8], uid: &str) -> Option<Deleted> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let at = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);

@@ -7,13 +7,13 @@ use crate::client::{Cluster, RequestError};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{Discovery, LiveState, Resolution, Target, discover, fetch};
 
-/// Between two looks at a CustomResourceDefinition; the server takes about as long to publish one.
+/// The pause between two reads of a CustomResourceDefinition; the server takes about as long to publish one.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Looks until the condition `Established` holds, at most this often: 30 seconds.
+/// The number of reads after which a wait gives up: 30 seconds.
 const LOOKS: usize = 300;
 
-/// Waits until the server serves what a CustomResourceDefinition defines (`apiextensions.k8s.io/v1`, conditions
+/// Waits until the server has accepted a CustomResourceDefinition (`apiextensions.k8s.io/v1`, conditions
 /// `NamesAccepted` and `Established`).
 pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(), Diagnostic> {
     let Ok(resource) = &crd.resource else { return Ok(()) };
@@ -24,20 +24,20 @@ pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(
                 let message = format!("the names that {} defines are taken", crd.key);
                 return Err(Diagnostic::new(Code::NamesNotAccepted, message));
             }
-            LiveState::Unreadable(trouble) => return Err(trouble),
+            LiveState::Unreadable(diagnostic) => return Err(diagnostic),
             LiveState::Present(_) | LiveState::Absent => cluster.pause(INTERVAL).await,
         }
     }
     Err(Diagnostic::new(Code::Timeout, format!("{} was not established within 30 seconds", crd.key)))
 }
 
-/// The catalog, once it names these kinds: discovery follows `Established` with a delay. What is still missing after the
-/// same 30 seconds stays missing.
+/// Reads discovery until it has these kinds, because it follows `Established` with a delay. Kinds that are still missing after 30
+/// seconds stay missing.
 pub async fn wait_for_discovery(cluster: &Cluster, awaited: &[GroupVersionKind]) -> Result<Discovery, RequestError> {
     for _ in 0..LOOKS {
-        let catalog = discover(cluster).await?;
-        if awaited.iter().all(|gvk| matches!(catalog.resolve(gvk), Resolution::Known(_))) {
-            return Ok(catalog);
+        let discovery = discover(cluster).await?;
+        if awaited.iter().all(|gvk| matches!(discovery.resolve(gvk), Resolution::Known(_))) {
+            return Ok(discovery);
         }
         cluster.pause(INTERVAL).await;
     }

@@ -1,7 +1,7 @@
-//! Stage 5, act: server-side apply of one object, under a lock on the version that was judged.
+//! Writes one object by server-side apply, with the version that was judged as the lock.
 //!
 //! ```text
-//! ObjectVerdict ─▶ create: apply, or POST where nothing may be merged into what somebody else creates meanwhile
+//! ObjectVerdict ─▶ create: apply, or POST if nothing may be merged into an object that somebody else creates
 //!            ─▶ replace: delete, wait until it is gone, create
 //!            ─▶ update, adopt: [manual claims pass to us] ─▶ apply with uid and resourceVersion ─409─▶ judge again
 //! ```
@@ -9,8 +9,8 @@
 mod create;
 mod delete;
 mod established;
-mod half_way;
 mod replace;
+mod replacements;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use structured_merge::{
 
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
 pub use established::{wait_for_discovery, wait_until_established};
-pub use half_way::{GRACE, HalfWay};
+pub use replacements::{GRACE, Replacements};
 
 use crate::client::{Address, Change, Cluster, RequestError, Retry};
 use crate::compare::{
@@ -34,22 +34,22 @@ use crate::engine::dry_run::drive;
 use crate::live::answer::Asked;
 use crate::live::{LiveState, Resource, Target, fetch};
 
-/// What became of a write.
+/// The outcome of a write.
 #[derive(Clone, Debug)]
 pub enum Written {
-    /// It exists now.
+    /// It was created.
     Created,
-    /// Its fields are as wanted now.
+    /// It was updated.
     Updated,
-    /// It is recorded as ours now.
+    /// Its fields were recorded as ours, and nothing else changed.
     Adopted,
     /// It was deleted and recreated.
     Replaced,
-    /// Somebody changed it since the difference was shown, so that another write would be needed: it was left alone.
+    /// Somebody changed it after the difference was shown, so that it now differs in another way. It was left alone.
     Moved(Box<ObjectVerdict>),
     /// It could not be written.
     Failed(Diagnostic),
-    /// This became of it, and there is something to know about it.
+    /// This outcome, with a warning.
     Noted(Box<Written>, String),
 }
 
@@ -62,31 +62,31 @@ impl Written {
     }
 }
 
-/// What all writes of one pass have in common.
+/// The options of all writes of one pass.
 #[derive(Clone, Copy)]
 pub struct Writes<'a> {
-    /// Where to.
+    /// The connection.
     pub cluster: &'a Cluster,
-    /// As whom, and what may be taken from others.
+    /// The policy: our field manager, and the fields that may be taken from others.
     pub policy: &'a Policy,
-    /// That of the run: what was shown as one number is one value still.
+    /// The redactor of the run, so that equal secret values keep the same number.
     pub redactor: &'a Redactor,
-    /// How long what is replaced may take to be gone.
+    /// The time that the deletion for a replacement may take.
     pub deletion: Duration,
-    /// Whether somebody agreed to what was shown, and to nothing else.
+    /// True if the user confirmed the differences that were shown, so that no others may be written.
     pub agreed: bool,
-    /// Where replacements under way are noted.
-    pub half_way: &'a HalfWay,
+    /// The replacements under way.
+    pub replacements: &'a Replacements,
 }
 
 impl Writes<'_> {
-    /// Writes one object that differs or is not ours yet. Nothing is sent for any other.
+    /// Writes one object that differs or is not ours yet. Sends nothing for any other.
     pub async fn write(&self, target: &Target, decision: &Decision, schema: TypeRef<'_>) -> Option<Written> {
         let Ok(resource) = &target.resource else { return None };
-        let Self { policy, redactor, deletion, agreed, half_way, .. } = *self;
-        // What is begun is finished, also when the run is interrupted.
+        let Self { policy, redactor, deletion, agreed, replacements, .. } = *self;
+        // A write that was begun is finished, even if the run is interrupted.
         let cluster = &self.cluster.until_done();
-        let writer = Writer { cluster, target, resource, schema, policy, redactor, deletion, agreed, half_way };
+        let writer = Writer { cluster, target, resource, schema, policy, redactor, deletion, agreed, replacements };
         let shown = &decision.verdict;
         match (&decision.finding, shown) {
             _ if !shown.conflicts().is_empty() => None,
@@ -114,12 +114,12 @@ struct Writer<'a> {
     redactor: &'a Redactor,
     deletion: Duration,
     agreed: bool,
-    half_way: &'a HalfWay,
+    replacements: &'a Replacements,
 }
 
 impl Writer<'_> {
-    /// Writes until the object is as it was shown to become, as long as nobody makes it differ in another way. What is left of a failed
-    /// attempt is told unless a later one succeeds.
+    /// Writes until the object matches the shown result, as long as nobody makes it differ in another way. If a failed attempt left
+    /// changes behind, a warning says so, unless a later attempt succeeds.
     async fn update(&self, shown: &Decision) -> Written {
         let mut left_behind = None;
         match self.try_update(shown, &mut left_behind).await {
@@ -144,7 +144,7 @@ impl Writer<'_> {
             }
             let Some(now) = self.judge_again().await else { return failed() };
             if now.verdict.is_done() {
-                // An answer that got lost: the write was done.
+                // The write was done, and its answer was lost.
                 return Ok(done);
             }
             if is_open(&error) {
@@ -157,8 +157,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Takes over the manual claims where some would stay beside ours, then applies; both locked to the version judged. When the
-    /// apply fails, the claims go back, so that it has changed nothing; where that fails as well, `left_behind` says so.
+    /// Takes over manual claims that would stay next to ours, then applies. Both are locked to the version that was judged. If the apply
+    /// fails, the claims are given back, so that nothing has changed; if that fails as well, `left_behind` is set.
     async fn write_over(
         &self,
         live: &LiveObject,
@@ -170,15 +170,15 @@ impl Writer<'_> {
         let claims = after.owners.our_fields();
         let mut version = live.metadata("resourceVersion").cloned().unwrap_or_default();
         let mut has_taken_over = false;
-        // What the manifest dropped counts too: it goes only when no manual change claims it beside us.
+        // Fields that the manifest dropped are included: they are removed only if no manual change claims them as well.
         let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
         let transferred = |owners: &Ownership| {
             owners.with_claims_transferred(live, self.schema, &concerned, &api_version, self.policy)
         };
-        // Whether claims would stay is asked of an apply that finds us as we are now: our first one takes over more than later ones.
-        let beside = Ownership { ours: before.ours.clone(), ..after.owners.clone() };
+        // Whether claims would stay depends on an apply with our current claims: our first apply takes over more than later ones.
+        let with_current_claims = Ownership { ours: before.ours.clone(), ..after.owners.clone() };
         if let Some(settled) = transferred(before)
-            && transferred(&beside).is_some()
+            && transferred(&with_current_claims).is_some()
         {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
@@ -189,7 +189,7 @@ impl Writer<'_> {
             metadata.insert("uid".into(), live.metadata("uid").cloned().unwrap_or_default());
             metadata.insert("resourceVersion".into(), version.clone());
         }
-        // Whose fields may be taken was judged for this very version; an adopted manager yields in any case.
+        // The owners from whom fields may be taken were judged for this very version; adopted managers always yield.
         let force = self.policy.force != ForceConflicts::None || !self.policy.adopt.is_empty();
         match self.apply(&body, force).await {
             Ok((_, after)) => {
@@ -207,8 +207,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns true if something is gone that the manifest has, though empty: of a map or list that loses all that we had applied, the
-    /// server makes nothing, or null, and of that the next apply makes what is empty.
+    /// Returns true if an empty map or list of the manifest is gone: when a map or list loses everything that we had applied, the server
+    /// removes it or sets it to null. The next apply makes it empty again.
     fn is_emptied(&self, wanted: &Value, before: &Value, after: &Value) -> bool {
         let merged = merge(wanted, after, self.schema);
         let mut before = Lookup::of(before);
@@ -217,7 +217,7 @@ impl Writer<'_> {
         left.iter().any(|change| is_gone(change) && before.value(&change.path).is_some())
     }
 
-    /// Applies once more what the manifest has empty. Others who own it by now keep it, and the next comparison says so.
+    /// Applies once more, for empty maps and lists. If others own them by now, they keep them, and the next comparison reports it.
     async fn fill_in(&self, mut body: Value, after: &Value) {
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("resourceVersion".into(), after.metadata("resourceVersion").cloned().unwrap_or_default());
@@ -225,7 +225,7 @@ impl Writer<'_> {
         let _ = self.apply(&body, false).await;
     }
 
-    /// Rewrites `metadata.managedFields` of the version given; answers with the new resourceVersion.
+    /// Rewrites `metadata.managedFields` of the given version. Returns the new resourceVersion.
     async fn record_owners(&self, owners: Value, version: &Value) -> Result<Value, RequestError> {
         let patch = json!([
             {"op": "replace", "path": "/metadata/managedFields", "value": owners},
@@ -237,7 +237,7 @@ impl Writer<'_> {
         Ok(object.metadata("resourceVersion").cloned().unwrap_or_default())
     }
 
-    /// Answers with the status, which is 201 for a new object, and the object. Applying twice is the same as once, so it may be repeated.
+    /// Applies the body. Returns the status, which is 201 for a new object, and the object. An apply is idempotent, so it may be repeated.
     async fn apply(&self, body: &Value, force: bool) -> Result<(u16, Value), RequestError> {
         let change = Change::apply(self.path(), &self.policy.manager, force, body);
         let reply = self.cluster.send(change.write(Retry::Safe)).await?;
@@ -249,7 +249,7 @@ impl Writer<'_> {
         self.resource.object_path(self.target.key.namespace.as_deref(), &self.target.key.name)
     }
 
-    /// Reads the object once more and decides about it as it is now; none if it cannot be read.
+    /// Reads and compares the object again. Returns `None` if it cannot be read.
     async fn judge_again(&self) -> Option<Decision> {
         let live = fetch::get(self.cluster, self.target, self.resource).await;
         if matches!(live, LiveState::Unreadable(_)) {
@@ -260,8 +260,8 @@ impl Writer<'_> {
         Some(machine.decide(false, self.redactor))
     }
 
-    /// Gives the claims back that passed to us for an apply that failed; returns what to know if they stay ours. This is under a lock
-    /// on the version that the takeover left: where somebody has written since, the record is no longer ours to restore.
+    /// Gives back the claims that we took over for an apply that failed. Returns a warning if they stay ours. It is locked to the version
+    /// after the takeover: if somebody has written since, the record is no longer ours to restore.
     async fn give_back(&self, live: &Value, before: &Ownership, version: &Value) -> Option<String> {
         let error = self.record_owners(recorded_owners(live), version).await.err()?;
         let now = match fetch::get(self.cluster, self.target, self.resource).await {
@@ -271,7 +271,7 @@ impl Writer<'_> {
         };
         let lost = before.lost(&now).into_iter().filter(|lost| !lost.fields.is_empty());
         let owners: BTreeSet<String> = lost.map(|lost| format!("`{}`", lost.entry.manager)).collect();
-        // None: it was the answer that got lost.
+        // If none is lost, the record was restored, and only the answer was lost.
         (!owners.is_empty()).then(|| {
             let owners = owners.into_iter().collect::<Vec<_>>().join(", ");
             let why = Diagnostic::about(&self.target.key.gvk, &error).message;
@@ -294,12 +294,12 @@ impl Writer<'_> {
     }
 }
 
-/// `metadata.managedFields` of an object, as an update of it states them.
+/// `metadata.managedFields` of an object, as an update writes them.
 fn recorded_owners(object: &Value) -> Value {
     object.metadata("managedFields").cloned().unwrap_or_else(|| json!([{}]))
 }
 
-/// Returns true if a failure leaves open whether the write was done: no answer, one that is none, or a server or proxy in trouble.
+/// Returns true if it is unknown whether the write was done: there was no valid answer, or the server or a proxy failed.
 fn is_open(error: &RequestError) -> bool {
     error
         .status()

@@ -1,4 +1,4 @@
-//! Replaces one object: deletes it and recreates it, and puts the former one back when that fails.
+//! Replaces one object: deletes and recreates it, and restores the former object if that fails.
 //!
 //! ```text
 //! trial (dry-run creation under another name) ─▶ delete (uid, resourceVersion) ─▶ gone ─▶ POST ─failed─▶ put back
@@ -21,7 +21,7 @@ use crate::live::answer::Asked;
 use crate::live::fetch::find;
 
 impl Writer<'_> {
-    /// Nothing is deleted before the server has accepted the new object in a trial.
+    /// Replaces the object. Nothing is deleted before the server has accepted the new object in a dry run.
     pub(super) async fn replace(&self, live: &Value, shown: &ObjectVerdict) -> Written {
         if let Some(reason) = replace_guard(self.target) {
             return Written::Failed(Diagnostic::new(Code::Protected, reason));
@@ -30,7 +30,7 @@ impl Writer<'_> {
             return self.failed(&error, Some(live));
         }
         let deadline = Deadline::after(self.deletion);
-        let _under_way = self.half_way.begin(&self.target.key);
+        let _under_way = self.replacements.begin(&self.target.key);
         let mut again: Option<Decision> = None;
         for _ in 0..ROUNDS {
             let live = match again.as_ref().map(|now| (&now.finding, &now.verdict)) {
@@ -38,7 +38,7 @@ impl Writer<'_> {
                 Some((Finding::Refused { live: Some(now), .. }, ObjectVerdict::Replace { .. })) => &now.current.object,
                 Some((_, verdict)) => return Written::Moved(Box::new(verdict.clone())),
             };
-            if self.half_way.is_interrupted() {
+            if self.replacements.is_interrupted() {
                 return Written::Failed(Diagnostic::new(
                     Code::Interrupted,
                     "the run was interrupted: it was not replaced",
@@ -63,7 +63,7 @@ impl Writer<'_> {
         )
     }
 
-    /// The creation under another name. A quota that the object itself may fill up is no obstacle.
+    /// Tries the creation as a dry run under another name. A quota that only the object itself exceeds is ignored.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
         let Some(body) = probe_object(&self.target.key.gvk, self.target.desired.object(), live) else { return Ok(()) };
         let answer = self.cluster.send(self.creation(&body).dry_run()).await;
@@ -80,8 +80,8 @@ impl Writer<'_> {
     }
 
     async fn once_gone(&self, live: &Value, uid: &str, deadline: Deadline) -> Written {
-        // An interrupted run still finishes the replacement where it can do so soon.
-        let stop = || self.half_way.is_out_of_patience(Instant::now());
+        // An interrupted run still finishes the replacement if that is possible soon.
+        let stop = || self.replacements.is_grace_over(Instant::now());
         match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, stop).await {
             LiveState::Absent => self.create_again(live).await,
             LiveState::Present(now) => {
@@ -94,10 +94,10 @@ impl Writer<'_> {
                 let hint = "run again with the same manifests when it is gone: it is created then";
                 Written::Failed(Diagnostic::new(Code::Terminating, message).with_hint(hint))
             }
-            LiveState::Unreadable(trouble) => {
-                let message = format!("it is being deleted, and cannot be read any more: {}", trouble.message);
+            LiveState::Unreadable(diagnostic) => {
+                let message = format!("it is being deleted, and cannot be read any more: {}", diagnostic.message);
                 Written::Failed(
-                    Diagnostic::new(trouble.code, message).with_hint("run again: it is created when it is gone"),
+                    Diagnostic::new(diagnostic.code, message).with_hint("run again: it is created when it is gone"),
                 )
             }
         }
@@ -111,28 +111,28 @@ impl Writer<'_> {
             Creation::Unknown(error) => (error, false),
         };
         let failed = self.failed(&error, None);
-        let Written::Failed(trouble) = failed else { return failed };
+        let Written::Failed(diagnostic) = failed else { return failed };
         if !is_known {
-            let message = format!("it was deleted, and whether it was recreated is not known: {}", trouble.message);
-            return Written::Failed(Diagnostic { message, ..trouble }.with_hint("run again"));
+            let message = format!("it was deleted, and whether it was recreated is not known: {}", diagnostic.message);
+            return Written::Failed(Diagnostic { message, ..diagnostic }.with_hint("run again"));
         }
         let fate = match self.put_back(former).await {
             Ok(true) => "the former object was put back".to_owned(),
             Ok(false) => "the former object had finished and is not put back, as it would run again".to_owned(),
             Err(error) => {
-                let trouble = Diagnostic::about(&self.target.key.gvk, &error);
-                format!("the former object could not be put back either: {}", trouble.message)
+                let diagnostic = Diagnostic::about(&self.target.key.gvk, &error);
+                format!("the former object could not be put back either: {}", diagnostic.message)
             }
         };
-        let message = format!("it was deleted and could not be recreated, {fate}: {}", trouble.message);
-        // The message has them all, and says more than that there are some.
-        Written::Failed(Diagnostic { message, details: Vec::new(), ..trouble })
+        let message = format!("it was deleted and could not be recreated, {fate}: {}", diagnostic.message);
+        // The message includes all details.
+        Written::Failed(Diagnostic { message, details: Vec::new(), ..diagnostic })
     }
 
-    /// Somebody else has created the object after it was deleted.
+    /// The outcome if somebody else created the object after it was deleted.
     async fn taken(&self) -> Written {
         match self.judge_again().await {
-            // Another run of ours.
+            // Another run of this program created it.
             Some(now) if now.verdict.is_done() => Written::Replaced,
             _ => {
                 let message =
@@ -143,7 +143,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Creates the former object, with the owners of its fields. Whether that was done.
+    /// Recreates the former object, with the owners of its fields. Returns false if it had finished, so that it must not run again.
     async fn put_back(&self, former: &Value) -> Result<bool, RequestError> {
         if has_finished(former) {
             return Ok(false);
@@ -152,19 +152,19 @@ impl Writer<'_> {
         let created: Value = match reply {
             Ok(reply) => Asked::key(&self.target.key).read(self.cluster, &reply.body)?,
             Err(error) => match find(self.cluster, self.resource, &self.target.key).await {
-                // An answer that got lost.
+                // It was created, and the answer was lost.
                 LiveState::Present(created) if error.status().is_none() => created,
                 _ => return Err(error),
             },
         };
         let version = created.metadata("resourceVersion").cloned().unwrap_or_default();
-        // The object is there; whose fields are whose is worth a try, not a failure.
+        // The object exists. Restoring the owners of its fields is worth an attempt, but not an error.
         let _ = self.record_owners(recorded_owners(former), &version).await;
         Ok(true)
     }
 }
 
-/// What holds an object that is being deleted, as the end of a sentence.
+/// The finalizers that keep an object which is being deleted, as the end of a sentence.
 fn waits_for(object: &Value) -> String {
     match object.finalizers().collect::<Vec<_>>().as_slice() {
         [] => String::new(),
@@ -173,21 +173,21 @@ fn waits_for(object: &Value) -> String {
     }
 }
 
-/// Returns true if a quota refuses an object only because of what is used already, as far as its message tells: `exceeded quota: cpu,
+/// Returns true if, by its message, a quota refuses an object only because of the usage so far: `exceeded quota: cpu,
 /// requested: pods=1,requests.cpu=2, used: …, limited: pods=9,requests.cpu=4` (`pkg/quota/v1` and the admission plugin).
 fn may_fit(message: &str) -> bool {
     let part = |name: &str| {
         let (_, rest) = message.split_once(&format!("{name}: "))?;
         let list = rest.split(", ").next()?;
         let entries = list.split(',').filter_map(|entry| entry.split_once('='));
-        Some(entries.filter_map(|(of, amount)| Some((of, Quantity::parse(amount)?))).collect::<HashMap<_, _>>())
+        Some(entries.filter_map(|(name, amount)| Some((name, Quantity::parse(amount)?))).collect::<HashMap<_, _>>())
     };
     let (Some(requested), Some(limited)) = (part("requested"), part("limited")) else { return false };
-    let fits = |(of, amount): (&&str, &Quantity)| limited.get(*of).is_some_and(|limit| amount <= limit);
+    let fits = |(name, amount): (&&str, &Quantity)| limited.get(*name).is_some_and(|limit| amount <= limit);
     message.contains("exceeded quota") && requested.iter().all(fits)
 }
 
-/// A Job or a pod that has ended: recreated, it would run once more.
+/// Returns true for a Job or a Pod that has finished: it would run again if it were recreated.
 fn has_finished(object: &Value) -> bool {
     let phase = object.pointer("/status/phase").and_then(Value::as_str);
     match object.get("kind").and_then(Value::as_str) {

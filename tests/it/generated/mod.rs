@@ -18,7 +18,7 @@ use kubectl_reconcile::compare::{Policy, Redactor};
 use kubectl_reconcile::desired::Input;
 use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{DesiredObject, ReadOptions, Selector, read};
-use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, HalfWay, Writes};
+use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Replacements, Writes};
 use kubectl_reconcile::live::resolve::{Namespaces, Target, resolve};
 use kubectl_reconcile::live::types::Types;
 use kubectl_reconcile::live::{Discovery, Resource, discover};
@@ -62,9 +62,14 @@ pub fn wait_for<T>(future: impl Future<Output = T>) -> T {
 
 impl Ground {
     /// How a write is done in tests: nobody is asked, and nothing interrupts it.
-    pub fn writes<'a>(&'a self, policy: &'a Policy, redactor: &'a Redactor, half_way: &'a HalfWay) -> Writes<'a> {
+    pub fn writes<'a>(
+        &'a self,
+        policy: &'a Policy,
+        redactor: &'a Redactor,
+        replacements: &'a Replacements,
+    ) -> Writes<'a> {
         let deletion = DEFAULT_DELETE_TIMEOUT;
-        Writes { cluster: &self.cluster, policy, redactor, deletion, agreed: false, half_way }
+        Writes { cluster: &self.cluster, policy, redactor, deletion, agreed: false, replacements }
     }
 
     /// Makes a control plane the ground: the namespaces of the manifests, and their custom kinds.

@@ -5,7 +5,7 @@ use kubectl_reconcile::compare::{
 };
 use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::engine::dry_run::drive;
-use kubectl_reconcile::engine::write::{HalfWay, Written};
+use kubectl_reconcile::engine::write::{Replacements, Written};
 use kubectl_reconcile::live::{LiveState, Target};
 use serde_json::Value;
 use structured_merge::{FieldPath, PathElement, Scalar, changes, is_nothing, with_live_spelling};
@@ -69,8 +69,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
 
     let redactor = Redactor::default();
-    let half_way = HalfWay::default();
-    let writes = ground.writes(&policy, &redactor, &half_way);
+    let replacements = Replacements::default();
+    let writes = ground.writes(&policy, &redactor, &replacements);
     let written = writes.write(&target, &decision, of).await;
     let now = ground.get(&target).await;
     match written {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use kubectl_reconcile::compare::{CompareContext, Finding, ForceConflicts, Policy, Redactor, decide};
 use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::diagnostic::Location;
-use kubectl_reconcile::engine::write::{HalfWay, Written};
+use kubectl_reconcile::engine::write::{Replacements, Written};
 use kubectl_reconcile::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
 use serde_json::Value;
 use structured_merge::{FieldPath, changes, fields_of};
@@ -43,8 +43,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     if let Some(change) = shown {
         run.tally.fail("shown although it is ignored", format!("{change:?}: {}", about()));
     }
-    let (redactor, half_way) = (Redactor::default(), HalfWay::default());
-    let writes = ground.writes(&policy, &redactor, &half_way);
+    let (redactor, replacements) = (Redactor::default(), Replacements::default());
+    let writes = ground.writes(&policy, &redactor, &replacements);
     let written = writes.write(&target, &decision, of).await;
     let now = ground.get(&target).await;
     match &written {

@@ -1,5 +1,4 @@
-//! What other parts of the objects have: a run over one part looks at it, waits for it where its own objects need it, and never
-//! writes it.
+//! Objects of other shards. A run of one shard reads them, waits for those on which its own objects depend, and never writes them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,34 +13,34 @@ use crate::engine::interrupt::Interrupt;
 use crate::live::fetch::{fetch, find};
 use crate::live::{LiveState, Target};
 
-/// How long objects of other parts are waited for in one pass, unless `--wait` comes with a time.
-const PATIENCE: Duration = Duration::from_mins(1);
-/// The first and the longest pause between two looks at an object.
+/// The time for which one pass waits for objects of other shards, unless `--wait` has a timeout.
+const DEFAULT_WAIT: Duration = Duration::from_mins(1);
+/// The first and the longest pause between two reads of an object.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 
-/// How long the objects of other parts are waited for.
+/// A wait for objects of other shards, with one deadline for all of them.
 #[derive(Clone)]
-pub(crate) struct Patience {
+pub(crate) struct ShardWait {
     start: Instant,
     wait: Duration,
     interrupt: Interrupt,
     looks: Arc<Semaphore>,
 }
 
-impl Patience {
-    /// From now on, for the time that is given for waiting, or else a minute.
+impl ShardWait {
+    /// A wait that begins now and takes the given time at most, or else a minute.
     pub fn from_now(wait: Option<Duration>, interrupt: &Interrupt) -> Self {
-        let (start, wait) = (Instant::now(), wait.unwrap_or(PATIENCE));
+        let (start, wait) = (Instant::now(), wait.unwrap_or(DEFAULT_WAIT));
         Self { start, wait, interrupt: interrupt.clone(), looks: Arc::new(Semaphore::new(IN_FLIGHT)) }
     }
 
-    /// The time that is left.
+    /// The remaining time.
     fn left(&self) -> Duration {
         self.wait.saturating_sub(self.start.elapsed())
     }
 
-    /// Asks until the answer is yes: at least once, and again while there is time. Returns whether it was yes in the end.
+    /// Repeats the question until the answer is true or the time is over; asks at least once. Returns the last answer.
     pub async fn until<F: Future<Output = bool>>(&self, cluster: &Cluster, mut question: impl FnMut() -> F) -> bool {
         let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
         loop {
@@ -58,13 +57,13 @@ impl Patience {
         }
     }
 
-    /// Waits until an object is in the cluster. One that cannot be read counts as there: what needs it will show.
+    /// Waits until an object exists. One that cannot be read counts as existing: otherwise, writes of its dependents fail and say so.
     pub async fn exists(&self, cluster: &Cluster, target: &Target) -> bool {
         let Ok(resource) = &target.resource else { return true };
         self.until(cluster, async || !matches!(find(cluster, resource, &target.key).await, LiveState::Absent)).await
     }
 
-    /// Waits until all of these are members of an apply set; returns those that are not.
+    /// Waits until all of these are members of an apply set. Returns those that are not.
     pub async fn members<'t>(&self, cluster: &Cluster, targets: &[&'t Target], id: &str) -> Vec<&'t ObjectKey> {
         let mut missing: Vec<&'t Target> = targets.to_vec();
         let mut backoff = Backoff::new(FIRST_PAUSE, LONGEST_PAUSE);
@@ -85,7 +84,7 @@ impl Patience {
     }
 }
 
-/// Reads objects, also those of kinds that were not served when the run began.
+/// Reads objects, including those of kinds that were not served when the run began.
 async fn read(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
     let mut states = fetch(cluster, targets).await;
     for (target, state) in targets.iter().zip(&mut states) {

@@ -1,5 +1,5 @@
-//! What comparisons rest on besides the objects. Each begins with it as soon as its object is read: most are in sync, which is proven
-//! at once, and nothing of them has to stay in memory.
+//! The types and the policy that comparisons need. With them, each comparison begins as soon as its object is read: most objects are
+//! in sync, which is proven at once, and need not stay in memory.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
 
-/// What comparisons rest on besides the objects.
-pub struct Known {
-    /// Types of the kinds at hand.
+/// The inputs of comparisons that are read from the server once for all objects.
+pub struct ComparisonInputs {
+    /// Types of the kinds in the input.
     pub types: Types,
     /// The policy, with the autoscalers that were read.
     pub policy: Policy,
@@ -19,8 +19,8 @@ pub struct Known {
     pub unlisted: Vec<Unlisted>,
 }
 
-impl Known {
-    /// Adds to types and policy what has to be read for these targets.
+impl ComparisonInputs {
+    /// Reads the types and autoscalers for these targets, and adds them to `types` and `policy`.
     pub async fn read(
         cluster: &Cluster,
         targets: &[&Target],
@@ -44,12 +44,13 @@ impl Known {
         Self { types, policy, unlisted }
     }
 
-    /// A comparison with what was read of a target. It begins at once, unless there is no object, or all have to be read first.
+    /// Returns the comparison of a target with its live state. It begins at once, unless the object does not exist, or all objects have
+    /// to be read first.
     pub fn compare<'a>(&'a self, target: &'a Target, state: LiveState) -> ComparisonMachine<'a> {
-        // What the autoscalers would explain is looked for in all objects.
+        // If autoscalers cannot be listed, all objects have to be read before it is known which fields they may have changed.
         let begins = self.unlisted.is_empty() && matches!(state, LiveState::Present(_));
         let mut machine = ComparisonMachine::new(target, state, self.types.of(&target.key.gvk), &self.policy);
-        if begins && is_only_looked_for(target) {
+        if begins && only_has_to_exist(target) {
             machine.end(Finding::Proven(None));
         } else if begins {
             machine.start();
@@ -58,7 +59,7 @@ impl Known {
     }
 }
 
-/// Returns true if an object of another part only has to be there: of those, definitions alone say more.
-pub fn is_only_looked_for(target: &Target) -> bool {
+/// Returns true if the object only has to exist: it belongs to another shard and is no CustomResourceDefinition.
+pub fn only_has_to_exist(target: &Target) -> bool {
     target.other_shard().is_some() && !target.key.gvk.is_crd()
 }

@@ -45,7 +45,7 @@ fn complete(mut report: Report, pass: &Reconciliation<'_>) -> Report {
         ParentChange::Update => ParentAction::Update,
     };
     let info = ApplySetInfo::new(&set.set().id, &set.set().parent, action);
-    let info = info.deleting_in(set.deletes_elsewhere().into_iter().collect());
+    let info = info.deleting_in(set.deletes_in_unnamed_namespaces().into_iter().collect());
     let mut report = report.with_apply_set(ApplySetInfo { pruned_by: set.pruned_by(), ..info });
     report.warnings.extend(set.warnings().iter().cloned());
     if report.command == Command::Diff && report.summary.delete > 0 {

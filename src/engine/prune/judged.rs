@@ -91,7 +91,7 @@ impl Judged {
     }
 
     /// The namespaces in which members are deleted, and to which no manifest belongs.
-    pub fn deletes_elsewhere(&self) -> BTreeSet<String> {
+    pub fn deletes_in_unnamed_namespaces(&self) -> BTreeSet<String> {
         let deleted = self.entries.iter().filter(|entry| entry.report.is_deletion());
         let namespaces = deleted.filter_map(|entry| entry.key().own_namespace());
         namespaces.filter(|name| !self.namespaces.contains(*name)).map(ToOwned::to_owned).collect()

@@ -33,7 +33,7 @@ Examples:
 /// `access`
 #[derive(Debug, Args)]
 pub struct AccessArgs {
-    /// Which manifests to read
+    /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
     /// Commands to print roles for
@@ -48,10 +48,10 @@ pub struct AccessArgs {
     /// Prefix of the names of the roles
     #[arg(long, value_name = "PREFIX", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Access")]
     pub name: String,
-    /// How `diff` determines drift: with `read-only`, it needs no permission to write
+    /// Method by which `diff` determines drift: with `read-only`, it needs no permission to write
     #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Access")]
     pub evidence: EvidenceChoice,
-    /// Whether `apply` deletes and recreates objects with immutable fields that differ
+    /// Action of `apply` when an immutable field differs: report it, or delete and recreate the object
     #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Access")]
     pub replace: ReplaceChoice,
     /// Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict
@@ -71,16 +71,16 @@ pub struct AccessArgs {
         help_heading = "Access"
     )]
     pub report_unmanaged: Option<Vec<String>>,
-    /// Whether to prune an apply set
+    /// Flags for pruning
     #[command(flatten)]
     pub prune: PruneArgs,
-    /// How to print the roles, and the permissions that the user has
+    /// Format of the roles and of the permissions that the user has
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml", help_heading = "Output")]
     pub output: AccessFormat,
     /// Colours and verbosity
     #[command(flatten)]
     pub console: ConsoleArgs,
-    /// How to reach the cluster
+    /// Flags that select the cluster
     #[command(flatten)]
     pub connection: ConnectionArgs,
 }
@@ -88,9 +88,9 @@ pub struct AccessArgs {
 /// `--for`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PurposeChoice {
-    /// What `diff` needs
+    /// Permissions that `diff` needs
     Diff,
-    /// What `apply` needs
+    /// Permissions that `apply` needs
     Apply,
 }
 

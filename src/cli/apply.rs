@@ -39,16 +39,16 @@ Examples:
 /// `apply`
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// Which manifests to read
+    /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
-    /// Which shard of their objects
+    /// The flag that selects a shard of their objects
     #[command(flatten)]
     pub shard: ShardArgs,
-    /// How to compare
+    /// Flags for the comparison
     #[command(flatten)]
     pub compare: CompareArgs,
-    /// What to do with objects that are no longer in the manifests
+    /// Flags for objects that are no longer in the manifests
     #[command(flatten)]
     pub prune: PruneArgs,
     /// Only show what would change, like `kubectl reconcile diff` and with its exit codes
@@ -65,13 +65,13 @@ pub struct ApplyArgs {
     /// Show what would change, and ask for confirmation on the terminal before writing
     #[arg(long, help_heading = "Apply", conflicts_with = "dry_run")]
     pub confirm: bool,
-    /// Whether to wait for readiness
+    /// Flags for waiting until objects are ready
     #[command(flatten)]
     pub wait: WaitArgs,
-    /// How to show the result
+    /// Flags for the output
     #[command(flatten)]
     pub output: OutputArgs,
-    /// How to reach the cluster
+    /// Flags that select the cluster
     #[command(flatten)]
     pub connection: ConnectionArgs,
 }

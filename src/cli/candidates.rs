@@ -53,12 +53,12 @@ pub(crate) enum Source {
 /// The values of sources, as far as they are known.
 pub(crate) type Known = BTreeMap<Source, Vec<String>>;
 
-/// The candidates, and what else the shell does.
+/// The candidates, and instructions for the shell.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     /// The candidates for the last word, each with its description behind a tab.
     pub candidates: Vec<String>,
-    /// What else the shell does (cobra `ShellCompDirective`).
+    /// Instructions for the shell (cobra `ShellCompDirective`).
     pub directive: u8,
     /// The sources of the values.
     pub sources: BTreeSet<Source>,
@@ -109,7 +109,7 @@ pub(crate) fn connection_of(words: &[String]) -> Option<ConnectionArgs> {
     if !has("kubeconfig") {
         return None;
     }
-    // An unknown flag would end the reading, and what comes behind it may choose another cluster.
+    // An unknown flag would end the parsing, and a later flag may choose another cluster.
     let is_known = |word: &&String| match word.strip_prefix("--") {
         Some(flag) if !flag.is_empty() => has(flag.split('=').next().unwrap_or(flag)),
         _ => true,

@@ -9,11 +9,11 @@ pub struct CompareArgs {
     /// Name of the field manager that applies and owns the fields of the manifests
     #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile")]
     pub field_manager: String,
-    /// How to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server),
+    /// Method to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server),
     /// or never send a PATCH and compare locally (read-only)
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub evidence: EvidenceChoice,
-    /// What to do with fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)
+    /// Treatment of fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)
     #[arg(long, value_name = "MODE", default_value = "respect")]
     pub autoscalers: AutoscalerChoice,
     /// Also show fields that other managers added
@@ -32,7 +32,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_value = "manual",
           default_missing_value = "all", help_heading = "Apply")]
     pub force_conflicts: ForceChoice,
-    /// What to do when an immutable field differs: report it, or delete and recreate the object
+    /// Action when an immutable field differs: report it, or delete and recreate the object
     #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Apply")]
     pub replace: ReplaceChoice,
     /// Field managers to take over from, such as `helm,kubectl`: their fields in the manifests become ours, and their apply

@@ -79,7 +79,7 @@ pub struct ConfigViewArgs {
     /// Kustomization directory whose configuration to show
     #[arg(short = 'k', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "filename", help_heading = "Input")]
     pub kustomize: Option<OsString>,
-    /// Which configuration
+    /// Flags that choose the configuration
     #[command(flatten)]
     pub config: ConfigArgs,
     /// Output format

@@ -44,16 +44,16 @@ Examples:
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]
 pub struct DiffArgs {
-    /// Which manifests to read
+    /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
-    /// Which shard of their objects
+    /// The flag that selects a shard of their objects
     #[command(flatten)]
     pub shard: ShardArgs,
-    /// How to compare
+    /// Flags for the comparison
     #[command(flatten)]
     pub compare: CompareArgs,
-    /// What to do with objects that are no longer in the manifests
+    /// Flags for objects that are no longer in the manifests
     #[command(flatten)]
     pub prune: PruneArgs,
     /// Apply the differences, like `kubectl reconcile apply`
@@ -82,10 +82,10 @@ pub struct DiffArgs {
     /// Compare with the objects in this file instead of a cluster; an empty file means that no object exists
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
     pub live: Option<String>,
-    /// How to show the result
+    /// Flags for the output
     #[command(flatten)]
     pub output: OutputArgs,
-    /// How to reach the cluster
+    /// Flags that select the cluster
     #[command(flatten)]
     pub connection: ConnectionArgs,
 }

@@ -20,13 +20,13 @@ pub struct InputArgs {
     /// Use only manifests whose labels match, such as `app=web,tier in (a, b)`
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
-    /// How to treat input that kubectl would silently change or drop: reject it, warn, or accept it
+    /// Treatment of input that kubectl would silently change or drop: reject it, warn, or accept it
     #[arg(long, value_name = "LEVEL", default_value = "strict")]
     pub validate: ValidateLevel,
     /// Succeed even if no object is found or selected
     #[arg(long)]
     pub allow_empty: bool,
-    /// Which configuration
+    /// Flags that choose the configuration
     #[command(flatten)]
     pub config: ConfigArgs,
 }

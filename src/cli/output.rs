@@ -9,7 +9,7 @@ use reconcile_report::{Sort, THEMES, Theme};
 use crate::terminal::ColorChoice;
 use crate::text::similar;
 
-/// Flags for how to show the result.
+/// Flags for the output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]

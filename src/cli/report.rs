@@ -47,7 +47,7 @@ pub struct MergeArgs {
     /// Report that a run wrote with `-o json` (repeatable)
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
     pub files: Vec<PathBuf>,
-    /// How to show the result
+    /// Flags for the output
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -23,10 +23,10 @@ Examples:
 /// `snapshot`
 #[derive(Debug, Args)]
 pub struct SnapshotArgs {
-    /// Which manifests to read
+    /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
-    /// Which shard of their objects
+    /// The flag that selects a shard of their objects
     #[command(flatten)]
     pub shard: ShardArgs,
     /// Include the values of Secrets; a file written with `--file` is then readable only by its owner
@@ -38,7 +38,7 @@ pub struct SnapshotArgs {
     /// Colours and verbosity
     #[command(flatten)]
     pub console: ConsoleArgs,
-    /// How to reach the cluster
+    /// Flags that select the cluster
     #[command(flatten)]
     pub connection: ConnectionArgs,
 }

@@ -25,19 +25,19 @@ Examples:
 /// `status`
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// Which manifests to read
+    /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
-    /// Which shard of their objects
+    /// The flag that selects a shard of their objects
     #[command(flatten)]
     pub shard: ShardArgs,
-    /// Whether to wait for readiness
+    /// Flags for waiting until objects are ready
     #[command(flatten)]
     pub wait: WaitArgs,
-    /// How to show the result
+    /// Flags for the output
     #[command(flatten)]
     pub output: OutputArgs,
-    /// How to reach the cluster
+    /// Flags that select the cluster
     #[command(flatten)]
     pub connection: ConnectionArgs,
 }

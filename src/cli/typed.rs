@@ -26,7 +26,7 @@ pub(crate) struct Addition<'a> {
 }
 
 impl Typed {
-    /// Reads the arguments of the process; prints help, or what is wrong with them, and ends.
+    /// Parses the arguments of the process. Prints help or an error, and exits, where that is all there is to do.
     #[must_use]
     pub fn parse() -> Self {
         Self::of(asking_for_help(std::env::args_os().collect())).unwrap_or_else(|error| explained(error).exit())
@@ -39,8 +39,8 @@ impl Typed {
         Ok(Self { cli, arguments, matches })
     }
 
-    /// The same with flags that a configuration sets. What is typed wins, also over a flag that excludes it; a flag that the command
-    /// does not have, or that says nothing without another one, is left out. The position of a flag that cannot be added is
+    /// The same with the flags that a configuration sets. Typed flags win, also over a flag that excludes them; a flag that the
+    /// command does not have, or that says nothing without another one, is left out. The position of a flag that cannot be added is
     /// returned, with what was typed.
     pub(crate) fn with(self, additions: &[Addition<'_>]) -> (Cli, Option<usize>) {
         let program = Cli::command();
@@ -56,7 +56,7 @@ impl Typed {
         if let Ok(all) = self.added(&wanted) {
             return (all, None);
         }
-        // One by one: a flag may need another one that comes behind it.
+        // One by one: a flag may need another one that comes later.
         let (mut cli, mut added, mut left) = (None, Vec::new(), wanted);
         loop {
             let before = left.len();

@@ -31,7 +31,7 @@ const FAMILIAR: &[(&str, &str)] = &[
 const CONFIRM: &str = "`apply` asks with `--confirm` only";
 const PRUNE: &str = "members of an apply set are pruned: `--prune --applyset=NAME`";
 
-/// The most characters by which a flag and what it was meant to be differ in length.
+/// The largest difference in length between a flag and the one that was meant, in characters.
 const MISTYPED: usize = 3;
 
 /// Adds the hint for a flag of another tool. A flag of ours that only begins like it is not suggested.

@@ -32,7 +32,7 @@ pub struct VersionArgs {
     /// Colours and verbosity
     #[command(flatten)]
     pub console: ConsoleArgs,
-    /// How to reach the cluster
+    /// Flags that select the cluster
     #[command(flatten)]
     pub connection: ConnectionArgs,
 }

@@ -52,7 +52,7 @@ impl ContextCommand for Apply<'_> {
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let plan = run.plan(desired, apply_set.as_ref().map(Planned::set))?;
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
-        // Objects of other shards come first all the same.
+        // Objects of this shard still come after the objects of other shards that they need.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Existence);
         let mut pass = Box::pin(Reconciliation::compare(comparison, plan, apply_set)).await;
         output.details(pass.unproven());

@@ -27,7 +27,7 @@ pub(super) async fn run(args: CompleteArgs, terminal: &Terminal) -> u8 {
     EXIT_SUCCESS
 }
 
-/// Completes once to find out what the values depend on, and again with them.
+/// Completes once to find the sources of the values, and again with their values.
 async fn candidates(words: Vec<String>) -> Completion {
     let first = complete(&words, &Known::new());
     if first.sources.is_empty() {

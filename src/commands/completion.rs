@@ -1,4 +1,4 @@
-//! `completion`: scripts that ask the program what can follow, or that are generated from the definition of the command line.
+//! `completion`: scripts that ask the program for candidates, or that are generated from the definition of the command line.
 
 use clap::CommandFactory as _;
 use reconcile_report::EXIT_SUCCESS;

@@ -62,7 +62,7 @@ impl ContextCommand for Diff<'_> {
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let plan = run.plan(desired, apply_set.as_ref().map(Planned::set))?;
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
-        // Namespaces and definitions of other shards are read, too: what becomes of them matters to the objects of this one.
+        // Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);
         let unmanaged = UnmanagedSearch::of(args, &gate, &plan)?;
         let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, apply_set), admission);

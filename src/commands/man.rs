@@ -78,7 +78,8 @@ fn page(command: Command, path: &[String]) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned() + &sections(&after))
 }
 
-/// The end of the help as sections of a page: a line without indentation that ends with a colon begins one. Lines are kept as they are.
+/// The end of the help as sections of a page: a line without indentation that ends with a colon begins one. Lines are kept as
+/// they are.
 fn sections(after: &str) -> String {
     let mut page = String::new();
     let mut open = false;
@@ -97,7 +98,7 @@ fn sections(after: &str) -> String {
     page + if open { ".fi\n" } else { "" }
 }
 
-/// Text that roff does not act on.
+/// Escapes text for roff.
 fn escaped(line: &str) -> String {
     let text = line.replace('\\', "\\e").replace('-', "\\-").replace('"', "\\(dq");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }

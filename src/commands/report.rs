@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use reconcile_report::formats::text::{self, matrix};
-use reconcile_report::{Merged, Part, merged};
+use reconcile_report::{MergeInput, Merged, merged};
 
 use crate::cli::{MergeArgs, ReportArgs, ReportCommand};
 use crate::diagnostic::Diagnostic;
@@ -39,12 +39,12 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
 }
 
 /// Reads all files. The error has one diagnostic for each file that cannot be read.
-fn read(args: &MergeArgs) -> Result<Vec<Part>, Vec<Diagnostic>> {
+fn read(args: &MergeArgs) -> Result<Vec<MergeInput>, Vec<Diagnostic>> {
     let (mut parts, mut diagnostics, mut remaining) = (Vec::new(), Vec::new(), IN_ALL);
     for path in &args.files {
         let file = path.to_string_lossy();
         let read = content(path, LARGEST.min(remaining)).map_err(|message| Diagnostic::of_file(&file, message));
-        match read.and_then(|text| Ok((text.len() as u64, Part::read(&file, &text)?))) {
+        match read.and_then(|text| Ok((text.len() as u64, MergeInput::read(&file, &text)?))) {
             Ok((length, of_file)) => {
                 remaining = remaining.saturating_sub(length);
                 parts.extend(of_file);

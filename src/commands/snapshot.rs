@@ -47,7 +47,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let mut code = EXIT_SUCCESS;
     for (target, state) in targets.iter().zip(states) {
         if let LiveState::Unreadable(diagnostic) = &state {
-            terminal.note(Role::Problem, &format!("error: {}: {}", target.key, diagnostic.message));
+            terminal.note(Role::Error, &format!("error: {}: {}", target.key, diagnostic.message));
             code = EXIT_INCOMPLETE;
         }
         documents.extend(document(target, state, args.include_secrets, &redactor));

@@ -1,5 +1,6 @@
-//! `defaults:`, flags as if they were typed. The file may come with a change that somebody proposes, so it may set how a run compares
-//! and what it shows, and never which cluster it talks to, what it takes from others, what it deletes, or whether it can fail.
+//! `defaults:`, flags as if they were typed. The file may come with a change that somebody proposes, so it may set how a run
+//! compares and what it shows, but never which cluster it talks to, which fields it takes from other managers, what it deletes,
+//! or whether it can fail.
 
 use std::ffi::OsString;
 
@@ -11,14 +12,14 @@ use crate::cli::Cli;
 use crate::diagnostic::Location;
 use crate::text::{one_line, similar};
 
-/// What a configuration may say about a flag.
+/// The values that a configuration may give a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Default {
-    /// Any of its values.
+    /// Any value of the flag.
     Any,
-    /// These values only, and why.
+    /// Only these values, for this reason.
     Only(&'static [&'static str], &'static str),
-    /// Nothing, and why.
+    /// No value, for this reason.
     Never(&'static str),
 }
 
@@ -103,13 +104,13 @@ pub(super) const FLAGS: [(&str, Default); 65] = [
 /// A flag with its value, as if it were typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FlagDefault {
-    /// Its long name.
+    /// The long name of the flag.
     pub flag: String,
     /// The value as it is written.
     pub value: Value,
-    /// The arguments that mean it; none where the flag is switched off.
+    /// The arguments for the command line; none where the flag is switched off.
     pub arguments: Vec<OsString>,
-    /// Where it is written.
+    /// The location in the configuration.
     pub location: Location,
 }
 
@@ -180,7 +181,8 @@ fn arg(program: &Command, flag: &str) -> Option<Arg> {
     commands.flat_map(Command::get_arguments).find(|arg| arg.get_long() == Some(flag)).cloned()
 }
 
-/// The values of the flag: none for a switch. A switch that is off and an empty list give no value; what does not fit is refused.
+/// The values of the flag: none for a switch. A switch that is off and an empty list give no value; a value of another type is an
+/// error.
 fn values(value: &Value, arg: &Arg) -> Option<Vec<Option<String>>> {
     if is_switch(arg) && (value.is_boolean() || matches!(arg.get_action(), ArgAction::SetTrue)) {
         return value.as_bool().map(|on| if on { vec![None] } else { Vec::new() });
@@ -233,7 +235,7 @@ fn check(arg: &Arg, value: &str) -> Result<(), String> {
     checked.map(drop).map_err(|error| reason(&error, value))
 }
 
-/// What the parser of a flag says of a value, in one line.
+/// The error of a flag's parser about a value, in one line.
 fn reason(error: &clap::Error, value: &str) -> String {
     match std::error::Error::source(error) {
         Some(source) => one_line(&source.to_string(), 200),
@@ -241,7 +243,7 @@ fn reason(error: &clap::Error, value: &str) -> String {
     }
 }
 
-/// The flags that can be set, with their definitions: what the schema says.
+/// The flags that can be set, with their definitions, for the JSON Schema.
 pub(super) fn settable() -> Vec<(&'static str, Default, Arg)> {
     let program = Cli::command();
     let settable = FLAGS.iter().filter(|(_, default)| !matches!(default, Default::Never(_)));

@@ -1,4 +1,4 @@
-//! A configuration file while it is read: its values with their places, and everything that is wrong with it.
+//! A configuration file while it is read: its values with their locations, and its diagnostics.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use crate::desired::yaml::{Positions, Step};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::text::{one_line, similar};
 
-/// The file, and what is wrong with it.
+/// The file and its diagnostics.
 pub(super) struct File<'a> {
     pub name: &'a Arc<str>,
     pub text: &'a SourceText,
     pub positions: &'a Positions,
-    pub problems: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A value of the file, and the way to it.
+/// A value of the file, and its path.
 #[derive(Clone)]
 pub(super) struct Node<'a> {
     pub value: &'a Value,
@@ -31,7 +31,7 @@ impl<'a> Node<'a> {
         Self { value, path: Vec::new() }
     }
 
-    /// The value of a key; none where there is nothing.
+    /// The value of a key; `None` if the key is missing or null.
     pub fn key(&self, key: &str) -> Option<Self> {
         let (key, value) = self.value.as_object()?.get_key_value(key)?;
         (!value.is_null()).then(|| self.below(value, Step::Key(key)))
@@ -51,27 +51,27 @@ impl<'a> Node<'a> {
 }
 
 impl File<'_> {
-    /// A problem of a key, or of an item.
+    /// Adds a diagnostic at a key, or at an item.
     pub fn of_key(&mut self, node: &Node<'_>, message: impl Into<String>, hint: impl Into<String>) {
-        let problem = Diagnostic::at(self.name, self.positions.nearest(&node.path), message);
-        self.problems.push(problem.shown_in(self.text, None).with_hint(hint));
+        let diagnostic = Diagnostic::at(self.name, self.positions.nearest(&node.path), message);
+        self.diagnostics.push(diagnostic.shown_in(self.text, None).with_hint(hint));
     }
 
-    /// A problem of a value: at its key where the value begins on a later line.
+    /// Adds a diagnostic at a value, or at its key if the value begins on a later line.
     pub fn of_value(&mut self, node: &Node<'_>, message: impl Into<String>, hint: impl Into<String>) {
         let key = self.positions.nearest(&node.path);
         let value = self.positions.value_at(&node.path).filter(|value| value.line == key.line);
-        let problem = Diagnostic::at(self.name, value.unwrap_or(key), message);
-        self.problems.push(problem.shown_in(self.text, None).with_hint(hint));
+        let diagnostic = Diagnostic::at(self.name, value.unwrap_or(key), message);
+        self.diagnostics.push(diagnostic.shown_in(self.text, None).with_hint(hint));
     }
 
-    /// Where a value is.
+    /// The location of a value.
     pub fn location(&self, node: &Node<'_>) -> Location {
         let mark = self.positions.nearest(&node.path);
         Location { file: self.name.clone(), line: Some(mark.line), column: Some(mark.column) }
     }
 
-    /// Returns true if the value is a mapping. Keys that do not belong into it are problems, with what may be meant.
+    /// Returns true if the value is a mapping. Unknown keys are errors, with a similar key in the hint.
     pub fn is_mapping(&mut self, node: &Node<'_>, what: &str, keys: &[&str]) -> bool {
         if !self.is_any_mapping(node, what) {
             return false;
@@ -126,7 +126,7 @@ impl File<'_> {
     }
 }
 
-/// The keys of a mapping that may be left out: a mapping with none of them is not what anybody means.
+/// Returns true if a mapping has at least one of these keys with a value.
 pub(super) fn has_any(map: &Value, keys: &[&str]) -> bool {
     let map: Option<&Map<_, _>> = map.as_object();
     map.is_some_and(|map| keys.iter().any(|key| map.get(*key).is_some_and(|value| !value.is_null())))

@@ -1,4 +1,5 @@
-//! Where the configuration of a run is: named, beside the manifests, above them in their repository, or in the working directory.
+//! Finds the configuration of a run: named on the command line, next to the manifests, above them in their repository, or in the
+//! working directory.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,15 +12,15 @@ use crate::desired::files::CONFIGURATION;
 use crate::diagnostic::Diagnostic;
 use crate::text::io_reason;
 
-/// How a configuration was found.
+/// The way in which a configuration was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// By `--config`.
     Named,
     /// In the folder of the manifests.
-    Beside,
+    NextToManifests,
     /// Above the manifests, in the same repository.
-    Above,
+    AboveManifests,
     /// In the working directory, or above it in the same repository.
     WorkingDirectory,
 }
@@ -31,7 +32,7 @@ pub(super) struct Search {
     pub warnings: Vec<String>,
 }
 
-/// Looks for the configuration of some inputs. Two of them are a problem, as neither can speak for all.
+/// Looks for the configuration of these inputs. Two configurations are an error, as neither applies to all inputs.
 pub(super) fn search(inputs: &[&OsStr]) -> Result<Search, Failure> {
     let mut search = Search::default();
     let mut found: Vec<(PathBuf, Origin)> = Vec::new();
@@ -64,14 +65,14 @@ impl Search {
     fn nearest(&mut self, folder: &Path, owners: &Owners) -> Option<(PathBuf, Origin)> {
         let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder }.canonicalize().ok()?;
         let root = real.ancestors().find(|folder| folder.join(".git").exists());
-        let beside = folder.join(CONFIGURATION);
-        if self.counts(&beside, root.unwrap_or(&real), owners) {
-            return Some((beside, Origin::Beside));
+        let next = folder.join(CONFIGURATION);
+        if self.counts(&next, root.unwrap_or(&real), owners) {
+            return Some((next, Origin::NextToManifests));
         }
         let root = root?;
         let above = real.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
         let mut above = above.map(|folder| folder.join(CONFIGURATION));
-        above.find(|path| self.counts(path, root, owners)).map(|path| (relative(&path), Origin::Above))
+        above.find(|path| self.counts(path, root, owners)).map(|path| (relative(&path), Origin::AboveManifests))
     }
 
     fn counts(&mut self, path: &Path, within: &Path, owners: &Owners) -> bool {
@@ -90,7 +91,7 @@ impl Search {
     }
 }
 
-/// A path as it is typed in the working directory, where that is in or below its folder.
+/// A path relative to the working directory, where that is in or below its folder.
 fn relative(path: &Path) -> PathBuf {
     let Ok(current) = std::env::current_dir().and_then(|current| current.canonicalize()) else {
         return path.to_owned();
@@ -105,15 +106,15 @@ fn relative(path: &Path) -> PathBuf {
     }
 }
 
-/// Returns true for standard input and URLs, which are in no folder.
-pub(super) fn is_elsewhere(input: &OsStr) -> bool {
+/// Returns true for standard input and URLs, which have no folder.
+pub(super) fn is_stream(input: &OsStr) -> bool {
     let text = input.to_string_lossy();
     text == "-" || text.contains("://")
 }
 
 /// The folder of an input; standard input and URLs have none.
 fn folder(input: &OsStr) -> Option<PathBuf> {
-    if is_elsewhere(input) {
+    if is_stream(input) {
         return None;
     }
     let path = Path::new(input);
@@ -124,7 +125,7 @@ fn folder(input: &OsStr) -> Option<PathBuf> {
     path.ancestors().skip(1).find(|folder| !is_pattern(folder)).map(Path::to_owned)
 }
 
-/// The problem of a file that cannot be read.
+/// The error for a file that cannot be read.
 pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Failure {
     Failure::invalid(Diagnostic::of_file(name, format!("cannot be read: {}", io_reason(error))))
 }

@@ -1,8 +1,8 @@
-//! `.kubectl-reconcile.yaml`: what a team settles once for all its runs.
+//! `.kubectl-reconcile.yaml`: the settings of a team for all its runs.
 //!
 //! ```text
 //! --config, -f PATH… ─found─▶ file ─read─▶ Configuration { manualManagers, ignore, readiness, defaults }
-//!                                └─ trust: whose file it is
+//!                                └─ trust: the owner of the file
 //! ```
 
 mod defaults;
@@ -42,38 +42,38 @@ pub(crate) use written::schema;
 /// Largest configuration that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// What every configuration begins with.
+/// The `apiVersion` and the `kind` of every configuration.
 const API_VERSION: &str = "kubectl-reconcile/v1";
 const KIND: &str = "Config";
 
-/// All keys that there are.
+/// All keys of a configuration.
 const SETTINGS: [&str; 6] = ["apiVersion", "kind", "manualManagers", "ignore", "readiness", "defaults"];
 
-/// What a configuration file settles.
+/// The settings of a configuration file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Configuration {
-    /// The file; none where there is none.
+    /// The file, if there is one.
     pub source: Option<ConfigurationSource>,
-    /// Field managers whose changes count as manual, beside those of kubectl.
+    /// Field managers whose changes count as manual, in addition to those of kubectl.
     pub manual_managers: BTreeSet<String>,
-    /// Which fields to ignore.
+    /// The fields to ignore.
     pub ignore: Vec<IgnoreRule>,
-    /// When objects of some kinds are ready.
+    /// The readiness rules of some kinds.
     pub readiness: Vec<ReadinessRule>,
-    /// Flags as if they were typed.
+    /// Flags that apply as if they were typed.
     pub defaults: Vec<FlagDefault>,
-    /// Files that were found and are not used, with the reason.
+    /// Warnings about files that were found and are not used, with the reason.
     pub warnings: Vec<String>,
 }
 
-/// Where a configuration comes from.
+/// The source of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfigurationSource {
     /// The file, as messages name it.
     pub file: Arc<str>,
-    /// How it was found.
+    /// The way in which it was found.
     pub origin: Origin,
-    /// Whether an input is not a file: nobody expects a configuration of the working directory to count for a URL.
+    /// True if an input is not a file: nobody expects a configuration of the working directory to apply to a URL.
     pub is_for_streams: bool,
 }
 
@@ -90,7 +90,7 @@ impl Configuration {
             (search.found, search.warnings)
         };
         let Some((path, origin)) = found else { return Ok(Self { warnings, ..Self::default() }) };
-        let is_for_streams = inputs.iter().any(|input| found::is_elsewhere(input));
+        let is_for_streams = inputs.iter().any(|input| found::is_stream(input));
         let source = ConfigurationSource { file: path.to_string_lossy().into(), origin, is_for_streams };
         let settled = Self::parse(&source.file, read(&path)?)?;
         Ok(Self { source: Some(source), warnings, ..settled })
@@ -107,18 +107,18 @@ impl Configuration {
         let Some(document) = documents.next() else {
             return Err(vec![Diagnostic::of_file(name, "the configuration is empty").with_hint(beginning())]);
         };
-        let mut file = File { name, text: &text, positions: &document.positions, problems: Vec::new() };
+        let mut file = File { name, text: &text, positions: &document.positions, diagnostics: Vec::new() };
         let configuration = settings(&mut file, &Node::root(&document.value));
         if let Some(second) = documents.next() {
-            let mut file = File { positions: &second.positions, problems: Vec::new(), ..file };
+            let mut file = File { positions: &second.positions, diagnostics: Vec::new(), ..file };
             file.of_key(&Node::root(&second.value), "a configuration is one document", "take the `---` out");
-            return Err(file.problems);
+            return Err(file.diagnostics);
         }
-        if file.problems.is_empty() {
+        if file.diagnostics.is_empty() {
             return Ok(configuration);
         }
-        file.problems.sort_by(|a, b| a.location.cmp(&b.location));
-        Err(file.problems)
+        file.diagnostics.sort_by(|a, b| a.location.cmp(&b.location));
+        Err(file.diagnostics)
     }
 }
 
@@ -170,7 +170,7 @@ fn settings(file: &mut File<'_>, root: &Node<'_>) -> Configuration {
     configuration
 }
 
-/// The inputs of a command as they were typed: what a configuration is searched by.
+/// The inputs of a command as they were typed, which decide where its configuration is searched for.
 pub(crate) fn typed_inputs<'a>(filenames: &'a [OsString], kustomize: Option<&'a OsString>) -> Vec<&'a OsStr> {
     filenames.iter().chain(kustomize).map(OsString::as_os_str).collect()
 }

@@ -1,4 +1,4 @@
-//! `readiness:`, when objects of some kinds are ready.
+//! `readiness:`, the readiness rules of some kinds.
 
 use bounded_cel::{Condition, ParseError};
 
@@ -46,11 +46,13 @@ fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<ReadinessRule> {
 
 fn condition(file: &mut File<'_>, node: &Node<'_>, key: &str) -> Option<Condition> {
     let text = file.text(node, &format!("`{key}`"), "current: 'status.phase == \"Ready\"'")?;
-    Condition::parse(text).map_err(|error| file.of_value(node, format!("`{key}`: {}", told(&error)), error.hint)).ok()
+    Condition::parse(text)
+        .map_err(|error| file.of_value(node, format!("`{key}`: {}", described(&error)), error.hint))
+        .ok()
 }
 
-/// What is wrong with an expression, and where in it.
-fn told(ParseError { message, position, .. }: &ParseError) -> String {
+/// The error in an expression, with its position.
+fn described(ParseError { message, position, .. }: &ParseError) -> String {
     let message = one_line(message, 300);
     match position {
         Some((1, column)) => format!("{message} (at its character {column})"),

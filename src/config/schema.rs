@@ -1,4 +1,4 @@
-//! The parts of the configuration's JSON Schema that the types do not say: the spellings of other tools, and the flags.
+//! The parts of the configuration's JSON Schema that its types do not describe: the spellings of other tools, and the flags.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(super) fn require_kind(target: &mut Schema) {
     target.insert("required".to_owned(), json!(["kind"]));
 }
 
-/// The flags of `defaults`, from the definitions that clap has of them.
+/// The flags of `defaults`, from their definitions in clap.
 pub(super) fn flags(_: &mut SchemaGenerator) -> Schema {
     let flags = settable().into_iter().map(|(flag, default, arg)| (flag, flag_schema(default, &arg)));
     let flags: BTreeMap<&str, Schema> = flags.collect();

@@ -14,8 +14,8 @@ use crate::diagnostic::Location;
 use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_PATTERN, MAX_RULES, ObjectPattern};
 use crate::text::{one_line, visible};
 
-/// A whole configuration, ready to commit: what is in force now, and a rule for each object and the managers of its drift. Comments
-/// say what no rule can hide.
+/// A whole configuration, ready to commit: the rules in force now, and a rule for each object and the managers of its drift.
+/// Comments name the differences that no rule can hide.
 pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, report: &Report) -> String {
     let mut notes = Vec::new();
     let mut rules: Vec<WrittenRule> = in_force.iter().map(WrittenRule::of).collect();
@@ -73,7 +73,7 @@ fn exactly(key: &ObjectKey) -> Option<ObjectPattern> {
     })
 }
 
-/// The pattern that matches one path, as it will be read; none for what a rule would hide more of than differs, or cannot name.
+/// The pattern that matches one path, as it will be read; `None` if a rule cannot name the path, or would hide more than differs.
 fn field(change: &FieldChange) -> Option<FieldPattern> {
     if change.class == Class::Reordered || change.path.elements().is_empty() {
         return None;
@@ -85,7 +85,8 @@ fn field(change: &FieldChange) -> Option<FieldPattern> {
     FieldPattern::parse(&text).ok()
 }
 
-/// The managers that a rule is narrowed to: another one that changes the field is seen. Without names that mean themselves, it is not.
+/// The managers that a rule is narrowed to, so that a change by another one is still reported. Not narrowed if a name is not
+/// literal.
 fn managers(owners: &[Owner]) -> Vec<String> {
     let is_plain = |name: &str| !name.is_empty() && name.len() <= MAX_MANAGER && !name.contains('*');
     let mut names: Vec<String> = owners.iter().map(|owner| owner.manager.clone()).collect();

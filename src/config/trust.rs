@@ -1,10 +1,11 @@
-//! Whose configuration counts. A file that was only found, and not named, may be anybody's: in `/tmp`, or above a folder that
-//! somebody else owns. Like git (`safe.directory`), the search takes only files of people who decide about the run anyway.
+//! The owners whose configuration files are used. A file that was only found, and not named, may belong to anybody: in `/tmp`, or
+//! above a folder that somebody else owns. Like git (`safe.directory`), the search takes only files of people who decide about
+//! the run anyway.
 
 use std::fs::Metadata;
 use std::path::Path;
 
-/// The users whose files count.
+/// The users whose files are used.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     #[cfg(unix)]
@@ -12,7 +13,7 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// Ourselves, root, and the owner of an input: the owner of the manifests decides what is applied.
+    /// The current user, root, and the owner of an input: the owner of the manifests decides what is applied.
     #[cfg(unix)]
     pub fn of(input: Option<&Path>) -> Self {
         use std::os::unix::fs::MetadataExt as _;
@@ -21,13 +22,13 @@ impl Owners {
         Self { users }
     }
 
-    /// Elsewhere, files have no owners that could be compared.
+    /// On other systems, files have no owners that could be compared.
     #[cfg(not(unix))]
     pub fn of(_input: Option<&Path>) -> Self {
         Self::default()
     }
 
-    /// Why a file in a folder does not count, if it does not.
+    /// Returns the reason not to use a file in a folder; `None` if it can be used.
     pub fn distrust(&self, file: &Path, folder: &Path) -> Option<&'static str> {
         let (Ok(link), Ok(target)) = (std::fs::symlink_metadata(file), std::fs::metadata(file)) else {
             return Some("it cannot be read");

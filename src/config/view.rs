@@ -14,7 +14,7 @@ use crate::text::visible;
 pub(crate) struct View<'a> {
     /// The configuration.
     pub configuration: &'a Configuration,
-    /// Now: expired rules are not in force.
+    /// The current time: expired rules are not in force.
     pub now: Timestamp,
 }
 
@@ -49,7 +49,7 @@ impl View<'_> {
         text + &serde_saphyr::to_string(&configuration).unwrap_or_default()
     }
 
-    /// The configuration as JSON, with the file, and the place of each rule.
+    /// The configuration as JSON, with the file, and the location of each rule.
     pub fn json(&self) -> String {
         let placed = |rule: &IgnoreRule| WrittenRule::of(rule).at(&rule.location);
         let source = self.configuration.source.as_ref();
@@ -70,8 +70,8 @@ impl View<'_> {
 fn how(origin: Origin) -> &'static str {
     match origin {
         Origin::Named => "named by `--config`",
-        Origin::Beside => "found next to the manifests",
-        Origin::Above => "found above the manifests in their repository",
+        Origin::NextToManifests => "found next to the manifests",
+        Origin::AboveManifests => "found above the manifests in their repository",
         Origin::WorkingDirectory => "found from the working directory",
     }
 }

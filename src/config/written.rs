@@ -80,7 +80,7 @@ pub(super) struct WrittenRule {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
     expires: Option<String>,
-    /// The place of the rule, which only `config view` writes.
+    /// The location of the rule, which only `config view` writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     place: Option<String>,
@@ -181,7 +181,7 @@ impl WrittenRule {
         }
     }
 
-    /// The same, with its place.
+    /// The same, with its location.
     pub fn at(self, location: &Location) -> Self {
         Self { place: Some(location.to_string()), ..self }
     }

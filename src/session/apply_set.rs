@@ -1,4 +1,4 @@
-//! `--prune --applyset`: what was typed → the apply set that is asked for.
+//! `--prune --applyset`: parses the name of the apply set.
 
 use reconcile_report::Failure;
 

@@ -23,7 +23,7 @@ pub(super) fn start(command: &mut Command) -> IoResult<()> {
     Ok(())
 }
 
-/// Waits until the program ends, or until it has been killed as it did not end after an interrupt.
+/// Waits until the program ends, or until it has been killed because it did not end after an interrupt.
 pub(super) fn wait(stopped: &AtomicBool) -> IoResult<Option<ExitStatus>> {
     let ended = ended(stopped);
     running().take();
@@ -60,7 +60,7 @@ fn kill() {
     }
 }
 
-/// Ends the program and removes its folder, before the process ends without any further ado.
+/// Ends the program and removes its folder, before the process exits at once.
 pub(super) fn stop() {
     kill();
     private_folder::remove_all();

@@ -17,7 +17,7 @@ use crate::rules::{IgnoreRules, ReadinessRules, RuleRef};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 
-/// The configuration of a command, or why it cannot be used.
+/// The configuration of a command, or the error for which it cannot be used.
 pub(crate) type Configured = Result<Configuration, Failure>;
 
 /// Loads the configuration of the command, and adds the flags that it sets to those that were typed.
@@ -94,8 +94,8 @@ impl Settings {
         report
     }
 
-    /// A warning about rules that match no field of any object, if there are some; none where an object could not be compared, or
-    /// none was: the rule may match its fields.
+    /// A warning about rules that match no field of any object, if there are any. `None` if no object was compared, or one could
+    /// not be: the rule may match its fields.
     pub fn unmatched<'r>(&self, reports: impl IntoIterator<Item = &'r Report>) -> Option<String> {
         self.unmatched_places(reports).as_deref().and_then(ConfigurationInfo::unmatched_warning)
     }

@@ -14,10 +14,10 @@ use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::terminal;
 
-/// Between two looks for an answer or for Ctrl-C.
+/// The interval at which the answer and Ctrl-C are checked for.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Refuses `--confirm` where there is no terminal to ask on.
+/// Refuses `--confirm` if there is no terminal to ask on.
 pub(crate) fn can_confirm(input: &InputArgs) -> Result<(), Failure> {
     let refused = |hint: &str| {
         let diagnostic = Diagnostic::general("`--confirm` asks on a terminal, and there is none");
@@ -33,7 +33,7 @@ pub(crate) fn can_confirm(input: &InputArgs) -> Result<(), Failure> {
     }
 }
 
-/// Shows what would be done, where that is not on the screen yet, and asks. Only yes is yes.
+/// Shows the changes, unless they are on the screen already, and asks. Every answer but yes counts as no.
 pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &Output, interrupt: &Interrupt) -> bool {
     if !output.shows_text() {
         output.terminal.message(&text::differences(report, &output.view));
@@ -42,14 +42,14 @@ pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &O
     answered(format!("Apply this to {}? [y/N] ", target_of(report, cluster)), output, interrupt).await
 }
 
-/// The context and the server that a report is about, and in which namespaces that no manifest names it deletes something.
+/// The context and the server of a report, and the namespaces with deletions that no manifest names.
 pub(crate) fn target_of(report: &Report, cluster: &ClusterInfo) -> String {
     let target = match &cluster.context {
         Some(context) => format!("`{context}` ({})", cluster.server),
         None => cluster.server.clone(),
     };
-    let elsewhere = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere);
-    let deletions = elsewhere.map(|elsewhere| format!(", with deletions in {elsewhere}")).unwrap_or_default();
+    let namespaces = report.apply_set.as_ref().and_then(ApplySetInfo::unnamed_namespaces);
+    let deletions = namespaces.map(|namespaces| format!(", with deletions in {namespaces}")).unwrap_or_default();
     format!("{target}{deletions}")
 }
 

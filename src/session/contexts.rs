@@ -1,4 +1,4 @@
-//! `--context`: which contexts of the kubeconfig are meant.
+//! `--context`: selects contexts of the kubeconfig.
 
 use crate::cli::ConnectionArgs;
 use crate::client::{Context, Contexts, Environment};
@@ -18,8 +18,8 @@ pub(crate) enum Choice {
     Several(Vec<Context>),
 }
 
-/// Reads `--context`. A context that is named exactly so is meant, whatever its name looks like; otherwise commas separate names,
-/// and a name with `*` means all contexts that match.
+/// Reads `--context`. A context with exactly this name is selected, whatever characters it has; otherwise commas separate names,
+/// and a name with `*` selects all contexts that match.
 pub(crate) fn chosen(args: &ConnectionArgs) -> Result<Choice, Failure> {
     let Some(text) = args.context.as_deref().filter(|text| text.contains([',', '*'])) else {
         return Ok(Choice::One(Box::new(args.clone())));
@@ -85,7 +85,7 @@ fn select(text: &str, known: &Contexts) -> Result<Vec<Context>, Diagnostic> {
     Ok(selected)
 }
 
-/// A flag that replaces what the kubeconfig says of one cluster or one user. Given to several clusters, it would send the
+/// Returns a flag that replaces an entry of one cluster or one user. Given to several clusters, it would send the
 /// credentials of one to all of them, or trust all of them as one.
 fn override_of_one_cluster(args: &ConnectionArgs) -> Option<&'static str> {
     let given = [

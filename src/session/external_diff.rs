@@ -1,8 +1,8 @@
 //! `KUBECTL_EXTERNAL_DIFF`: the program that shows the difference of two folders instead of `-o unified`.
 //!
-//! kubectl splits the variable at every blank, drops arguments with any other character than letters, digits, `-` and `=` without
-//! a word, and puts what is left behind the folders, which breaks programs with subcommands. Here it is read as a shell reads words,
-//! with quotes and backslashes and nothing else, all arguments are kept, and the folders come last.
+//! kubectl splits the variable at every blank, silently drops arguments with any other character than letters, digits, `-` and `=`,
+//! and puts the remaining ones after the folders, which breaks programs with subcommands. Here it is split as a shell splits
+//! words, with quotes and backslashes and nothing else; all arguments are kept, and the folders come last.
 
 use std::ffi::OsStr;
 use std::io::Result as IoResult;
@@ -72,7 +72,7 @@ impl ExternalDiff {
     }
 }
 
-/// Writes what is in the cluster, and what an apply would leave, into a folder each.
+/// Writes the live objects to one folder, and the objects that an apply would leave to another.
 fn written(folder: &PrivateFolder, files: &[FilePair]) -> IoResult<[PathBuf; 2]> {
     let (live, desired) = (folder.folder("LIVE")?, folder.folder("MERGED")?);
     for FilePair { name, live: before, desired: after } in files {

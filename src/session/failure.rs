@@ -7,8 +7,8 @@ use crate::engine::prune::ApplySetError;
 
 pub(crate) use reconcile_report::Failure;
 
-/// No connection could be prepared. Without credentials, the cluster counts as one that cannot be reached; everything else is a
-/// mistake of the command line or the kubeconfig.
+/// The failure for a connection that could not be prepared. Without credentials, the cluster counts as unreachable; everything
+/// else is an error in the command line or the kubeconfig.
 pub(crate) fn not_connected(diagnostic: Diagnostic) -> Failure {
     let verdict = if diagnostic.code == Code::Unauthorized { Verdict::Unreachable } else { Verdict::Invalid };
     Failure { verdict, diagnostics: vec![diagnostic] }

@@ -1,4 +1,4 @@
-//! The frame of commands that report on the objects of the manifests: the contexts that are meant, the text, the reports, the exit code.
+//! The frame of commands that report on the objects of the manifests: the contexts, the text, the reports, the exit code.
 
 use reconcile_report::Report;
 

@@ -1,5 +1,5 @@
-//! Values for completion that only the kubeconfig or the cluster knows. Nothing here is an error: values that cannot be read in time are
-//! not offered.
+//! Values for completion that only the kubeconfig or the cluster knows. Nothing here is an error: values that cannot be read in
+//! time are not offered.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::terminal::{ColorChoice, Terminal};
 
 /// The time that the cluster has to answer.
 const PATIENCE: Duration = Duration::from_millis(1500);
-/// The most objects that are read of a list.
+/// The largest number of objects to read from a list.
 const MOST: &str = "500";
-/// Names alone, and who manages the fields: no value of any object is read.
+/// Reads names and field managers alone: no value of any object.
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /// The resources whose managers are offered.
 const MANAGED: [(&[&str], &str); 5] = [
@@ -79,7 +79,7 @@ fn with_offline(source: Source, found: Option<BTreeSet<String>>, namespaces: imp
     let mut all = found.unwrap_or_default();
     all.extend(offline);
     if source == Source::Appliers {
-        // It is refused: the API server treats it in its own way.
+        // `kubectl` is refused as a field manager: the API server treats it in its own way.
         all.remove("kubectl");
     }
     all.into_iter().collect()
@@ -172,16 +172,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_without_a_cluster_is_offered_as_well() {
+    fn names_known_without_a_cluster_are_offered_as_well() {
         let namespaces = || vec!["shop".to_owned()];
-        let of = |source, found: Option<&[&str]>| {
+        let offered = |source, found: Option<&[&str]>| {
             let found = found.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
             with_offline(source, found, namespaces)
         };
-        assert_eq!(of(Source::Namespaces, None), ["shop"]);
-        assert_eq!(of(Source::Namespaces, Some(&["default"])), ["default"]);
-        assert!(of(Source::Managers, Some(&["hand"])).contains(&"hand".to_owned()));
-        assert!(of(Source::Managers, None).contains(&"helm".to_owned()));
-        assert_eq!(of(Source::Appliers, Some(&["kubectl", "ci"])), ["ci", "kubectl-reconcile"]);
+        assert_eq!(offered(Source::Namespaces, None), ["shop"]);
+        assert_eq!(offered(Source::Namespaces, Some(&["default"])), ["default"]);
+        assert!(offered(Source::Managers, Some(&["hand"])).contains(&"hand".to_owned()));
+        assert!(offered(Source::Managers, None).contains(&"helm".to_owned()));
+        assert_eq!(offered(Source::Appliers, Some(&["kubectl", "ci"])), ["ci", "kubectl-reconcile"]);
     }
 }

@@ -1,6 +1,6 @@
-//! The parts that commands share: [`run::Invocation`] has what a command was given, and [`run::Run`] is its run in one context. Others: reading
-//! the input while connecting, the question of `--confirm`, the screen and the report that events make, several contexts at once, and
-//! where reports go.
+//! The parts that commands share: [`run::Invocation`] has the flags of a command, and [`run::Run`] is its run in one context.
+//! Others: reading the input while connecting, the question of `--confirm`, the screen and the report that events make, several
+//! contexts at once, and where reports go.
 
 pub(crate) mod agreement;
 pub(crate) mod apply_set;

@@ -26,9 +26,9 @@ pub(crate) struct Output {
     /// The width, the order and the details of the text.
     pub view: View,
     targets: Vec<OutputTarget>,
-    /// The lines about events, where they were asked for.
+    /// The lines about events, if they were asked for.
     lines: Option<Arc<Lines>>,
-    /// The program that shows differences instead of the patch, where the environment names one.
+    /// The program that shows differences instead of the patch, if the environment names one.
     external_diff: Option<ExternalDiff>,
     /// The context, where there are several.
     context: Option<String>,
@@ -129,7 +129,7 @@ impl Output {
         self.targets.iter().any(|target| target.format.shows_versions)
     }
 
-    /// The text of one of several contexts that was not taken yet.
+    /// Takes the text of one of several contexts.
     pub fn take_text(&self) -> Styled {
         let text = self.held_back.as_ref().map(|text| text.lock().unwrap_or_else(PoisonError::into_inner));
         text.map(|mut text| std::mem::take(&mut *text)).unwrap_or_default()
@@ -195,7 +195,7 @@ impl Output {
     /// Prints data on stdout, or has a program show the difference. Returns the exit code.
     fn print<R: Sections>(&self, report: &R, data: fn(&R, &View) -> String) -> u8 {
         let Some(program) = self.external_diff.as_ref().filter(|_| report.command() == Command::Diff) else {
-            // Reports to files are written all the same.
+            // Reports to files are written even if standard output is closed.
             drop(self.terminal.data(&data(report, &self.view)));
             return EXIT_SUCCESS;
         };
@@ -263,12 +263,12 @@ pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> Diagnostic {
 
 /// Prints diagnostics on stderr.
 pub(crate) fn print_diagnostics(terminal: &Terminal, diagnostics: &[Diagnostic]) {
-    terminal.message(&excerpt::problems(diagnostics.iter(), "", |diagnostic| format!("{}: ", diagnostic.severity)));
+    terminal.message(&excerpt::diagnostics(diagnostics.iter(), "", |diagnostic| format!("{}: ", diagnostic.severity)));
 }
 
 /// Returns the content of a file.
 fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
-    let view = View { width: terminal::width_elsewhere(), now: None, ..view.clone() };
+    let view = View { width: terminal::default_width(), now: None, ..view.clone() };
     match render {
         Render::Data(data) | Render::Lines(data) => data(report, &view),
         Render::Text(text) => plain(&text(report, &view)),

@@ -1,4 +1,4 @@
-//! Folders for a moment, which nobody else can read, and which are removed whatever ends the run.
+//! Temporary folders that nobody else can read, and that are removed however the run ends.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
@@ -19,7 +19,7 @@ pub(crate) struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Makes one whose name nobody can foresee.
+    /// Makes a folder with an unpredictable name.
     pub fn new() -> Result<Self> {
         let mut refused = Error::from(ErrorKind::AlreadyExists);
         for attempt in 0..ATTEMPTS {
@@ -53,7 +53,7 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Removes all of them, before the process ends without any further ado.
+/// Removes all of them, before the process exits at once.
 pub(crate) fn remove_all() {
     for folder in FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         let _ = std::fs::remove_dir_all(folder);

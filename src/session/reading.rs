@@ -1,5 +1,5 @@
-//! Reads the input while other work goes on, and on several processors: the chunks are independent, and only the order of their results
-//! counts.
+//! Reads the input while other work goes on, and on several processors: the chunks are independent, and only the order of their
+//! results counts.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -50,7 +50,7 @@ impl Reading {
         Ok(desired)
     }
 
-    /// The manifests, and the result of `other` work that goes on meanwhile. An error in the input ends both, and is the one that is
+    /// The manifests, and the result of `other` work at the same time. An error in the input ends both, and is the one that is
     /// reported.
     pub async fn beside<T>(self, other: impl Future<Output = Result<T, Failure>>) -> Result<(DesiredSet, T), Failure> {
         match select(pin!(self.desired()), pin!(other)).await {
@@ -117,7 +117,7 @@ fn read_chunks(inputs: &[Input], validation: Validation) -> Vec<ReadChunk> {
         read
     });
     if budget.is_exhausted() {
-        // Which document met the bound is a matter of timing here. Read in order, it is always the same one.
+        // The document that exceeded the bound depends on timing here. Read in order, it is always the same one.
         drop(read);
         return Chunk::read_in_order(inputs, validation);
     }

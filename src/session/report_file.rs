@@ -24,8 +24,8 @@ pub(crate) enum Readers {
 }
 
 /// A file that can be written. A former file stays until all of the new one is there, and a link is replaced, not followed:
-/// somebody else may have put it there. Devices and pipes are written to directly. To the summary of a GitHub step is added, as other
-/// commands of the step write there, too.
+/// somebody else may have put it there. Devices and pipes are written to directly. The summary of a GitHub step is appended to,
+/// as other commands of the step write there, too.
 #[derive(Debug)]
 pub(crate) struct ReportFile {
     file: File,
@@ -45,10 +45,10 @@ enum Destination {
 }
 
 impl ReportFile {
-    /// Opens what a path names, or says why it cannot be written.
+    /// Opens the file that a path names; the error is the reason for which it cannot be written.
     pub fn open(path: &Path, readers: Readers) -> Result<Self> {
         let metadata = std::fs::metadata(path);
-        // What is behind `/dev/stdout` may be a regular file that others write to as well.
+        // `/dev/stdout` may be a regular file that others write to as well.
         let is_stream = is_stream(path);
         match &metadata {
             Ok(metadata) if metadata.is_dir() => return Err(Error::from(ErrorKind::IsADirectory)),
@@ -101,7 +101,7 @@ impl ReportFile {
 }
 
 impl Drop for ReportFile {
-    /// A draft that did not become the file is of no use.
+    /// Removes a draft that did not become the file.
     fn drop(&mut self) {
         if let Destination::Draft { draft, .. } = &self.destination {
             let _ = std::fs::remove_file(draft);
@@ -109,7 +109,7 @@ impl Drop for ReportFile {
     }
 }
 
-/// Returns true if a path names what is open already.
+/// Returns true if a path names a file that is open already.
 pub(crate) fn is_stream(path: &Path) -> bool {
     STREAMS.iter().any(|stream| path.starts_with(stream))
 }
@@ -118,7 +118,7 @@ fn is_shared(path: &Path) -> bool {
     std::env::var_os(STEP_SUMMARY).is_some_and(|summary| !summary.is_empty() && path == Path::new(&summary))
 }
 
-/// A new file in the folder of `path`, whose name nobody can foresee.
+/// A new file in the folder of `path`, with an unpredictable name.
 fn draft(path: &Path, readers: Readers) -> Result<(File, PathBuf)> {
     let name = path.file_name().ok_or_else(|| Error::from(ErrorKind::IsADirectory))?;
     let mut options = OpenOptions::new();

@@ -1,4 +1,4 @@
-//! The run of a command in one context, and what the command was given.
+//! The run of a command in one context, and the flags of the command.
 
 use std::path::PathBuf;
 
@@ -52,7 +52,7 @@ pub(crate) struct Run<'a> {
     pub interrupt: Interrupt,
     /// The folder for what is kept between runs.
     cache: Option<PathBuf>,
-    /// Its part in the question that several contexts ask together.
+    /// Its turn in the question that several contexts ask together.
     participant: Option<Participant<'a>>,
 }
 
@@ -101,7 +101,7 @@ impl Run<'_> {
         planned(desired, self.server.discovery.clone(), &self.server.namespaces, set)
     }
 
-    /// A comparison that has not begun. Autoscalers are found for the whole `plan`, of which it may compare only a part.
+    /// A comparison that has not begun. Autoscalers are found for the whole `plan`, even if it compares only a shard.
     pub fn comparison<'r>(
         &'r self,
         args: &CompareArgs,
@@ -115,7 +115,7 @@ impl Run<'_> {
             .with_readiness(&settings.readiness)
     }
 
-    /// Asks whether to do what the report shows. Several contexts ask once, when all of them were compared.
+    /// Asks for confirmation of the changes in the report. Several contexts ask once, after all of them were compared.
     pub async fn confirmed(&self, report: &Report) -> bool {
         match &self.participant {
             Some(participant) => participant.confirmed(report, &self.output.view, &self.info).await,

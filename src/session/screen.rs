@@ -18,7 +18,7 @@ use crate::terminal::Progress;
 /// Shows the events of a run.
 pub(crate) struct Screen<'a> {
     output: &'a Output,
-    /// Whether changes of readiness are shown; false if readiness is checked only once.
+    /// True if changes of readiness are shown; false if readiness is checked only once.
     follows: bool,
     running: RefCell<Option<Running>>,
     outcomes: RefCell<Outcomes>,
@@ -90,11 +90,11 @@ impl<'a> Screen<'a> {
         self.output.terminal.is_live() || self.output.shows_text() && !self.output.view.summary
     }
 
-    /// The turn of one object is over.
+    /// Shows that the turn of one object is over.
     fn done(&self, object: &ObjectReport) {
         self.advance(Stage::Apply, |done| done.saturating_add(1));
         if !self.shows_outcomes()
-            && let Some(text) = outcomes::news(object, &now())
+            && let Some(text) = outcomes::progress(object, &now())
         {
             self.output.progress(&text);
         }
@@ -117,7 +117,7 @@ impl<'a> Screen<'a> {
         }
         if is_shown
             && self.follows
-            && let Some(text) = readiness::news(&key.to_string(), readiness, &now(), !self.output.shows_text())
+            && let Some(text) = readiness::change(&key.to_string(), readiness, &now(), !self.output.shows_text())
         {
             self.output.progress(&text);
         }
@@ -126,7 +126,7 @@ impl<'a> Screen<'a> {
     fn timed_out(&self, unready: usize, after: Duration) {
         let noun = if unready == 1 { "object is" } else { "objects are" };
         let line = format!("error: {unready} {noun} not ready after {}", in_words(after));
-        let mut text = Styled::new().with(Role::Problem, line);
+        let mut text = Styled::new().with(Role::Error, line);
         text.line_end();
         text.push(Role::Hint, "hint: wait longer with `--timeout`");
         text.line_end();
@@ -151,7 +151,7 @@ impl EventSink for Screen<'_> {
 }
 
 impl Outcomes {
-    /// Members of an apply set are deleted after all other objects, and have no place among them.
+    /// Adds an object to the plan. Members of an apply set are not part of it: they are deleted after all other objects.
     fn plan(&mut self, object: &ObjectReport) {
         if object.source.is_some() && self.planned.insert(object.key()) {
             self.open.push_back(object.key());

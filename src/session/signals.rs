@@ -13,7 +13,7 @@ use crate::engine::write::GRACE;
 use crate::session::child_process;
 use crate::terminal::Terminal;
 
-/// Listens from now on, also for the signal with which pipelines end a job, and for that of a terminal that is closed.
+/// Listens from now on, also for the signals with which pipelines end a job and a closed terminal ends its processes.
 pub(crate) fn listen(terminal: &Terminal) -> Interrupt {
     let interrupt = Interrupt::default();
     let (to_set, terminal) = (interrupt.clone(), terminal.clone());
@@ -33,7 +33,7 @@ pub(crate) fn listen(terminal: &Terminal) -> Interrupt {
             };
             let objects = to_set.replacements().end_if_none(end);
             if !objects.is_empty() {
-                terminal.note(Role::Problem, &waiting_for(&objects, is_repeated));
+                terminal.note(Role::Error, &waiting_for(&objects, is_repeated));
             }
         }
     });

@@ -155,7 +155,7 @@ impl Terminal {
     #[must_use]
     pub fn width(&self) -> usize {
         let size = terminal_size::terminal_size_of(std::io::stdout());
-        size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0).unwrap_or_else(width_elsewhere)
+        size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0).unwrap_or_else(default_width)
     }
 
     /// Prints text for people to stdout, unless quiet.
@@ -177,7 +177,7 @@ impl Terminal {
         written.map_err(|error| {
             if error.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
                 let reason = io_reason(&error);
-                self.note(Role::Problem, &format!("error: standard output cannot be written: {reason}"));
+                self.note(Role::Error, &format!("error: standard output cannot be written: {reason}"));
             }
             Closed
         })
@@ -269,7 +269,7 @@ fn visible_line(line: &str) -> String {
 
 /// Columns of a line that is not written to a terminal: those of `COLUMNS`, or else the default.
 #[must_use]
-pub fn width_elsewhere() -> usize {
+pub fn default_width() -> usize {
     std::env::var("COLUMNS").ok().and_then(|columns| columns_of(&columns)).unwrap_or(View::WIDTH)
 }
 
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn each_line_says_whose_it_is() {
-        let mut text = Styled::new().with(Role::Problem, "error: a").with(Role::Plain, "b");
+        let mut text = Styled::new().with(Role::Error, "error: a").with(Role::Plain, "b");
         text.line_end();
         text.push(Role::Hint, "hint: c");
         text.line_end();

@@ -1,4 +1,4 @@
-//! What `access` reports: roles, and what the user has of them.
+//! The report of `access`: roles, and the permissions of them that the user has.
 
 #![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
 
@@ -39,10 +39,10 @@ pub struct Reviewed {
     /// The commands that need it.
     #[serde(rename = "for", serialize_with = "names")]
     pub purposes: Vec<Purpose>,
-    /// What it allows.
+    /// The verb and the resources that it allows.
     #[serde(flatten, serialize_with = "fields")]
     pub permission: Permission,
-    /// Whether the user has it; none where that could not be found out.
+    /// True if the user has it; `None` if that could not be determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed: Option<bool>,
 }
@@ -66,7 +66,7 @@ impl AccessReport {
         Self { api_version, kind, command, exit_code, cluster: None, roles, permissions, optional, errors }
     }
 
-    /// The report of a run that ended before anything was known.
+    /// The report of a run that ended before it had a result.
     #[must_use]
     pub fn stopped(Failure { verdict, diagnostics }: Failure) -> Self {
         Self { exit_code: verdict.exit_code(false), ..Self::new(Vec::new(), Vec::new(), Vec::new(), diagnostics) }
@@ -78,7 +78,7 @@ impl AccessReport {
         Self { cluster: Some(cluster), ..self }
     }
 
-    /// What went wrong.
+    /// The errors of the run.
     #[must_use]
     pub fn errors(&self) -> &[Diagnostic] {
         &self.errors
@@ -90,7 +90,7 @@ impl AccessReport {
         document(self)
     }
 
-    /// `-o yaml`: the roles, each after a comment that says what it is for. An error where an object cannot be written.
+    /// `-o yaml`: the roles, each after a comment with its purpose. An error if an object cannot be written.
     pub fn yaml(&self) -> Result<String, serde_saphyr::SerializeError> {
         let mut text = String::new();
         for role in &self.roles {
@@ -116,7 +116,7 @@ impl AccessReport {
         Ok(text)
     }
 
-    /// `-o text`: what is allowed and what is missing, role by role, and the count.
+    /// `-o text`: the allowed and the missing permissions, role by role, and the count.
     #[must_use]
     pub fn text(&self) -> Styled {
         let mut text = Styled::new();
@@ -128,8 +128,8 @@ impl AccessReport {
             for reviewed in self.permissions.iter().filter(|reviewed| role.holds(&reviewed.permission)) {
                 let (style, word) = match reviewed.allowed {
                     Some(true) => (Role::Plain, "allowed"),
-                    Some(false) => (Role::Problem, "missing"),
-                    None => (Role::Problem, "unknown"),
+                    Some(false) => (Role::Error, "missing"),
+                    None => (Role::Error, "unknown"),
                 };
                 let Permission { verb, name, .. } = &reviewed.permission;
                 let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
@@ -141,13 +141,13 @@ impl AccessReport {
         text
     }
 
-    /// What is missing, a line each, and the count: for those who do not see the text.
+    /// The missing permissions, one per line, and the count: for standard error when the text is not shown.
     #[must_use]
     pub fn missing(&self) -> Styled {
         let mut text = Styled::new();
         for reviewed in self.permissions.iter().filter(|reviewed| reviewed.allowed == Some(false)) {
             let purposes: Vec<&str> = reviewed.purposes.iter().map(|purpose| purpose.name()).collect();
-            text.push(Role::Problem, format!("missing for {}: {}", purposes.join(" and "), reviewed.permission));
+            text.push(Role::Error, format!("missing for {}: {}", purposes.join(" and "), reviewed.permission));
             text.line_end();
         }
         text.append(self.summary());
@@ -157,12 +157,12 @@ impl AccessReport {
     fn summary(&self) -> Styled {
         let all = self.permissions.len();
         let count = |allowed| self.permissions.iter().filter(|reviewed| reviewed.allowed == allowed).count();
-        let of = if all == 1 { "1 permission".to_owned() } else { format!("{all} permissions") };
+        let permissions = if all == 1 { "1 permission".to_owned() } else { format!("{all} permissions") };
         let mut sentence = match (count(Some(false)), all) {
-            (0, _) if count(None) == 0 => format!("the user has all {of}"),
-            (0, _) => of,
-            (1, _) => format!("1 of {of} is missing"),
-            (missing, _) => format!("{missing} of {of} are missing"),
+            (0, _) if count(None) == 0 => format!("the user has all {permissions}"),
+            (0, _) => permissions,
+            (1, _) => format!("1 of {permissions} is missing"),
+            (missing, _) => format!("{missing} of {permissions} are missing"),
         };
         if count(None) > 0 {
             let _ = write!(sentence, ", {} unknown", count(None));

@@ -1,8 +1,8 @@
 //! The report of a run of `kubectl reconcile`: one model, the words for it, and a table of formats that show it
 //! ([`formats::FORMATS`]). Values in, texts out: no file, socket, clock or environment.
 //!
-//! - `model` is the contract behind `-o json`: what was found, what was done, and what that means for the exit code.
-//! - [`View`] is how a report is to be shown.
+//! - `model` is the contract behind `-o json`: the findings, the outcomes, and the exit code that follows from them.
+//! - [`View`] has the options for showing a report.
 //! - `words` are sentences, signs and comparisons that several formats share.
 //! - [`formats`] has a file for each output format.
 //! - `merge` reads reports again and joins them.
@@ -35,7 +35,7 @@ pub mod version;
 mod view;
 mod words;
 
-pub use merge::{Merged, Part, merged};
+pub use merge::{MergeInput, Merged, merged};
 pub use model::{
     ApplySetInfo, CLASSES, ClassInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, ContextsSummary,
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,

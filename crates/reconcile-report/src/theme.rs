@@ -1,4 +1,4 @@
-//! How text looks in colours.
+//! The colours of text.
 
 use anstyle::{Ansi256Color, AnsiColor, Color, Style};
 
@@ -62,7 +62,7 @@ impl Theme {
             Role::Change => colored(self.change),
             Role::Remove => colored(self.remove),
             Role::RemoveWord => colored(self.remove).bold().underline(),
-            Role::Problem => colored(self.error).bold(),
+            Role::Error => colored(self.error).bold(),
             Role::Name => Style::new().bold(),
             Role::Note => Style::new().dimmed(),
             Role::Hint => colored(self.hint),

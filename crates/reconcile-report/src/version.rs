@@ -1,4 +1,4 @@
-//! What `version` reports: the program, the server, and whether they were tested together.
+//! The report of `version`: the program, the server, and whether they were tested together.
 
 use reconcile_core::diagnostic::Diagnostic;
 use serde::Serialize;
@@ -35,7 +35,7 @@ struct Client {
     platform: String,
 }
 
-/// How a server relates to the tested ones.
+/// The relation of a server to the tested ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Support {
@@ -45,7 +45,7 @@ pub enum Support {
     Older,
     /// It is newer than all of them.
     Newer,
-    /// It does not say what it is, or nobody may know.
+    /// Its version is not known, or the user may not read it.
     Unknown,
 }
 
@@ -68,7 +68,7 @@ impl VersionReport {
         Self { api_version, kind, command, exit_code: EXIT_SUCCESS, client, cluster, skew, errors: Vec::new() }
     }
 
-    /// The same beside the version of a server.
+    /// The same with the version of a server.
     #[must_use]
     pub fn beside(self, cluster: ClusterInfo) -> Self {
         let [oldest, newest] = [TESTED_SERVERS.0, TESTED_SERVERS.1].map(|minor| format!("1.{minor}"));
@@ -102,7 +102,7 @@ impl VersionReport {
         text
     }
 
-    /// What to warn about.
+    /// The warning about the server's version, if there is one.
     #[must_use]
     pub fn errors(&self) -> &[Diagnostic] {
         &self.errors
@@ -138,7 +138,7 @@ impl Support {
         match self {
             Self::Supported => (Role::Plain, format!("supported ({tested})")),
             Self::Older => {
-                (Role::Problem, format!("not supported: the server is older than those that were tested ({tested})"))
+                (Role::Error, format!("not supported: the server is older than those that were tested ({tested})"))
             }
             Self::Newer => {
                 (Role::Change, format!("not tested: the server is newer than those that were tested ({tested})"))

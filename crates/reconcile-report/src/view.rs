@@ -6,24 +6,24 @@ use reconcile_core::manifest::Source;
 
 use crate::{ObjectReport, Report};
 
-/// How a report is to be shown: what was chosen, and what the place offers where it is read. Every format gets it.
+/// The options for showing a report, from the command line and from the terminal. Every format gets them.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// Columns of a line.
+    /// The width of a line, in columns.
     pub width: usize,
-    /// Whether everything is shown, however long it is.
+    /// True if everything is shown, however long it is.
     pub full: bool,
-    /// Whether only the summary is shown.
+    /// True if only the summary is shown.
     pub summary: bool,
     /// The order of the objects.
     pub sort: Sort,
-    /// How many details are wanted (`-v`).
+    /// The level of detail (`-v`).
     pub verbosity: u8,
-    /// The time from which other times are told, where they are not told as they are.
+    /// The reference for relative times; `None` prints absolute ones.
     pub now: Option<Timestamp>,
-    /// The folder from which the paths of files are told, where it is known; absolute.
+    /// The absolute path of the folder to which paths of files are printed relative, if it is known.
     pub folder: Option<Arc<Path>>,
-    /// The root of the repository that the folder is in, if it is in one; absolute.
+    /// The absolute path of the root of the folder's repository, if it is in one.
     pub repository: Option<Arc<Path>>,
 }
 
@@ -57,7 +57,7 @@ impl Default for View {
 }
 
 impl View {
-    /// Columns of a line where nothing else is known.
+    /// The default width of a line, in columns.
     pub const WIDTH: usize = 100;
 
     /// The objects of a report in the order in which they are shown.
@@ -76,7 +76,7 @@ impl View {
         objects
     }
 
-    /// A time as it is told: as it is, or how long ago.
+    /// A time as it is printed: absolute, or relative as in `5m ago`.
     #[must_use]
     pub fn time(&self, time: &str) -> String {
         let ago = self.now.and_then(|now| {
@@ -92,7 +92,7 @@ impl View {
         }
     }
 
-    /// The name of a file as it is told from the folder: `deploy/web.yaml`.
+    /// The name of a file relative to the folder: `deploy/web.yaml`.
     #[must_use]
     pub fn file<'n>(&self, name: &'n str) -> &'n str {
         let below = self.folder.as_ref().and_then(|folder| {
@@ -104,7 +104,7 @@ impl View {
         if shorter.is_empty() { name } else { shorter }
     }
 
-    /// Where an object is written, as it is told from the folder: `deploy/web.yaml:12`.
+    /// The location of an object, relative to the folder: `deploy/web.yaml:12`.
     #[must_use]
     pub fn place(&self, source: &Source) -> String {
         format!("{}:{}", self.file(&source.file), source.line)
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_from_now_where_that_is_wanted() {
+    fn times_are_relative_on_request() {
         let time = "2026-11-20T10:00:00Z";
         assert_eq!(View::default().time(time), time);
         for (now, told) in [

@@ -3,8 +3,8 @@ use super::*;
 #[track_caller]
 fn candidates_of(words: &[&str], known: &[(Source, &[&str])]) -> (Vec<String>, u8) {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    let of = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
-    let known = known.iter().map(|(source, values)| (*source, of(values))).collect();
+    let owned = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+    let known = known.iter().map(|(source, values)| (*source, owned(values))).collect();
     let Completion { candidates, directive, .. } = complete(&words, &known);
     (candidates.iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect(), directive)
 }
@@ -28,7 +28,7 @@ fn commands_flags_and_values_are_completed() {
     assert!(candidates(&[""]).0.contains(&"snapshot".to_owned()));
 }
 
-/// Bash, zsh and fish put `--flag=` before what is offered.
+/// Bash, zsh and fish put `--flag=` before the candidates.
 #[test]
 fn values_behind_an_equals_sign_are_offered_without_the_flag() {
     assert_eq!(candidates(&["diff", "--color=n"]), (vec!["never".to_owned()], NO_FILES));
@@ -57,15 +57,15 @@ fn values_from_outside_are_offered_where_they_belong() {
         (Source::Managers, &["helm", "hand"]),
         (Source::ApplySets, &["shop", "configmap/web"]),
     ];
-    let of = |words: &[&str]| candidates_of(words, known).0;
-    assert_eq!(of(&["diff", "--context", "prod"]), ["prod-eu", "prod-us"]);
-    assert_eq!(of(&["diff", "--context", "dev,prod-us,p"]), ["dev,prod-us,prod-eu"]);
-    assert_eq!(of(&["diff", "--context=dev,prod-u"]), ["dev,prod-us"]);
-    assert_eq!(of(&["apply", "-n", "shop-"]), ["shop-test"]);
-    assert_eq!(of(&["apply", "--namespace=shop-"]), ["shop-test"]);
-    assert_eq!(of(&["diff", "--report-unmanaged=shop,shop-"]), ["shop,shop-test"]);
-    assert_eq!(of(&["apply", "--adopt", "helm,ha"]), ["helm,hand"]);
-    assert_eq!(of(&["apply", "--prune", "--applyset", "conf"]), ["configmap/web"]);
+    let offered = |words: &[&str]| candidates_of(words, known).0;
+    assert_eq!(offered(&["diff", "--context", "prod"]), ["prod-eu", "prod-us"]);
+    assert_eq!(offered(&["diff", "--context", "dev,prod-us,p"]), ["dev,prod-us,prod-eu"]);
+    assert_eq!(offered(&["diff", "--context=dev,prod-u"]), ["dev,prod-us"]);
+    assert_eq!(offered(&["apply", "-n", "shop-"]), ["shop-test"]);
+    assert_eq!(offered(&["apply", "--namespace=shop-"]), ["shop-test"]);
+    assert_eq!(offered(&["diff", "--report-unmanaged=shop,shop-"]), ["shop,shop-test"]);
+    assert_eq!(offered(&["apply", "--adopt", "helm,ha"]), ["helm,hand"]);
+    assert_eq!(offered(&["apply", "--prune", "--applyset", "conf"]), ["configmap/web"]);
 }
 
 #[test]
@@ -107,12 +107,12 @@ fn every_flag_without_listed_values_is_decided_about() {
 
 #[test]
 fn the_connection_is_read_from_an_unfinished_line() {
-    let of = |words: &[&str]| connection_of(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
-    let connection = of(&["diff", "--context", "prod", "--nonsense", "--kubeconfig=x", "-n", ""]).unwrap();
+    let read = |words: &[&str]| connection_of(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+    let connection = read(&["diff", "--context", "prod", "--nonsense", "--kubeconfig=x", "-n", ""]).unwrap();
     assert_eq!(connection.context.as_deref(), Some("prod"));
     assert_eq!(connection.kubeconfig.as_deref(), Some(std::path::Path::new("x")));
-    assert!(of(&["apply", "--wait", "-n", ""]).is_some(), "`-f` may follow");
-    assert!(of(&["completion", ""]).is_none());
-    assert!(of(&["man", ""]).is_none());
-    assert!(of(&[""]).is_none());
+    assert!(read(&["apply", "--wait", "-n", ""]).is_some(), "`-f` may follow");
+    assert!(read(&["completion", ""]).is_none());
+    assert!(read(&["man", ""]).is_none());
+    assert!(read(&[""]).is_none());
 }

@@ -1,4 +1,4 @@
-//! The schema and the reader agree: on the examples of the documentation, and on what is wrong.
+//! The schema and the reader agree on the examples of the documentation and on invalid configurations.
 
 use std::collections::BTreeSet;
 
@@ -48,8 +48,8 @@ fn read(text: &str) -> Value {
 #[track_caller]
 fn agree(text: &str, is_good: bool) {
     let schema: Value = serde_json::from_str(&schema()).unwrap();
-    let problem = violation(&schema, &read(text)).err();
-    assert_eq!(problem.is_none(), is_good, "the schema: {text}: {problem:?}");
+    let violation = violation(&schema, &read(text)).err();
+    assert_eq!(violation.is_none(), is_good, "the schema: {text}: {violation:?}");
     assert_eq!(parse(text).is_ok(), is_good, "the reader: {text}: {:?}", parse(text).err());
 }
 

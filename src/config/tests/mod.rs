@@ -1,4 +1,4 @@
-//! What a configuration may say, and how mistakes are told.
+//! Valid configurations, and the diagnostics of invalid ones.
 
 mod agreement;
 mod search;
@@ -7,35 +7,37 @@ use serde_json::json;
 
 use super::*;
 
-/// With the two lines that every configuration has.
+/// Adds the two lines that every configuration has.
 fn whole(text: &str) -> String {
     format!("apiVersion: kubectl-reconcile/v1\nkind: Config\n{text}")
 }
 
 fn parse(text: &str) -> Result<Configuration, Vec<String>> {
     let parsed = Configuration::parse(&"c.yaml".into(), text.as_bytes().to_vec());
-    parsed.map_err(|problems| {
-        let with_hint = |problem: &Diagnostic| format!("{problem} ~ {}", problem.hint.as_deref().unwrap_or_default());
-        problems.iter().map(with_hint).collect()
+    parsed.map_err(|diagnostics| {
+        let with_hint =
+            |diagnostic: &Diagnostic| format!("{diagnostic} ~ {}", diagnostic.hint.as_deref().unwrap_or_default());
+        diagnostics.iter().map(with_hint).collect()
     })
 }
 
 #[track_caller]
 fn accepted(text: &str) -> Configuration {
-    parse(&whole(text)).unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
+    parse(&whole(text)).unwrap_or_else(|errors| panic!("{text}: {errors:?}"))
 }
 
-/// The problems without their hints; the lines count from the first behind the two that every configuration has.
+/// The errors without their hints; lines are counted after the two that every configuration has.
 #[track_caller]
 fn refused(text: &str) -> Vec<String> {
-    let problems = parse(&whole(text)).err().unwrap_or_else(|| panic!("accepted: {text}"));
-    let relative = |problem: &String| {
-        let (place, message) = problem.split_once(": ").unwrap();
-        let mut parts = place.split(':').skip(1).map(|number| number.parse::<usize>().unwrap());
+    let errors = parse(&whole(text)).err().unwrap_or_else(|| panic!("accepted: {text}"));
+
+    let relative = |error: &String| {
+        let (location, message) = error.split_once(": ").unwrap();
+        let mut parts = location.split(':').skip(1).map(|number| number.parse::<usize>().unwrap());
         let (line, column) = (parts.next().unwrap(), parts.next().unwrap());
         format!("{}:{column} {}", line - 2, message.split(" ~ ").next().unwrap())
     };
-    problems.iter().map(relative).collect()
+    errors.iter().map(relative).collect()
 }
 
 #[test]
@@ -243,7 +245,7 @@ fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
         "include-secrets",
         "field-manager",
     ] {
-        let problems = refused(&format!("defaults: {{{flag}: x}}"));
-        assert!(problems[0].starts_with(&format!("1:12 `defaults` cannot set `--{flag}`: ")), "{problems:?}");
+        let errors = refused(&format!("defaults: {{{flag}: x}}"));
+        assert!(errors[0].starts_with(&format!("1:12 `defaults` cannot set `--{flag}`: ")), "{errors:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Where a configuration is found, and whose.
+//! The search for a configuration, and the owners whose files it takes.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -32,16 +32,16 @@ fn the_nearest_file_up_to_the_root_of_the_repository_is_found_and_none_beyond_it
     assert!(none(&[&manifest]), "never beyond the root of the repository");
     let at_root = repository.join(".kubectl-reconcile.yaml");
     write(&at_root);
-    assert_eq!(found(&[&manifest]), text(&at_root, Origin::Above));
-    assert_eq!(found(&[&deep]), text(&at_root, Origin::Above));
-    assert_eq!(found(&[&deep.join("*.yaml")]), text(&at_root, Origin::Above));
+    assert_eq!(found(&[&manifest]), text(&at_root, Origin::AboveManifests));
+    assert_eq!(found(&[&deep]), text(&at_root, Origin::AboveManifests));
+    assert_eq!(found(&[&deep.join("*.yaml")]), text(&at_root, Origin::AboveManifests));
     let between = repository.join("a/.kubectl-reconcile.yaml");
     write(&between);
-    assert_eq!(found(&[&deep]), text(&between, Origin::Above), "the nearest one");
-    assert_eq!(found(&[&repository.join("a")]), text(&between, Origin::Beside));
+    assert_eq!(found(&[&deep]), text(&between, Origin::AboveManifests), "the nearest one");
+    assert_eq!(found(&[&repository.join("a")]), text(&between, Origin::NextToManifests));
     write(&repository.join("c/web.yaml"));
     assert!(found(&[&deep, &repository.join("c")]).unwrap_err().contains("two configuration files"));
-    assert_eq!(found(&[&repository.join("c"), &repository.join("c/web.yaml")]), text(&at_root, Origin::Above));
+    assert_eq!(found(&[&repository.join("c"), &repository.join("c/web.yaml")]), text(&at_root, Origin::AboveManifests));
     std::fs::create_dir_all(repository.join("a/b/.git")).unwrap();
     assert!(none(&[&manifest]), "a repository in a repository ends the search");
 }
@@ -62,7 +62,7 @@ fn a_link_that_leads_out_of_the_repository_does_not_count() {
     write(&root.join("repository/team/config.yaml"));
     std::fs::remove_file(root.join("repository/.kubectl-reconcile.yaml")).unwrap();
     std::os::unix::fs::symlink("team/config.yaml", root.join("repository/.kubectl-reconcile.yaml")).unwrap();
-    assert_eq!(found(&[&manifest]).unwrap().unwrap().1, Origin::Beside, "a link inside it does");
+    assert_eq!(found(&[&manifest]).unwrap().unwrap().1, Origin::NextToManifests, "a link inside it does");
 }
 
 /// Only root can give files away.
@@ -81,5 +81,9 @@ fn a_file_of_another_user_does_not_count() {
     assert!(other.found.is_none_or(|(path, _)| !path.starts_with(&root)));
     assert!(other.warnings[0].contains("it belongs to another user"), "{:?}", other.warnings);
     std::os::unix::fs::chown(&manifest, Some(4242), None).unwrap();
-    assert_eq!(found(&[&manifest]).unwrap().unwrap().1, Origin::Beside, "who owns the manifests decides anyway");
+    assert_eq!(
+        found(&[&manifest]).unwrap().unwrap().1,
+        Origin::NextToManifests,
+        "who owns the manifests decides anyway"
+    );
 }

@@ -23,7 +23,8 @@ pub struct Shard {
     pub index: u32,
     /// Number of shards.
     #[schemars(range(min = 1))]
-    pub of: u32,
+    #[serde(rename = "of")]
+    pub count: u32,
 }
 
 impl Shard {
@@ -34,8 +35,8 @@ impl Shard {
         let text = format!("{}/{}/{}/{name}", gvk.group, gvk.kind, namespace.as_deref().unwrap_or_default());
         let hash = digest(&SHA256, text.as_bytes());
         let number = hash.as_ref().iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
-        let index = number.checked_rem(u64::from(self.of)).and_then(|index| u32::try_from(index).ok());
-        Self { index: index.unwrap_or_default(), of: self.of }
+        let index = number.checked_rem(u64::from(self.count)).and_then(|index| u32::try_from(index).ok());
+        Self { index: index.unwrap_or_default(), count: self.count }
     }
 
     /// Returns true if an object is in this shard.
@@ -47,14 +48,14 @@ impl Shard {
     /// Returns true if the number of shards is allowed and the index is below it.
     #[must_use]
     pub fn is_valid(self) -> bool {
-        self.index < self.of && self.of <= MOST
+        self.index < self.count && self.count <= MOST
     }
 }
 
 /// `0/4`
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.index, self.of)
+        write!(f, "{}/{}", self.index, self.count)
     }
 }
 
@@ -62,7 +63,7 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let Some((index, of)) = text.split_once('/') else {
+        let Some((index, count)) = text.split_once('/') else {
             return Err("write the index of the shard and the number of shards, as in `0/4`".to_owned());
         };
         let number = |text: &str, what: &str| {
@@ -73,12 +74,13 @@ impl FromStr for Shard {
             let digits = text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse::<u32>().ok().filter(|_| digits).ok_or_else(|| format!("{what} is not a number: write `0/4`"))
         };
-        let shard = Self { index: number(index, "the index before `/`")?, of: number(of, "the number after `/`")? };
+        let shard =
+            Self { index: number(index, "the index before `/`")?, count: number(count, "the number after `/`")? };
         match shard {
-            Self { of: 0, .. } => Err("there has to be at least one shard, as in `0/1`".to_owned()),
-            Self { of, .. } if of > MOST => Err(format!("there can be at most {MOST} shards")),
-            Self { of, .. } if !shard.is_valid() => {
-                Err(format!("shards are counted from 0: the last one is `{}/{of}`", of.saturating_sub(1)))
+            Self { count: 0, .. } => Err("there has to be at least one shard, as in `0/1`".to_owned()),
+            Self { count, .. } if count > MOST => Err(format!("there can be at most {MOST} shards")),
+            Self { count, .. } if !shard.is_valid() => {
+                Err(format!("shards are counted from 0: the last one is `{}/{count}`", count.saturating_sub(1)))
             }
             valid => Ok(valid),
         }
@@ -105,30 +107,31 @@ mod tests {
             (key("example.com/v1beta1", "Widget", Some("größe"), "x.y"), [0, 1, 0, 4, 5244]),
         ];
         for (key, shards) in vectors {
-            let of = [2, 3, 4, 10, 10_000].map(|of| Shard { index: 0, of }.holding(&key).index);
-            assert_eq!(of, shards, "{key}");
+            let holding = [2, 3, 4, 10, 10_000].map(|count| Shard { index: 0, count }.holding(&key).index);
+            assert_eq!(holding, shards, "{key}");
         }
     }
 
     #[test]
     fn the_version_of_an_object_does_not_move_it() {
-        let of = |api_version| Shard { index: 0, of: 1000 }.holding(&key(api_version, "CronJob", Some("shop"), "tidy"));
-        assert_eq!(of("batch/v1"), of("batch/v1beta1"));
-        assert_ne!(of("batch/v1"), of("v1"));
+        let holding =
+            |api_version| Shard { index: 0, count: 1000 }.holding(&key(api_version, "CronJob", Some("shop"), "tidy"));
+        assert_eq!(holding("batch/v1"), holding("batch/v1beta1"));
+        assert_ne!(holding("batch/v1"), holding("v1"));
     }
 
     #[test]
-    fn every_object_is_in_exactly_one_part() {
+    fn every_object_is_in_exactly_one_shard() {
         for number in 0..200 {
             let key = key("v1", "ConfigMap", Some("shop"), &format!("settings-{number}"));
-            let holders = (0..7).filter(|index| Shard { index: *index, of: 7 }.has(&key)).count();
+            let holders = (0..7).filter(|index| Shard { index: *index, count: 7 }.has(&key)).count();
             assert_eq!(holders, 1);
         }
     }
 
     #[test]
     fn what_is_no_part_is_explained() {
-        assert_eq!("3/4".parse(), Ok(Shard { index: 3, of: 4 }));
+        assert_eq!("3/4".parse(), Ok(Shard { index: 3, count: 4 }));
         assert_eq!("0/1".parse::<Shard>().unwrap().to_string(), "0/1");
         for (text, told) in [
             ("3", "as in `0/4`"),

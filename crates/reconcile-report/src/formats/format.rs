@@ -1,4 +1,4 @@
-//! The output formats: one row for each. The values of `-o`, their help, their completion and what is written come from it.
+//! The output formats: one row for each. The values of `-o`, their help, their completion and their renderers come from it.
 
 use super::text::matrix;
 use super::{github, gitlab, html, json, jsonl, junit, markdown, name, prometheus, sarif, text, unified, yaml};
@@ -11,15 +11,15 @@ pub struct Format {
     pub name: &'static str,
     /// Its help.
     pub help: &'static str,
-    /// What it makes of a report.
+    /// The renderer of a report.
     pub render: Render<Report>,
-    /// What it makes of the reports of several contexts.
+    /// The renderer of the reports of several contexts.
     pub render_all: Render<Reports>,
-    /// Whether it shows objects as a whole, which a comparison keeps only for this.
+    /// True if it shows objects as a whole, which a comparison keeps only for such formats.
     pub shows_versions: bool,
 }
 
-/// How a format renders a report.
+/// The renderer of a format.
 #[derive(Debug)]
 pub enum Render<R> {
     /// Text for people: in colours on a terminal, and shown while the run goes on.
@@ -138,7 +138,8 @@ impl Format {
         matches!(self.render, Render::Lines(_))
     }
 
-    /// Returns true if it shows what a report does not hold: whole objects, or events. A report that was read cannot be shown so.
+    /// Returns true if it shows data that a report does not hold: whole objects, or events. A report read from a file has none of
+    /// it.
     #[must_use]
     pub fn needs_the_run(&self) -> bool {
         self.shows_versions || self.is_lines()

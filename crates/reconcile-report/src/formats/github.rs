@@ -1,7 +1,7 @@
 //! `-o github`: annotations of a GitHub workflow, which show on the lines of a pull request.
 //!
-//! GitHub shows ten annotations of each level for a step, and drops the others without a word. So there is one annotation for
-//! each object, and where there are more than ten of a level, the tenth names the rest.
+//! GitHub shows ten annotations of each level for a step, and silently drops the others. So there is one annotation for each
+//! object, and if there are more than ten of a level, the tenth names the rest.
 
 use reconcile_core::text::visible;
 
@@ -9,7 +9,7 @@ use crate::words::findings::{Finding, Location, findings, worst};
 use crate::words::{describe, location};
 use crate::{Level, Sections, View};
 
-/// How many annotations of a level GitHub shows.
+/// Number of annotations of a level that GitHub shows.
 const SHOWN: usize = 10;
 /// Most findings in one annotation.
 const LINES: usize = 20;
@@ -63,7 +63,7 @@ fn annotations<R: Sections>(report: &R) -> Vec<Annotation<'_>> {
     annotations
 }
 
-/// What was found of one object, at the place of the most important finding.
+/// The findings of one object, at the location of the most important one.
 fn annotation<'r>(found: &[Finding<'r>]) -> Annotation<'r> {
     let level = worst(found).unwrap_or(Level::Note);
     let foremost = found.iter().find(|one| one.level == level);
@@ -80,7 +80,7 @@ fn annotation<'r>(found: &[Finding<'r>]) -> Annotation<'r> {
     Annotation { level, location: foremost.and_then(|one| one.location.clone()), title, lines }
 }
 
-/// One annotation for those that GitHub would not show.
+/// One annotation for all that GitHub would not show.
 fn together<'r>(level: Level, rest: &[&Annotation<'r>]) -> Annotation<'r> {
     let mut lines: Vec<String> = rest.iter().take(NAMED).map(|one| one.title.clone()).collect();
     if let Some(more @ 1..) = rest.len().checked_sub(NAMED) {

@@ -9,7 +9,7 @@ use crate::words::findings::{Finding, findings};
 use crate::words::{describe, fingerprint, location};
 use crate::{Level, Sections, View};
 
-/// Where problems are that no file has: GitLab wants a path for each.
+/// The path of findings without a file: GitLab requires a path for each.
 const NOWHERE: &str = "kubectl-reconcile";
 
 /// One entry (GitLab, "Code Quality report format").

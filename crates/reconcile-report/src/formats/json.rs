@@ -22,7 +22,7 @@ pub fn render<R: Sections + Serialize + Clone>(report: &R, view: &View) -> Strin
     document(&*shown(report, view))
 }
 
-/// The report as it is shown: with all objects, or without those that are large.
+/// The report as it is shown: with all objects as a whole, or without the large ones.
 pub(crate) fn shown<'r, R: Sections + Clone>(report: &'r R, view: &View) -> Cow<'r, R> {
     let is_whole = |section: &Section<'_>| {
         section.report.objects.iter().flat_map(|object| &object.changes).all(|change| size(change) <= LARGE)
@@ -35,7 +35,7 @@ pub(crate) fn shown<'r, R: Sections + Clone>(report: &'r R, view: &View) -> Cow<
     Cow::Owned(shown)
 }
 
-/// The same of one object.
+/// The same for one object.
 pub(crate) fn shown_object<'r>(object: &'r ObjectReport, view: &View) -> Cow<'r, ObjectReport> {
     if view.full || object.changes.iter().all(|change| size(change) <= LARGE) {
         return Cow::Borrowed(object);
@@ -66,7 +66,7 @@ fn size(change: &FieldChange) -> usize {
 /// JSON, which mean the same.
 #[must_use]
 pub fn document<T: Serialize>(value: &T) -> String {
-    // Serialising can fail only for maps whose keys aren't strings, and the model has none.
+    // Serialising can fail only for maps whose keys are not strings, and the model has none.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     format!("{}\n", escaped(&text))
 }

@@ -1,4 +1,4 @@
-//! `-o jsonl`: what happens in a run, one JSON document a line, while it happens; at the end, what the run came to.
+//! `-o jsonl`: the events of a run, one JSON document per line as they happen; at the end, the result of the run.
 
 #![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
 
@@ -12,7 +12,7 @@ use structured_merge::ObjectKey;
 use super::json::{escaped, shown_object};
 use crate::{ObjectReport, Sections, UnmanagedObject, View};
 
-/// One thing that happened.
+/// An event.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Entry<'e> {
@@ -20,7 +20,7 @@ pub enum Entry<'e> {
     Began {
         /// `compare`, `apply` or `wait`.
         stage: &'static str,
-        /// How many objects it is about.
+        /// Number of objects in the stage.
         objects: usize,
     },
     /// A stage of the run is over.
@@ -48,23 +48,23 @@ pub enum Entry<'e> {
         /// As above.
         object: Cow<'e, ObjectReport>,
     },
-    /// What is known of an object changed outside of its turn.
+    /// The facts about an object changed outside of its turn.
     Revised {
         /// As above.
         object: Cow<'e, ObjectReport>,
     },
-    /// The readiness of an object is known, or another than before.
+    /// The readiness of an object is known, or has changed.
     Readiness {
         /// The object.
         object: UnmanagedObject,
         /// Its readiness as in the report.
         readiness: &'e Readiness,
     },
-    /// The waiting was not long enough.
+    /// The wait timed out.
     TimedOut {
-        /// How many objects are not ready.
+        /// Number of objects that are not ready.
         unready: usize,
-        /// How long was waited.
+        /// Duration of the wait.
         after_seconds: f64,
     },
 }
@@ -97,7 +97,7 @@ fn line(fields: &Value) -> String {
     format!("{}\n", escaped(&fields.to_string()))
 }
 
-/// The last lines: the report of each cluster without its objects, and that of all contexts where there are several.
+/// The last lines: the report of each cluster without its objects, and that of all contexts if there are several.
 #[must_use]
 pub fn render<R: Sections + Serialize>(report: &R, _: &View) -> String {
     let mut lines = String::new();
@@ -111,7 +111,7 @@ pub fn render<R: Sections + Serialize>(report: &R, _: &View) -> String {
     lines
 }
 
-/// A report as it is written, without what earlier lines have.
+/// A report as it is written, without the data of earlier lines.
 fn without<T: Serialize>(report: &T, field: &str) -> Value {
     let mut fields = serde_json::to_value(report).unwrap_or_default();
     if let Value::Object(fields) = &mut fields {

@@ -27,7 +27,7 @@ fn suite(section: &Section<'_>, view: &View) -> TestSuite {
         None => format!("kubectl reconcile {command}"),
     });
     let errors: Vec<Finding<'_>> = of_run(section).into_iter().filter(|one| one.level == Level::Error).collect();
-    // A run that ended before it looked at any object has to be seen as well.
+    // A run that ended before it looked at any object has to be visible as well.
     if !errors.is_empty() || section.report.objects.is_empty() && section.report.exit_code > 1 {
         suite.add_test_case(case_of_run(section.report, &errors));
     }
@@ -70,7 +70,7 @@ fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>],
     case
 }
 
-/// What could not be compared or applied is an error, drift that fails the run is a failure.
+/// Writes an object that could not be compared or applied as an error, and drift that fails the run as a failure.
 fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> TestCaseStatus {
     let mut status = match kind(report, object) {
         None => return TestCaseStatus::success(),
@@ -111,7 +111,7 @@ fn lines(found: &[Finding<'_>]) -> String {
     found.iter().map(|one| text(&one.message)).collect::<Vec<_>>().join("\n")
 }
 
-/// Text with everything made visible that XML does not allow, also what is no character.
+/// Text in which everything that XML does not allow is made visible, non-characters included.
 fn text(content: &str) -> String {
     visible(content).replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
 }

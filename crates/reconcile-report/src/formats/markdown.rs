@@ -1,5 +1,5 @@
-//! `-o markdown`: a comment for a pull request, or the summary of a job. A table of all objects about which there is something to
-//! say, and for each of them what differs, folded.
+//! `-o markdown`: a comment for a pull request, or the summary of a job. A table of all objects that are not in sync or have
+//! remarks, and the differences of each, folded.
 
 mod hunk;
 
@@ -15,7 +15,7 @@ use crate::{Level, ObjectReport, Section, Sections, View};
 
 /// Longest comment that GitHub takes, in characters.
 const LIMIT: usize = 65_536;
-/// What is kept free for the line that says what is left out.
+/// Space that is reserved for the line that counts the omissions, in characters.
 const RESERVE: usize = 200;
 /// Most lines of one object.
 const LINES: usize = 200;
@@ -47,7 +47,7 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
     comment.end()
 }
 
-/// What a cluster came to, the problems of the run, and the table.
+/// The result of a cluster, the errors of the run, and the table.
 fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     let report = section.report;
     let result = describe::result(report);
@@ -74,7 +74,7 @@ fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     }
 }
 
-/// What differs in each object.
+/// The differences of each object.
 fn section_details(comment: &mut Comment, section: &Section<'_>, view: &View) {
     for (object, found) in shown(section, view) {
         let context = section.context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
@@ -91,7 +91,7 @@ fn section_details(comment: &mut Comment, section: &Section<'_>, view: &View) {
     }
 }
 
-/// The objects about which there is something to say.
+/// The objects that are not in sync or have remarks.
 fn shown<'r>(section: &Section<'r>, view: &View) -> impl Iterator<Item = (&'r ObjectReport, Vec<Finding<'r>>)> {
     let (context, report) = (section.context, section.report);
     view.sorted(report).into_iter().filter_map(move |object| {
@@ -100,7 +100,7 @@ fn shown<'r>(section: &Section<'r>, view: &View) -> impl Iterator<Item = (&'r Ob
     })
 }
 
-/// The lines of an object's diff: problems first, with the sign that GitHub paints orange.
+/// The lines of an object's diff: errors first, with the sign that GitHub colours orange.
 fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String> {
     let beside = found.iter().filter(|one| !one.is_change);
     let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
@@ -131,7 +131,7 @@ struct Comment {
 }
 
 impl Comment {
-    /// Appends what is short.
+    /// Appends a short text.
     fn push(&mut self, text: &str) {
         self.add(text, "line");
     }
@@ -145,7 +145,7 @@ impl Comment {
             self.length = length;
             return;
         }
-        match self.left_out.iter_mut().find(|(of, _)| *of == noun) {
+        match self.left_out.iter_mut().find(|(other, _)| *other == noun) {
             Some((_, count)) => *count = count.saturating_add(1),
             None => self.left_out.push((noun, 1)),
         }
@@ -172,7 +172,7 @@ fn plural(noun: &str) -> String {
     }
 }
 
-/// A sentence of ours, in which names of configurations may occur: nothing in it is Markdown.
+/// A sentence of the program, which may contain names from outside: nothing in it is Markdown.
 fn sentence(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in visible(text).chars() {

@@ -1,4 +1,4 @@
-//! `-o name`: what differs or was done, as `kubectl get -o name` prints it.
+//! `-o name`: the names of objects that differ or were changed, as `kubectl get -o name` prints them.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ fn lines(names: impl Iterator<Item = String>) -> String {
     names.fold(String::new(), |lines, name| lines + &name + "\n")
 }
 
-/// Returns true for what differs, what was done, and what is not ready. Of an object that could not be compared nobody knows.
+/// Returns true for objects that differ, were changed, or are not ready. Objects that could not be compared are left out.
 fn is_meant(object: &ObjectReport, command: Command) -> bool {
     match command {
         Command::Status => object.is_unready(),

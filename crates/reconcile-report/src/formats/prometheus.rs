@@ -59,7 +59,7 @@ fn escaped(text: &str) -> String {
     visible(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// The labels of every series: the command, and the context where there are several.
+/// The labels of every series: the command, and the context if there are several.
 fn labels(section: &Section<'_>) -> Labels {
     let cluster = section.report.cluster.as_ref().and_then(|cluster| cluster.context.as_deref());
     let context = section.context.or(cluster).unwrap_or_default();
@@ -124,7 +124,7 @@ fn changes(sections: &[Section<'_>]) -> Metric {
     Metric { name: "changes", help: "Differences that the last run found, by class.", samples: samples.collect() }
 }
 
-/// How often each word is said of the objects of a cluster.
+/// Counts the objects of a cluster by these words.
 fn counted(
     section: &Section<'_>,
     label: &'static str,
@@ -181,7 +181,7 @@ fn readiness(sections: &[Section<'_>]) -> Metric {
     Metric { name: "readiness", help: "Objects of the last run, by readiness.", samples }
 }
 
-/// The objects about which something has to be done.
+/// The objects that need a change.
 fn drifting<'r>(section: &Section<'r>) -> impl Iterator<Item = &'r ObjectReport> {
     let (context, report) = (section.context, section.report);
     report.objects.iter().filter(move |object| {

@@ -115,7 +115,7 @@ fn logical(found: &Finding<'_>) -> Value {
     json!({"fullyQualifiedName": name, "kind": if path.is_empty() { "object" } else { "member" }})
 }
 
-/// The file and the line; `None` for what was read from standard input.
+/// The file and the line; `None` for an object that was read from standard input.
 fn physical(location: &Location<'_>, view: &View) -> Option<Value> {
     let path = location::path(location.file, view)?;
     let uri = location::uri(&path);
@@ -133,7 +133,7 @@ fn physical(location: &Location<'_>, view: &View) -> Option<Value> {
     Some(physical)
 }
 
-/// A problem of the run as a whole.
+/// An error of the run as a whole.
 fn notification(found: &Finding<'_>, view: &View) -> Value {
     let mut notification = json!({"level": level(found.level), "message": {"text": found.message}});
     if let Some(physical) = found.location.as_ref().and_then(|at| physical(at, view)) {

@@ -1,7 +1,8 @@
 //! `-o unified`: a patch of the objects as YAML, as people know it from `kubectl diff`.
 //!
-//! It is made of the two versions that the comparison keeps for this format, without what the server alone writes. Secret values
-//! are masked in them as kubectl does. What cannot be said as a patch is a line that begins with `#`, which `patch` skips.
+//! It is made of the two versions that the comparison keeps for this format, without the fields that only the server writes.
+//! Secret values are masked in them as kubectl does. Remarks that are no part of a patch are lines that begin with `#`, which
+//! `patch` skips.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,7 +17,7 @@ use crate::words::line_diff::{MATCHED, grouped};
 use crate::words::{describe, findings, fingerprint};
 use crate::{ObjectReport, Section, Sections, View};
 
-/// How a line begins that is no part of the patch. Those of objects begin with a sign or a blank.
+/// The start of a line that is no part of the patch. The lines of objects begin with a sign or a blank.
 const REMARK: &str = "# ";
 /// Lines of context, as in `diff -u`.
 const CONTEXT: usize = 3;
@@ -29,9 +30,9 @@ pub struct FilePair {
     /// Their name, as that of kubectl: `apps.v1.Deployment.shop.web`. It is safe on every file system and the same object never
     /// has two.
     pub name: String,
-    /// What is in the cluster; `None` if it does not exist.
+    /// The live object; `None` if it does not exist.
     pub live: Option<String>,
-    /// What an apply would leave; `None` if it is to be deleted.
+    /// The object after an apply; `None` if it is to be deleted.
     pub desired: Option<String>,
 }
 
@@ -60,7 +61,7 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
     patch
 }
 
-/// What is to be known beside the patch: all its lines that begin with `#`, without that.
+/// The remarks next to the patch: all its lines that begin with `#`, without that sign.
 #[must_use]
 pub fn remarks<R: Sections>(report: &R, view: &View) -> Vec<String> {
     render(report, view).lines().filter_map(|line| line.strip_prefix(REMARK).map(ToOwned::to_owned)).collect()
@@ -107,7 +108,7 @@ fn file_name(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames
 #[derive(Default)]
 struct FileNames {
     taken: BTreeSet<String>,
-    /// How many files began with this name so far.
+    /// Number of files so far that begin with this name.
     counts: BTreeMap<String, usize>,
 }
 
@@ -137,7 +138,7 @@ fn encoded(part: &str) -> String {
     })
 }
 
-/// What is to be known of an object beside its patch.
+/// The remarks about an object next to its patch.
 fn remarks_of(patch: &mut String, section: &Section<'_>, object: &ObjectReport, has_patch: bool) {
     for found in findings::of_object(section.context, object, section.report.command) {
         if !found.is_change || !has_patch {

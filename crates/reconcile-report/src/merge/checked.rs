@@ -1,25 +1,25 @@
-//! Whether reports are the parts of one run.
+//! Checks that reports are those of the shards of one run.
 
 use std::collections::BTreeMap;
 
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 
-use super::part::Part;
+use super::input::MergeInput;
 
-/// Sorts the parts, and returns the shards that have no report. What cannot be the parts of one run is an error.
-pub(super) fn checked(parts: &mut [Part], cluster: &str) -> Result<Vec<Shard>, Diagnostic> {
+/// Sorts the reports, and returns the shards without a report. Reports that cannot be those of the shards of one run are an error.
+pub(super) fn checked(parts: &mut [MergeInput], cluster: &str) -> Result<Vec<Shard>, Diagnostic> {
     all_shards(parts, cluster)?;
     parts.sort_by_key(|part| part.report().shard);
     let shards = || parts.iter().filter_map(|part| Some((part, part.report().shard?)));
-    let Some((first, Shard { of, .. })) = shards().next() else { return Ok(Vec::new()) };
+    let Some((first, Shard { count, .. })) = shards().next() else { return Ok(Vec::new()) };
     let mut files: BTreeMap<Shard, &str> = BTreeMap::new();
     let mut places: BTreeMap<usize, &str> = BTreeMap::new();
     for (part, shard) in shards() {
         let file = part.file.as_str();
-        if shard.of != of {
+        if shard.count != count {
             let message =
-                format!("{file} is one of {} shards of {cluster}, and {} is one of {of}", shard.of, first.file);
+                format!("{file} is one of {} shards of {cluster}, and {} is one of {count}", shard.count, first.file);
             return refused(message, "merge the reports of one run");
         }
         if let Some(other) = files.insert(shard, file) {
@@ -31,11 +31,11 @@ pub(super) fn checked(parts: &mut [Part], cluster: &str) -> Result<Vec<Shard>, D
         }
         objects(part, shard, &mut places)?;
     }
-    Ok((0..of).map(|index| Shard { index, of }).filter(|shard| !files.contains_key(shard)).collect())
+    Ok((0..count).map(|index| Shard { index, count }).filter(|shard| !files.contains_key(shard)).collect())
 }
 
-/// Several reports of one cluster are those of shards.
-fn all_shards(parts: &[Part], cluster: &str) -> Result<(), Diagnostic> {
+/// Checks that several reports of one cluster are those of shards.
+fn all_shards(parts: &[MergeInput], cluster: &str) -> Result<(), Diagnostic> {
     let Some(without) = parts.iter().find(|part| part.report().shard.is_none()) else { return Ok(()) };
     let other = parts.iter().find(|part| part.report().shard.is_some()).or(parts.last()).unwrap_or(without);
     let message =
@@ -43,8 +43,8 @@ fn all_shards(parts: &[Part], cluster: &str) -> Result<(), Diagnostic> {
     refused(message, "merge the reports of the shards of one run, or those of different clusters")
 }
 
-/// The objects of a report are those of its shard, each in a place of its own.
-fn objects<'p>(part: &'p Part, shard: Shard, places: &mut BTreeMap<usize, &'p str>) -> Result<(), Diagnostic> {
+/// Checks that the objects of a report are those of its shard, each at a position of its own.
+fn objects<'p>(part: &'p MergeInput, shard: Shard, places: &mut BTreeMap<usize, &'p str>) -> Result<(), Diagnostic> {
     let file = part.file.as_str();
     for object in &part.report().objects {
         if object.source.is_some() && !shard.has(&object.key()) {

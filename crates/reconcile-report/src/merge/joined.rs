@@ -1,4 +1,4 @@
-//! One report of the parts of a run.
+//! Joins the reports of the shards of a run.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use reconcile_core::object::Shard;
 use reconcile_core::text::listed;
 use serde_json::Value;
 
-use super::part::Part;
+use super::input::MergeInput;
 use crate::{ClusterInfo, Command, ConfigurationInfo, EXIT_SUCCESS, Report, UnmanagedObject, Verdict};
 
 /// Most shards that a message names.
 const NAMED: usize = 10;
 
-/// One report of the parts.
-pub(super) fn joined(parts: Vec<Part>, missing: &[Shard]) -> Report {
+/// Joins the reports of the shards.
+pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
     let mut reports: Vec<Report> = parts.into_iter().map(|part| part.parsed.report).collect();
     reports.iter_mut().for_each(name_redacted);
     let worst = reports.iter().max_by_key(|report| (report.verdict, report.exit_code));
@@ -37,7 +37,7 @@ pub(super) fn joined(parts: Vec<Part>, missing: &[Shard]) -> Report {
     with_missing(whole, missing)
 }
 
-/// Adds one part. What all parts say is said once.
+/// Adds the report of one shard. Facts that all shards report are kept once.
 fn add(whole: &mut Report, part: Report, told: &mut BTreeSet<String>) {
     whole.cluster = better(whole.cluster.take(), part.cluster);
     whole.fail_on = part.fail_on;
@@ -55,7 +55,7 @@ fn add(whole: &mut Report, part: Report, told: &mut BTreeSet<String>) {
     whole.errors.extend(part.errors.into_iter().filter(|error| told.insert(format!("error: {error}"))));
 }
 
-/// A cluster of which the version is known, rather than one of which it is not.
+/// The first of two clusters, or the other one if only its version is known.
 fn better(one: Option<ClusterInfo>, other: Option<ClusterInfo>) -> Option<ClusterInfo> {
     match (one, other) {
         (Some(one), Some(other)) if one.version.is_none() => Some(other),
@@ -63,7 +63,7 @@ fn better(one: Option<ClusterInfo>, other: Option<ClusterInfo>) -> Option<Cluste
     }
 }
 
-/// Of what is not there, nothing is known: the report is incomplete.
+/// Marks the report as incomplete if shards are missing.
 fn with_missing(report: Report, missing: &[Shard]) -> Report {
     if missing.is_empty() {
         return report;
@@ -75,13 +75,13 @@ fn with_missing(report: Report, missing: &[Shard]) -> Report {
         several => format!("the reports of {} shards are missing: {names}", several.len()),
     };
     let (verdict, exit_code) = (report.verdict, report.exit_code);
-    let problem = Diagnostic::new(Code::Unknown, message).with_hint("run the missing shards, and merge again");
-    let with = report.with_errors(vec![problem]);
-    // What is worse stays so.
+    let diagnostic = Diagnostic::new(Code::Unknown, message).with_hint("run the missing shards, and merge again");
+    let with = report.with_errors(vec![diagnostic]);
+    // A worse verdict stays.
     if verdict > with.verdict { Report { verdict, exit_code, ..with } } else { with }
 }
 
-/// The configuration of all parts.
+/// The configuration of all shards.
 fn configuration(reports: &[Report]) -> Option<ConfigurationInfo> {
     let all: Vec<&ConfigurationInfo> = reports.iter().filter_map(|report| report.configuration.as_ref()).collect();
     let first = *all.iter().find(|one| one.file.is_some()).or(all.first())?;
@@ -89,7 +89,7 @@ fn configuration(reports: &[Report]) -> Option<ConfigurationInfo> {
     Some(ConfigurationInfo { annotated, unmatched: None, ..first.clone() })
 }
 
-/// The ignore rules that match nothing in any part; none where that is not known of a part.
+/// The ignore rules that match nothing in any shard; `None` if that is not known of a shard.
 fn unmatched(reports: &[Report]) -> Option<Vec<String>> {
     let mut parts = reports.iter().map(|report| report.configuration.as_ref()?.unmatched.as_ref());
     let mut unmatched = parts.next()??.clone();
@@ -100,10 +100,10 @@ fn unmatched(reports: &[Report]) -> Option<Vec<String>> {
     Some(unmatched)
 }
 
-/// Numbers of redacted values say which of them are equal within one run. Those of another run count from 1 again, so that each gets
-/// the name of its shard: `#1@2` is number 1 of shard 2, and says nothing about `#1@3`.
+/// Adds the shard to the numbers of redacted values, which say which values are equal within one run. Each run counts from 1:
+/// `#1@2` is number 1 of shard 2, and says nothing about `#1@3`.
 fn name_redacted(report: &mut Report) {
-    let Some(Shard { index, of: 2.. }) = report.shard else { return };
+    let Some(Shard { index, .. }) = report.shard.filter(|shard| shard.count >= 2) else { return };
     for change in report.objects.iter_mut().flat_map(|object| &mut object.changes) {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
             name_numbers(value, index);

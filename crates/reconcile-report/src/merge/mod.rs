@@ -1,21 +1,21 @@
-//! `report merge`: the reports of the parts of one run become one report, and those of several clusters stand side by side.
+//! `report merge`: joins the reports of the shards of one run, and puts those of several clusters side by side.
 
 mod checked;
+mod input;
 mod joined;
 mod parsed;
-mod part;
 
 use std::collections::BTreeSet;
 
 use reconcile_core::diagnostic::Diagnostic;
 
 use checked::checked;
+pub use input::MergeInput;
 use joined::joined;
-pub use part::Part;
 
 use crate::{Command, ContextReport, Report, Reports};
 
-/// What reports come to together.
+/// The result of merging reports.
 #[derive(Debug)]
 pub enum Merged {
     /// They are about one cluster.
@@ -24,8 +24,8 @@ pub enum Merged {
     Several(Box<Reports>),
 }
 
-/// Puts reports together: the parts of one run over each cluster, and the clusters side by side.
-pub fn merged(parts: Vec<Part>) -> Result<Merged, Diagnostic> {
+/// Merges reports: joins the shards of one run over each cluster, and puts the clusters side by side.
+pub fn merged(parts: Vec<MergeInput>) -> Result<Merged, Diagnostic> {
     let command = same_command(&parts)?;
     let mut clusters = by_cluster(parts)?;
     if clusters.len() == 1
@@ -42,7 +42,7 @@ pub fn merged(parts: Vec<Part>) -> Result<Merged, Diagnostic> {
     Ok(Merged::Several(Box::new(Reports::of(command, contexts, Vec::new()))))
 }
 
-fn same_command(parts: &[Part]) -> Result<Command, Diagnostic> {
+fn same_command(parts: &[MergeInput]) -> Result<Command, Diagnostic> {
     let Some(first) = parts.first() else { return Err(Diagnostic::general("there is no report")) };
     let command = first.report().command;
     match parts.iter().find(|part| part.report().command != command) {
@@ -54,12 +54,12 @@ fn same_command(parts: &[Part]) -> Result<Command, Diagnostic> {
     }
 }
 
-/// The reports of each cluster, with its name, in the order in which the clusters are first named. A part of a run that got to know
-/// no cluster belongs to the only one that there is.
-fn by_cluster(parts: Vec<Part>) -> Result<Vec<(String, Vec<Part>)>, Diagnostic> {
-    let known: BTreeSet<_> = parts.iter().filter_map(Part::cluster).map(owned).collect();
+/// The reports of each cluster, with its name, in the order in which the clusters are first named. The report of a run that did not
+/// reach a cluster belongs to the only cluster of the others.
+fn by_cluster(parts: Vec<MergeInput>) -> Result<Vec<(String, Vec<MergeInput>)>, Diagnostic> {
+    let known: BTreeSet<_> = parts.iter().filter_map(MergeInput::cluster).map(owned).collect();
     let only = known.first().filter(|_| known.len() == 1).cloned();
-    let mut clusters: Vec<(Option<Cluster>, String, Vec<Part>)> = Vec::new();
+    let mut clusters: Vec<(Option<Cluster>, String, Vec<MergeInput>)> = Vec::new();
     for part in parts {
         let cluster = part.cluster().map(owned);
         let is_part = part.report().shard.is_some();
@@ -68,8 +68,9 @@ fn by_cluster(parts: Vec<Part>) -> Result<Vec<(String, Vec<Part>)>, Diagnostic> 
             return Err(Diagnostic::general(message).with_hint("merge the shards of each cluster first"));
         }
         let cluster = cluster.or_else(|| only.clone().filter(|_| is_part));
-        let is_same =
-            |(other, ..): &(Option<Cluster>, String, Vec<Part>)| *other == cluster && (cluster.is_some() || is_part);
+        let is_same = |(other, ..): &(Option<Cluster>, String, Vec<MergeInput>)| {
+            *other == cluster && (cluster.is_some() || is_part)
+        };
         if let Some((.., parts)) = clusters.iter_mut().find(|one| is_same(one)) {
             parts.push(part);
             continue;
@@ -89,7 +90,7 @@ fn owned((context, server): (Option<&str>, Option<&str>)) -> Cluster {
 }
 
 /// The report of one cluster.
-fn one(mut parts: Vec<Part>, cluster: &str) -> Result<Report, Diagnostic> {
+fn one(mut parts: Vec<MergeInput>, cluster: &str) -> Result<Report, Diagnostic> {
     if parts.len() == 1
         && let Some(part) = parts.pop_if(|part| part.report().shard.is_none())
     {

@@ -11,15 +11,15 @@ use crate::model::report::{Fixed, api_version};
 /// A report of a file.
 #[derive(Debug)]
 pub struct Parsed {
-    /// Its context, in a report of several.
+    /// Its context, in a report of several contexts.
     pub context: Option<String>,
-    /// The URL of the server of its context, as far as it is known.
+    /// The URL of the server of its context, if it is known.
     pub server: Option<String>,
     /// The report.
     pub report: Report,
 }
 
-/// The reports that a text holds: one, or those of several contexts. The error says what is wrong where.
+/// Reads the reports in a text: one, or those of several contexts. The error has its position.
 pub fn parsed(text: &[u8]) -> Result<Vec<Parsed>, serde_json::Error> {
     let Kind { kind } = serde_json::from_slice(text)?;
     if kind.as_str() != Some("Reports") {
@@ -30,14 +30,14 @@ pub fn parsed(text: &[u8]) -> Result<Vec<Parsed>, serde_json::Error> {
     contexts.into_iter().map(one_of_several).collect()
 }
 
-/// What tells the kinds of documents apart.
+/// The fields that distinguish the kinds of documents.
 #[derive(Deserialize)]
 struct Kind {
     #[serde(default)]
     kind: Value,
 }
 
-/// The reports of several contexts. What they come to together is worked out again.
+/// The reports of several contexts. Their counts are computed again.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Several {
@@ -68,7 +68,7 @@ fn one_of_several(mut fields: serde_json::Map<String, Value>) -> Result<Parsed, 
 }
 
 impl Report {
-    /// The same, with the key of its apply set; an error where it contradicts itself.
+    /// The same, with the key of its apply set; an error if it contradicts itself.
     fn checked(mut self) -> Result<Self, serde_json::Error> {
         if let Some(set) = &mut self.apply_set {
             let parent = &set.parent;

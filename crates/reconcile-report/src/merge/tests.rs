@@ -5,7 +5,7 @@ use super::*;
 use crate::View;
 use crate::formats::json::render;
 
-/// A report with objects that are in sync: `NAME@PLACE` of these ConfigMaps, all of them in the shard.
+/// A report with objects that are in sync: these ConfigMaps with their positions, all of them in the shard.
 fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usize)]) -> Value {
     let objects: Vec<Value> = objects
         .iter()
@@ -47,11 +47,11 @@ fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usi
     report
 }
 
-/// Twelve objects in the order of their plan, divided among this many shards.
-fn shards(of: u32) -> Vec<Value> {
+/// The reports of twelve objects in the order of their plan, divided into this many shards.
+fn shards(count: u32) -> Vec<Value> {
     let whole: Vec<(String, usize)> = (0..12).map(|place| (format!("m-{place}"), place)).collect();
     let part = |index: u32| {
-        let shard = Shard { index, of };
+        let shard = Shard { index, count };
         let is_ours = |(name, _): &&(String, usize)| {
             let gvk = structured_merge::GroupVersionKind::new("v1", "ConfigMap");
             shard.has(&structured_merge::ObjectKey { gvk, namespace: Some("shop".into()), name: name.clone() })
@@ -59,13 +59,14 @@ fn shards(of: u32) -> Vec<Value> {
         let ours: Vec<(String, usize)> = whole.iter().filter(is_ours).cloned().collect();
         report(Some(shard), "inSync", 0, &ours)
     };
-    (0..of).map(part).collect()
+    (0..count).map(part).collect()
 }
 
 fn merge(reports: &[Value]) -> Result<Merged, String> {
-    let part = |(number, report): (usize, &Value)| Part::read(&format!("{number}.json"), report.to_string().as_bytes());
-    let parts: Result<Vec<Vec<Part>>, Diagnostic> = reports.iter().enumerate().map(part).collect();
-    parts.and_then(|parts| merged(parts.into_iter().flatten().collect())).map_err(|problem| problem.to_string())
+    let part =
+        |(number, report): (usize, &Value)| MergeInput::read(&format!("{number}.json"), report.to_string().as_bytes());
+    let parts: Result<Vec<Vec<MergeInput>>, Diagnostic> = reports.iter().enumerate().map(part).collect();
+    parts.and_then(|parts| merged(parts.into_iter().flatten().collect())).map_err(|diagnostic| diagnostic.to_string())
 }
 
 fn whole(reports: &[Value]) -> Report {
@@ -131,7 +132,7 @@ fn a_missing_shard_is_named_and_makes_the_report_incomplete() {
 }
 
 fn report_of_many() -> Value {
-    report(Some(Shard { index: 0, of: 10_000 }), "inSync", 0, &[])
+    report(Some(Shard { index: 0, count: 10_000 }), "inSync", 0, &[])
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn what_does_not_belong_together_is_refused() {
         with(&|parts| parts[1]["command"] = json!("apply")),
         "0.json and 1.json are reports of different commands"
     );
-    let told = with(&|parts| parts[1] = report(Some(Shard { index: 1, of: 3 }), "inSync", 0, &[]));
+    let told = with(&|parts| parts[1] = report(Some(Shard { index: 1, count: 3 }), "inSync", 0, &[]));
     assert!(told.contains("is one of 3 shards"), "{told}");
     let told = with(&|parts| parts[1] = report(None, "inSync", 0, &[]));
     assert!(told.ends_with("are both about prod, and 1.json is not a shard"), "{told}");
@@ -163,11 +164,11 @@ fn what_does_not_belong_together_is_refused() {
 }
 
 #[test]
-fn a_mistake_in_a_file_has_its_place() {
+fn an_error_in_a_file_has_its_location() {
     let text = "{\n  \"kind\": \"Report\",\n  \"command\": 3\n}";
-    let problem = Part::read("a.json", text.as_bytes()).unwrap_err();
-    assert!(problem.to_string().starts_with("a.json:3:"), "{problem}");
-    assert!(!problem.message.contains("line 3"), "{problem}");
+    let diagnostic = MergeInput::read("a.json", text.as_bytes()).unwrap_err();
+    assert!(diagnostic.to_string().starts_with("a.json:3:"), "{diagnostic}");
+    assert!(!diagnostic.message.contains("line 3"), "{diagnostic}");
 }
 
 #[test]
@@ -187,12 +188,12 @@ fn clusters_stand_side_by_side() {
     assert_eq!((reports.contexts[1].report.objects.len(), reports.exit_code), (12, 3));
     // And again, as a document of its own.
     let text = render(&*reports, &View::default());
-    let again = merged(Part::read("all.json", text.as_bytes()).unwrap()).unwrap();
+    let again = merged(MergeInput::read("all.json", text.as_bytes()).unwrap()).unwrap();
     let Merged::Several(again) = again else { panic!("one report") };
     assert_eq!(render(&*again, &View::default()), text);
 }
 
-/// It belongs to the run of the others.
+/// A report that belongs to the run of the others.
 #[test]
 fn a_shard_that_reached_no_cluster_is_there() {
     let mut parts = shards(2);

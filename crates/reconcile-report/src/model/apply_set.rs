@@ -9,11 +9,11 @@ use super::key::no_key;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ApplySetInfo {
-    /// What its members carry as a label.
+    /// Its id, which its members carry as a label.
     pub id: String,
     /// Its parent object.
     pub parent: ParentInfo,
-    /// The namespaces that no manifest names, and in which something is deleted.
+    /// The namespaces with deletions that no manifest names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deletes_in: Vec<String>,
     /// The other shard, which prunes the set; absent if this run does.
@@ -34,20 +34,20 @@ pub struct ParentInfo {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// What has to be done to its list of kinds and namespaces. That alone is no drift.
+    /// The change that its list of kinds and namespaces needs. That alone is not drift.
     pub action: ParentAction,
     /// The key in full, for display.
     #[serde(skip, default = "no_key")]
     pub key: ObjectKey,
 }
 
-/// What has to be done to the list that a parent holds.
+/// The change that the list of a parent needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ParentAction {
     /// Nothing.
     None,
-    /// There is no parent yet.
+    /// The parent does not exist yet.
     Create,
     /// It lists something else.
     Update,
@@ -63,16 +63,17 @@ impl ApplySetInfo {
         Self { id: id.to_owned(), parent, deletes_in: Vec::new(), pruned_by: None }
     }
 
-    /// The same, with the namespaces that no manifest names, and in which something is deleted.
+    /// The same, with the namespaces with deletions that no manifest names.
     #[must_use]
     pub fn deleting_in(mut self, namespaces: Vec<String>) -> Self {
         self.deletes_in = namespaces;
         self
     }
 
-    /// Describes those namespaces, as in ``namespaces `a` and `b`, which no manifest names``; `None` if there are none.
+    /// Describes the namespaces with deletions that no manifest names: ``namespaces `a` and `b`, which no manifest names``;
+    /// `None` if there are none.
     #[must_use]
-    pub fn elsewhere(&self) -> Option<String> {
+    pub fn unnamed_namespaces(&self) -> Option<String> {
         let (last, others) = self.deletes_in.split_last()?;
         let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
         Some(if others.is_empty() {

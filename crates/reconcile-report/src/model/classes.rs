@@ -1,4 +1,4 @@
-//! The classes of changes: one row for each, with all that reports, formats and the command line say of it.
+//! The classes of changes: one row for each, with the words that reports, formats and the command line have for it.
 
 use reconcile_core::compare::Class;
 
@@ -127,13 +127,13 @@ pub struct ClassInfo {
     pub id: &'static str,
     /// The side that changed; none if the difference is no drift.
     pub side: Option<Side>,
-    /// How much a change of it matters as long as nothing was done about it.
+    /// The level of a change of this class, as long as it is not resolved.
     pub level: Level,
     /// A sentence about one change, for lists of rules.
     pub help: &'static str,
-    /// What it matches, for the help of `--fail-on` and for filters.
+    /// A description of the matching changes, for the help of `--fail-on` and for filters.
     pub fields: &'static str,
-    /// Why the field differs.
+    /// The reason for which the field differs.
     pub why: Why,
     /// The same in fewer words, for a note beside the value, its sign and its headline.
     pub note: Why,
@@ -150,21 +150,21 @@ pub enum Side {
     Either,
 }
 
-/// How much a finding matters.
+/// The level of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Worth knowing; nothing has to be done.
     Note,
     /// A difference that `apply` resolves.
     Warning,
-    /// Somebody has to act first.
+    /// Requires somebody to act first.
     Error,
 }
 
-/// Why a field differs, in a few words.
+/// The reason for which a field differs, in a few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// There is nothing to say.
+    /// No reason is given.
     Nothing,
     /// These words.
     Text(&'static str),

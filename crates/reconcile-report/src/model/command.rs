@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Command {
-    /// What differs, and what an apply would do.
+    /// Reports the differences, and the changes that an apply would make.
     Diff,
-    /// What was done.
+    /// Applies the manifests, and reports the outcomes.
     Apply,
-    /// How far the objects are on their way to being ready.
+    /// Reports the readiness of the objects.
     Status,
 }

@@ -11,17 +11,17 @@ pub struct ConfigurationInfo {
     /// The file; absent if only manifests name fields to ignore.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// How many ignore rules of the file are in force.
+    /// Number of ignore rules of the file that are in force.
     pub rules: usize,
-    /// How many manifests name fields to ignore in an annotation.
+    /// Number of manifests that name fields to ignore in an annotation.
     pub annotated: usize,
-    /// With `--shard`: the ignore rules that match nothing in this part, if all of it was compared.
+    /// With `--shard`: the ignore rules that match nothing in this shard, if all of it was compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmatched: Option<Vec<String>>,
 }
 
 impl ConfigurationInfo {
-    /// What to say of ignore rules, by their places, that match nothing at all.
+    /// The warning about ignore rules, given by their locations, that match nothing at all.
     #[must_use]
     pub fn unmatched_warning(places: &[String]) -> Option<String> {
         let count = match places.len() {

@@ -1,4 +1,4 @@
-//! The report of a run in several contexts of the kubeconfig: the report of each, and what they come to together.
+//! The report of a run in several contexts of the kubeconfig: the report of each, and the counts over all of them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::summary::Summary;
 use super::tally::tally;
 use super::verdict::{EXIT_CODES, EXIT_SUCCESS, Verdict};
 
-/// What was found and done in several contexts.
+/// The report of a run in several contexts.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reports {
@@ -30,7 +30,7 @@ pub struct Reports {
     pub exit_code: u8,
     /// Counts over all contexts.
     pub summary: ContextsSummary,
-    /// What to know about the run as a whole.
+    /// Warnings about the run as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The report of each context, in the order in which they were named.
@@ -45,7 +45,7 @@ pub struct ContextReport {
     /// The URL of its server, as far as the kubeconfig has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// What the command reports of this context alone.
+    /// The report on this context alone.
     #[serde(flatten)]
     pub report: Report,
 }
@@ -54,9 +54,9 @@ pub struct ContextReport {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextsSummary {
-    /// How many contexts there are.
+    /// Number of contexts.
     pub contexts: usize,
-    /// How many came to which result.
+    /// Number of contexts by result.
     #[serde(serialize_with = "by_verdict")]
     pub verdicts: BTreeMap<Verdict, usize>,
     /// The objects of all contexts.

@@ -1,4 +1,4 @@
-//! How a diagnostic is written in JSON: in `errors` and in `mistakes` by its location, in the `error` of an object by its reason.
+//! Writes diagnostics as JSON: in `errors` and in `mistakes` with the location, in the `error` of an object with the reason.
 
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ pub(crate) struct WrittenDiagnostic<'a> {
     location: Location<'a>,
     /// One sentence; its wording may change in any version.
     message: &'a str,
-    /// What to do about it.
+    /// The action to take.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
 }
@@ -18,15 +18,15 @@ pub(crate) struct WrittenDiagnostic<'a> {
 /// The `error` of an object.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ObjectError<'a> {
-    /// What a script can decide on.
+    /// The stable code for scripts.
     #[schemars(extend("enum" = Code::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>()))]
     reason: &'a str,
     /// One sentence; its wording may change in any version.
     message: &'a str,
-    /// What to do about it.
+    /// The action to take.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
-    // That of the first mistake, unless it has one itself.
+    // The location of the first mistake, unless the error has one itself.
     #[serde(flatten)]
     location: Location<'a>,
     /// All mistakes in the manifest.

@@ -3,7 +3,7 @@ use reconcile_core::request::RequestError;
 
 use crate::Verdict;
 
-/// Why a run ended before it compared anything.
+/// The failure of a run that ended before it compared anything.
 #[derive(Debug)]
 pub struct Failure {
     /// The verdict, which decides the exit code.
@@ -25,7 +25,7 @@ impl Failure {
         Self { verdict: Verdict::Interrupted, diagnostics: vec![Diagnostic::new(Code::Interrupted, message)] }
     }
 
-    /// The command line asks for what is not possible; the hint says what is.
+    /// The command line asks for something impossible; the hint names a possible way.
     #[must_use]
     pub fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::invalid(Diagnostic::general(message).with_hint(hint))

@@ -59,7 +59,7 @@ impl FailClass {
         }
     }
 
-    /// Returns what it matches, for the help.
+    /// Returns a description of the matching objects, for the help.
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl FailClass {
         }
     }
 
-    /// Returns true if only the fields that other managers added tell whether there is such a difference.
+    /// Returns true if such a difference can be found only in the fields that other managers added.
     #[must_use]
     pub fn needs_unmanaged(&self) -> bool {
         matches!(self, Self::Manual | Self::Of(Class::Unmanaged))
@@ -83,23 +83,23 @@ impl FailClass {
             Self::Drift => object.action != Action::None,
             Self::Manual => !object.beside.is_empty() || object.changes.iter().any(FieldChange::is_manual),
             Self::Replace => object.action == Action::Replace,
-            // They are no objects of the manifests.
+            // These are not objects of the manifests.
             Self::UnmanagedObjects => false,
             Self::Of(class) => object.changes.iter().any(|change| change.class == class),
         }
     }
 }
 
-/// What makes a `diff` fail.
+/// The differences that make a `diff` fail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailOn {
-    /// Nothing does (`--exit-zero`).
+    /// True if none does (`--exit-zero`).
     pub exit_zero: bool,
-    /// Fields that are not yet owned by our field manager do, too (`--strict-ownership`).
+    /// True if fields that are not yet owned by our field manager do, too (`--strict-ownership`).
     pub strict_ownership: bool,
-    /// Only these differences do (`--fail-on`); none for every drift.
+    /// The only differences that do (`--fail-on`); empty for every drift.
     pub classes: Vec<FailClass>,
-    /// Whether fields that other managers added are shown (`--show-unmanaged`), and not only looked at.
+    /// True if fields that other managers added are shown (`--show-unmanaged`), and not only looked at.
     pub show_unmanaged: bool,
 }
 
@@ -110,13 +110,13 @@ impl FailOn {
         classes.iter().any(|class| class.is_in(object)) || self.strict_ownership && object.is_ownership_only()
     }
 
-    /// Returns true if objects that nothing explains make it fail.
+    /// Returns true if unmanaged objects make it fail.
     #[must_use]
     pub fn fails_on_unmanaged_objects(&self) -> bool {
         self.classes.contains(&FailClass::UnmanagedObjects)
     }
 
-    /// Leaves out the fields that other managers added, where only those of manual changes were asked for.
+    /// Leaves out the fields that other managers added, if only manual changes were asked for.
     pub(crate) fn leave_out_unmanaged(&self, objects: &mut [ObjectReport]) {
         let all = self.show_unmanaged || self.classes.contains(&FailClass::Of(Class::Unmanaged));
         let manual = self.classes.contains(&FailClass::Manual);
@@ -127,7 +127,7 @@ impl FailOn {
         }
     }
 
-    /// The names of the differences that make it fail, where they were chosen.
+    /// The names of the differences that make it fail, if they were chosen.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         self.classes.iter().map(|class| class.name()).collect()
     }

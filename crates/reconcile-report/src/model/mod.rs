@@ -1,4 +1,4 @@
-//! What a run found and did: the contract behind `-o json`, and what every format shows.
+//! The results of a run: the contract behind `-o json`, and the data of every format.
 
 mod apply_set;
 pub(crate) mod classes;

@@ -17,26 +17,26 @@ use structured_merge::{FieldPath, GroupVersionKind, ObjectKey};
 use super::diagnostic::ObjectError;
 use super::{diagnostic, read_diagnostic};
 
-/// How many changed fields of an object are looked for in its manifest: each costs a search.
+/// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;
 
-/// What `apply` did with one object.
+/// The outcome of `apply` for one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
-    /// It exists now.
+    /// It was created.
     Created,
-    /// Its fields are as wanted now.
+    /// Its fields were changed to those of the manifest.
     Updated,
-    /// Its values were right, and are recorded as ours now.
+    /// Its values already matched, and are now recorded as owned by our field manager.
     Adopted,
     /// It was deleted and recreated.
     Replaced,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
     /// It is being deleted, but was not gone in time.
     Terminating,
-    /// There was nothing to do.
+    /// It needed no change.
     Unchanged,
     /// Not written, because other managers own fields of the manifest.
     Conflict,
@@ -59,18 +59,18 @@ pub struct ObjectReport {
     pub namespace: Option<String>,
     /// Its name.
     pub name: String,
-    /// Where it is written; absent for a member of an apply set that is in no manifest.
+    /// Its location; absent for a member of an apply set that is in no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// Its place in the order of all objects, with `--shard`.
+    /// Its position in the order of all objects, with `--shard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
-    /// What `apply` has to do.
+    /// The action that `apply` has to take.
     pub action: Action,
-    /// How that was determined.
+    /// The evidence for the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// What differs.
+    /// The differences.
     pub changes: Vec<FieldChange>,
     /// Fields of the manifest that other managers own.
     pub conflicts: Vec<Conflict>,
@@ -88,7 +88,7 @@ pub struct ObjectReport {
     pub ignored: Vec<IgnoredFields>,
     /// Warnings for the author of the manifest.
     pub warnings: Vec<String>,
-    /// Why it could not be compared or written.
+    /// The error for which it could not be compared or written.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -97,38 +97,38 @@ pub struct ObjectReport {
     )]
     #[schemars(with = "Option<ObjectError<'static>>")]
     pub error: Option<Diagnostic>,
-    /// Why it is to be replaced or deleted, is kept, or was skipped.
+    /// The reason for which it is to be replaced or deleted, is kept, or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What to do about that.
+    /// The action to take about the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// What `apply` did.
+    /// The outcome of `apply`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// Its readiness, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readiness: Option<Readiness>,
-    /// Whether it changed during the run, so that its differences are no longer those that were shown.
+    /// True if it changed during the run, so that its differences are no longer those that were shown.
     #[serde(rename = "moved", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_moved: bool,
-    /// What is shown, or decides what is shown, and is not written.
+    /// The facts that decide the output of some formats, and are not part of the JSON.
     #[serde(skip)]
     pub details: Details,
 }
 
-/// What a run knows of an object beyond its JSON: formats show some of it.
+/// The facts about an object that are not part of its JSON: formats show some of them.
 #[derive(Clone, Debug, Default)]
 pub struct Details {
     /// The number of fields that other managers added.
     pub unmanaged: UnmanagedCount,
     /// The warnings that only the write returned.
     pub notes: Vec<String>,
-    /// Whether its manifest names fields to ignore.
+    /// True if its manifest names fields to ignore.
     pub is_annotated: bool,
     /// The lines of the changed fields in the manifest.
     pub lines: BTreeMap<FieldPath, u32>,
-    /// The live object and the object that an apply would leave, of a definition and where that was asked for.
+    /// The live object and the object that an apply would leave: for a definition, and for a format that shows whole objects.
     pub versions: Option<Arc<Versions>>,
     /// The ignore rules that cover a field of it, whether or not the field differs.
     pub rules: BTreeSet<RuleRef>,
@@ -139,7 +139,7 @@ fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, 
 }
 
 impl ObjectReport {
-    /// From the decision about one target.
+    /// The report of the decision about one target.
     #[must_use]
     pub fn new(target: &Target, decision: &Decision) -> Self {
         let mut report = Self::about(target, decision.verdict.clone());
@@ -157,7 +157,7 @@ impl ObjectReport {
         report
     }
 
-    /// From a verdict alone, as on a member of an apply set that no manifest names.
+    /// The report of a verdict alone, for a member of an apply set that no manifest names.
     #[must_use]
     pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
         let mut report = Self {
@@ -193,7 +193,7 @@ impl ObjectReport {
                 (report.changes, report.reason) = (vec![FieldChange::pruned(live)], Some(reason));
             }
             ObjectVerdict::Kept { reason } => report.reason = Some(reason),
-            ObjectVerdict::Unknown(trouble) => report.error = Some(trouble),
+            ObjectVerdict::Unknown(diagnostic) => report.error = Some(diagnostic),
         }
         report
     }
@@ -211,13 +211,13 @@ impl ObjectReport {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// Finds where the changed fields are written.
+    /// Finds the lines of the changed fields.
     fn find_lines(&mut self, target: &Target) {
         let paths = self.changes.iter().map(|change| &change.path).filter(|path| !path.elements().is_empty());
         self.details.lines = paths.take(LINES).map(|path| (path.clone(), target.desired.line_of(path))).collect();
     }
 
-    /// The line of a changed field in the manifest, or of what is nearest to it there, as far as it is known.
+    /// The line of a changed field in the manifest, or of the nearest parent that is written there, if it is known.
     #[must_use]
     pub fn line_of(&self, path: &FieldPath) -> Option<u32> {
         self.details.lines.get(path).copied()
@@ -229,7 +229,7 @@ impl ObjectReport {
         (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
     }
 
-    /// Records that it differs in another way by now than was shown.
+    /// Replaces its differences after it changed during the run.
     pub fn move_to(&mut self, verdict: ObjectVerdict) {
         let now = Self::unwanted(&self.key(), verdict);
         (self.action, self.changes, self.conflicts) = (now.action, now.changes, now.conflicts);
@@ -237,13 +237,13 @@ impl ObjectReport {
         self.is_moved = true;
     }
 
-    /// From the readiness of one target, without a comparison.
+    /// The report of the readiness of one target, without a comparison.
     #[must_use]
     pub fn observed(target: &Target, readiness: Readiness) -> Self {
-        let trouble = readiness.diagnostic.clone();
-        let unknown = trouble.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
+        let diagnostic = readiness.diagnostic.clone();
+        let unknown = diagnostic.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
         let mut report = Self::about(target, ObjectVerdict::Unknown(unknown));
-        if trouble.is_none() {
+        if diagnostic.is_none() {
             (report.action, report.error) = (Action::None, None);
         }
         report.readiness = Some(readiness);
@@ -262,7 +262,7 @@ impl ObjectReport {
         self.details.notes.push(warning);
     }
 
-    /// Records that a member is kept after all.
+    /// Records that a member is kept although it was to be deleted.
     pub fn spare(&mut self, reason: &str) {
         *self =
             Self { is_moved: true, ..Self::unwanted(&self.key(), ObjectVerdict::Kept { reason: reason.to_owned() }) };

@@ -1,4 +1,4 @@
-//! How a diagnostic is read from the JSON that `diagnostic` writes.
+//! Reads diagnostics from the JSON that `diagnostic` writes.
 
 use reconcile_core::diagnostic::{Code, Diagnostic, Location};
 use serde::de::Error as _;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 /// An entry of `errors` or of `mistakes`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Problem {
+struct DiagnosticEntry {
     file: Option<String>,
     line: Option<u32>,
     column: Option<u32>,
@@ -26,11 +26,11 @@ struct ObjectError {
     line: Option<u32>,
     column: Option<u32>,
     #[serde(default)]
-    mistakes: Vec<Problem>,
+    mistakes: Vec<DiagnosticEntry>,
 }
 
-impl From<Problem> for Diagnostic {
-    fn from(Problem { file, line, column, message, hint }: Problem) -> Self {
+impl From<DiagnosticEntry> for Diagnostic {
+    fn from(DiagnosticEntry { file, line, column, message, hint }: DiagnosticEntry) -> Self {
         let location = file.map(|file| Location { file: file.into(), line, column });
         Self { hint, location, ..Self::general(message) }
     }
@@ -38,7 +38,7 @@ impl From<Problem> for Diagnostic {
 
 /// Reads the `errors` of a run.
 pub(crate) fn errors<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Diagnostic>, D::Error> {
-    Ok(Vec::<Problem>::deserialize(deserializer)?.into_iter().map(Diagnostic::from).collect())
+    Ok(Vec::<DiagnosticEntry>::deserialize(deserializer)?.into_iter().map(Diagnostic::from).collect())
 }
 
 /// Reads the `error` of an object.
@@ -47,6 +47,6 @@ pub(crate) fn error<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     let code = Code::ALL.iter().copied().find(|code| code.as_str() == reason);
     let code = code.ok_or_else(|| D::Error::custom(format!("`{reason}` is not a reason of an error")))?;
     let details = mistakes.into_iter().map(Diagnostic::from).collect();
-    let whole = Diagnostic::from(Problem { file, line, column, message, hint });
+    let whole = Diagnostic::from(DiagnosticEntry { file, line, column, message, hint });
     Ok(Some(Diagnostic { code, ..whole }.with_details(details)))
 }

@@ -17,7 +17,7 @@ use super::unmanaged::UnmanagedObject;
 use super::verdict::{EXIT_CODES, Verdict};
 use super::{diagnostic, read_diagnostic};
 
-/// What was found and done in one cluster.
+/// The report of a run in one cluster.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Report {
@@ -36,14 +36,14 @@ pub struct Report {
     /// The exit code of the process.
     #[schemars(extend("enum" = EXIT_CODES))]
     pub exit_code: u8,
-    /// The differences that make it fail, where they were chosen.
+    /// The differences that make it fail, if they were chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "classes")]
     #[schemars(schema_with = "class_names")]
     pub fail_on: Vec<&'static str>,
     /// The cluster; absent offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterInfo>,
-    /// The part of the objects that the run is about, with `--shard`.
+    /// The shard of the run, with `--shard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
     /// The configuration in force.
@@ -58,13 +58,13 @@ pub struct Report {
     pub requests: RequestCounts,
     /// The objects, in the order of the plan.
     pub objects: Vec<ObjectReport>,
-    /// Objects that no manifest, owner or apply set explains, where they were looked for.
+    /// Objects that no manifest, owner or apply set explains, if they were searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmanaged: Option<Vec<UnmanagedObject>>,
     /// Warnings about the run as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Problems of the input or of the run as a whole.
+    /// Errors in the input or of the run as a whole.
     #[serde(serialize_with = "diagnostic::of_run", deserialize_with = "read_diagnostic::errors")]
     #[schemars(with = "Vec<WrittenDiagnostic<'static>>")]
     pub errors: Vec<Diagnostic>,
@@ -91,7 +91,7 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterInfo {
-    /// The context of the kubeconfig, where there is one.
+    /// The context of the kubeconfig, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// The server's URL.
@@ -102,7 +102,7 @@ pub struct ClusterInfo {
 }
 
 impl Report {
-    /// The report of a run that got as far as comparing.
+    /// The report of a run that compared its objects.
     #[must_use]
     pub fn compared(command: Command, mut objects: Vec<ObjectReport>, gate: &FailOn) -> Self {
         gate.leave_out_unmanaged(&mut objects);
@@ -162,7 +162,7 @@ impl Report {
         self
     }
 
-    /// The same, with problems that concern no single object; with any of them, the run is incomplete.
+    /// The same, with errors that concern no single object; any of them makes the run incomplete.
     #[must_use]
     pub fn with_errors(mut self, errors: Vec<Diagnostic>) -> Self {
         if !errors.is_empty() {

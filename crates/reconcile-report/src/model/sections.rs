@@ -7,11 +7,11 @@ use crate::{Command, ContextReport, Report, Reports, Verdict};
 pub struct Section<'r> {
     /// The context; `None` if the run is about one cluster only.
     pub context: Option<&'r str>,
-    /// What was found and done there.
+    /// The report of the cluster.
     pub report: &'r Report,
 }
 
-/// What a run reports, in one context or in several: a format that is written over this renders both.
+/// The report of a run in one context or in several: a format that is written for this trait renders both.
 pub trait Sections {
     /// The command.
     fn command(&self) -> Command;
@@ -23,7 +23,7 @@ pub trait Sections {
     fn general_warnings(&self) -> &[String];
     /// The clusters, in the order in which they were named.
     fn sections(&self) -> Vec<Section<'_>>;
-    /// Their reports, to be changed.
+    /// Their reports, as mutable references.
     fn reports_mut(&mut self) -> Vec<&mut Report>;
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How often each of these occurs.
+/// Counts how often each of these occurs.
 pub(crate) fn tally<K: Ord>(items: impl IntoIterator<Item = K>) -> BTreeMap<K, usize> {
     let mut counts = BTreeMap::new();
     for item in items {

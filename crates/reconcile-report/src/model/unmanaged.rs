@@ -1,4 +1,4 @@
-//! An object that nothing explains, as a report names it.
+//! An unmanaged object, as a report names it.
 
 use std::fmt;
 

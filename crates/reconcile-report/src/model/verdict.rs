@@ -21,8 +21,8 @@ pub(crate) const EXIT_CODES: [u8; 7] =
     [EXIT_SUCCESS, EXIT_DRIFT, EXIT_INVALID, EXIT_UNREACHABLE, EXIT_INCOMPLETE, EXIT_NOT_READY, EXIT_INTERRUPTED];
 
 /// The result of a run.
-// Of several results, the greatest is the worst: the first ones say what was found, and each of the last ones that more is unknown
-// or undone, or that somebody has to act first.
+// The greatest of several results is the worst. The first ones are complete results; with each later one, more is unknown or not
+// done, or somebody has to act first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {

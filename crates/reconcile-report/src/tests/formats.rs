@@ -1,4 +1,4 @@
-//! What each format makes of the rich report: snapshots, to be read by eye, and rules of single formats.
+//! The rich report in each format: snapshots, to be read by eye, and rules of single formats.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn view() -> View {
     View { folder: Some(folder.clone()), repository: Some(folder), ..View::default() }
 }
 
-/// What a format makes of a report.
+/// Renders a report in a format.
 pub fn one(format: &Format, report: &Report) -> String {
     match format.render {
         Render::Text(text) => plain(&text(report, &view())),
@@ -24,7 +24,7 @@ pub fn one(format: &Format, report: &Report) -> String {
     }
 }
 
-/// What it makes of several.
+/// Renders several reports in a format.
 pub fn all(format: &Format, reports: &Reports) -> String {
     match format.render_all {
         Render::Text(text) => plain(&text(reports, &view())),
@@ -75,7 +75,7 @@ fn a_large_object_is_left_out_of_json_unless_all_of_it_is_wanted() {
     let whole = crate::formats::json::render(&report, &View { full: true, ..view() });
     let whole: Value = serde_json::from_str(&whole).unwrap();
     assert_eq!(whole["objects"][0]["changes"][0]["desired"], large);
-    // What is left out of the document stays in the report.
+    // Data that the document leaves out stays in the report.
     assert_eq!(report.objects[0].changes[0].desired, Some(large));
 }
 

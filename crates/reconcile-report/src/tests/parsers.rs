@@ -26,7 +26,7 @@ pub fn of(format: &str) -> fn(&str) {
     }
 }
 
-/// What does not depend on the texts in a document.
+/// The structure of a document, without its texts.
 pub fn shape(format: &str) -> fn(&str) -> String {
     match format {
         "json" | "sarif" | "gitlab" => |text| keys(&serde_json::from_str(text).unwrap()),
@@ -45,12 +45,12 @@ pub fn shape(format: &str) -> fn(&str) -> String {
     }
 }
 
-/// How many names there are, each on its line.
+/// The number of names, one on each line.
 fn names(text: &str) -> usize {
     text.lines().inspect(|line| assert!(line.contains('/'), "{line}")).count()
 }
 
-/// How objects, lists and scalars are nested. Keys may be hostile, too.
+/// The nesting of objects, lists and scalars. Keys may be hostile, too.
 fn keys(value: &Value) -> String {
     match value {
         Value::Object(map) => format!("{{{}}}", map.len()) + &map.values().map(keys).collect::<String>(),

@@ -144,10 +144,10 @@ fn objects(text: &str) -> Vec<ObjectReport> {
     let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new"}, "data": {"a": text, "b": "two\nlines\n"}});
     let mistakes = [(6, "unknown field `replica` in `spec`"), (9, text)].map(|(line, message)| {
         let location = Location { file: "deploy/odd.yaml".into(), line: Some(line), column: Some(3) };
-        let problem = Diagnostic { location: Some(location), ..Diagnostic::general(message) };
-        problem.with_hint("did you mean `replicas`?")
+        let diagnostic = Diagnostic { location: Some(location), ..Diagnostic::general(message) };
+        diagnostic.with_hint("did you mean `replicas`?")
     });
-    let trouble = Diagnostic::new(Code::Invalid, "2 mistakes in the manifest").with_details(mistakes.to_vec());
+    let invalid = Diagnostic::new(Code::Invalid, "2 mistakes in the manifest").with_details(mistakes.to_vec());
     let map = |name: &str| key("v1", "ConfigMap", Some("shop"), name);
     let pruned = ObjectVerdict::Delete { live: manifest.clone(), reason: "no longer in the manifests".to_owned() };
     let kept = ObjectVerdict::Kept { reason: format!("its annotation says so: {text}") };
@@ -182,7 +182,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
         object(
             &key("apps/v1", "Deployment", Some("shop"), "odd"),
             Some(("deploy/odd.yaml", 2)),
-            ObjectVerdict::Unknown(trouble),
+            ObjectVerdict::Unknown(invalid),
         ),
         object(&map("old"), None, pruned),
         object(&map("kept"), None, kept),
@@ -197,7 +197,7 @@ fn cluster(context: &str) -> ClusterInfo {
     }
 }
 
-/// What `diff` found, with a text of others in every place that can hold one.
+/// The report of a `diff`, with this text in every field that can hold text from outside.
 pub fn diff(text: &str) -> Report {
     let set = ApplySetInfo::new("applyset-x-v1", &key("v1", "Secret", Some("shop"), "set"), ParentAction::Update);
     let mut report = Report::compared(Command::Diff, objects(text), &FailOn::default()).with_apply_set(set);
@@ -212,7 +212,7 @@ pub fn diff(text: &str) -> Report {
     report.with_unmanaged(&[key("v1", "ConfigMap", Some("shop"), text)], false)
 }
 
-/// What `apply` did.
+/// The report of an `apply`.
 pub fn apply(text: &str) -> Report {
     let mut objects = objects(text);
     for object in &mut objects {
@@ -237,8 +237,8 @@ pub fn apply(text: &str) -> Report {
 /// A run that ended before it compared anything.
 pub fn stopped(text: &str) -> Report {
     let location = Location { file: "deploy/a,b:c.yaml".into(), line: Some(3), column: Some(5) };
-    let problem = Diagnostic { location: Some(location), ..Diagnostic::general(text) };
-    Report::stopped(Command::Diff, Verdict::Invalid, vec![problem.with_hint("look at line 3")])
+    let diagnostic = Diagnostic { location: Some(location), ..Diagnostic::general(text) };
+    Report::stopped(Command::Diff, Verdict::Invalid, vec![diagnostic.with_hint("look at line 3")])
 }
 
 /// Nothing to do.

@@ -23,14 +23,14 @@ fn load(file: &str) -> Value {
 #[track_caller]
 pub fn check_report(document: &Value) {
     let schema = Validator { root: &REPORT, is_complete: true };
-    schema.check(&REPORT, document).unwrap_or_else(|problem| panic!("{problem}"));
+    schema.check(&REPORT, document).unwrap_or_else(|violation| panic!("{violation}"));
 }
 
 /// A SARIF log. The schema of OASIS refuses unknown fields itself.
 #[track_caller]
 pub fn check_sarif(document: &Value) {
     let schema = Validator { root: &SARIF, is_complete: false };
-    schema.check(&SARIF, document).unwrap_or_else(|problem| panic!("{problem}"));
+    schema.check(&SARIF, document).unwrap_or_else(|violation| panic!("{violation}"));
     for result in document["runs"].as_array().unwrap().iter().flat_map(|run| run["results"].as_array().unwrap()) {
         let physical = &result["locations"][0]["physicalLocation"];
         let uri = physical["artifactLocation"]["uri"].as_str().unwrap_or_default();
@@ -41,7 +41,7 @@ pub fn check_sarif(document: &Value) {
 
 struct Validator<'s> {
     root: &'s Value,
-    /// Whether the properties that the schema names are all that there may be.
+    /// True if only the properties that the schema names are allowed.
     is_complete: bool,
 }
 
@@ -62,7 +62,7 @@ impl Validator<'_> {
                 "properties" => {
                     for (key, below) in with.as_object().unwrap() {
                         let Some(value) = value.get(key) else { continue };
-                        self.check(below, value).map_err(|problem| format!("{key}: {problem}"))?;
+                        self.check(below, value).map_err(|violation| format!("{key}: {violation}"))?;
                     }
                     let known = with.as_object().unwrap();
                     !self.is_complete
@@ -71,7 +71,7 @@ impl Validator<'_> {
                 "additionalProperties" => self.additional(schema, with, value)?,
                 "items" => {
                     for (at, item) in value.as_array().into_iter().flatten().enumerate() {
-                        self.check(with, item).map_err(|problem| format!("[{at}] {problem}"))?;
+                        self.check(with, item).map_err(|violation| format!("[{at}] {violation}"))?;
                     }
                     true
                 }
@@ -81,12 +81,12 @@ impl Validator<'_> {
                 }
                 "anyOf" => with.as_array().unwrap().iter().any(|one| self.check(one, value).is_ok()),
                 "oneOf" => {
-                    let problems: Vec<String> =
+                    let violations: Vec<String> =
                         with.as_array().unwrap().iter().filter_map(|one| self.check(one, value).err()).collect();
-                    if problems.len() == with.as_array().unwrap().len() {
-                        return Err(problems.join(" | "));
+                    if violations.len() == with.as_array().unwrap().len() {
+                        return Err(violations.join(" | "));
                     }
-                    problems.len() + 1 == with.as_array().unwrap().len()
+                    violations.len() + 1 == with.as_array().unwrap().len()
                 }
                 _ => holds(keyword, with, value),
             };
@@ -167,8 +167,8 @@ fn is_formatted(format: &str, text: &str) -> bool {
     }
 }
 
-/// The JSON Schema of reports, derived from their types. Within `v1`, fields may be added, so that other fields are allowed; what has
-/// no value is left out, and never null.
+/// The JSON Schema of reports, derived from their types. Within `v1`, fields may be added, so that other fields are allowed; what
+/// has no value is left out, and never null.
 fn derived() -> String {
     let mut generator = SchemaSettings::draft07().for_serialize().into_generator();
     let reports = [generator.subschema_for::<Report>(), generator.subschema_for::<Reports>()];

@@ -34,7 +34,7 @@ pub(crate) fn change(change: &FieldChange) -> String {
     format!("{path}: {values}{why}")
 }
 
-/// Why a field differs, in a few words; empty where there is nothing to say.
+/// The reason for which a field differs, in a few words; empty if there is none.
 pub(crate) fn why_on_line(change: &FieldChange) -> String {
     let owners =
         |managers: &[Owner]| one_line(&managers.iter().map(owner_in_sentence).collect::<Vec<_>>().join("; "), MESSAGE);
@@ -59,12 +59,12 @@ pub(crate) fn name(object: &ObjectReport) -> String {
     visible(&object.key().to_string()).into_owned()
 }
 
-/// A message of others on one line.
+/// A message from outside on one line.
 pub(crate) fn message(text: &str) -> String {
     one_line(text, MESSAGE)
 }
 
-/// A message with what to do about it.
+/// A message with its hint.
 pub(crate) fn with_hint(text: &str, hint: Option<&str>) -> String {
     match hint {
         Some(hint) => format!("{}; hint: {}", message(text), message(hint)),
@@ -72,12 +72,12 @@ pub(crate) fn with_hint(text: &str, hint: Option<&str>) -> String {
     }
 }
 
-/// What has to be done to an object, or what was done: `update`, `created`, `not compared`.
+/// The action that an object needs, or its outcome: `update`, `created`, `not compared`.
 pub(crate) fn state(object: &ObjectReport) -> &'static str {
     label::label(object).word
 }
 
-/// What a run came to, without what the last line of the text adds.
+/// The result of a run, without the details of the text's last line.
 pub(crate) fn result(report: &Report) -> String {
     let sentence = match report.command {
         _ if report.objects.is_empty() && !report.errors.is_empty() => {

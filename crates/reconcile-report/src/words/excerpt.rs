@@ -1,16 +1,16 @@
-//! Draws lines of the input under a message, the place marked.
+//! Draws lines of the input under a message, with the location marked.
 
 use reconcile_core::diagnostic::{Diagnostic, Excerpt, Line};
 
 use super::styled::{Role, Styled};
 
-/// A problem with its place, its lines and what to do about it; `margin` is before each line.
+/// A diagnostic with its location, its lines and its hint; `margin` is before each line.
 #[must_use]
-pub fn problem(found: &Diagnostic, margin: &str, before: &str) -> Styled {
+pub fn diagnostic(found: &Diagnostic, margin: &str, before: &str) -> Styled {
     let mut text = Styled::new();
-    // What another program says may have several lines.
+    // The message of another program may have several lines.
     for line in format!("{before}{found}").split('\n') {
-        text.push(Role::Problem, format!("{margin}{line}"));
+        text.push(Role::Error, format!("{margin}{line}"));
         text.line_end();
     }
     if let Some(excerpt) = &found.excerpt {
@@ -23,8 +23,8 @@ pub fn problem(found: &Diagnostic, margin: &str, before: &str) -> Styled {
     text
 }
 
-/// Problems one below the other. What to do about several that follow each other is said once, below the last of them.
-pub fn problems<'d>(
+/// Diagnostics one below the other. A hint that several in a row share is printed once, below the last of them.
+pub fn diagnostics<'d>(
     found: impl Iterator<Item = &'d Diagnostic>,
     margin: &str,
     before: impl Fn(&Diagnostic) -> String,
@@ -34,7 +34,7 @@ pub fn problems<'d>(
     while let Some(one) = found.next() {
         let is_said_below = one.hint.is_some() && found.peek().is_some_and(|next| next.hint == one.hint);
         let hint = if is_said_below { None } else { one.hint.clone() };
-        text.append(problem(&Diagnostic { hint, ..one.clone() }, margin, &before(one)));
+        text.append(diagnostic(&Diagnostic { hint, ..one.clone() }, margin, &before(one)));
     }
     text
 }
@@ -68,7 +68,7 @@ fn lines(excerpt: &Excerpt, margin: &str) -> Styled {
 fn mark(text: &mut Styled, line: &Line, margin: &str, width: usize) {
     let Some(mark) = line.mark else { return };
     gutter(text, margin, width, "");
-    let (sign, role) = if mark.is_primary { ("^", Role::Problem) } else { ("-", Role::Note) };
+    let (sign, role) = if mark.is_primary { ("^", Role::Error) } else { ("-", Role::Note) };
     let note = if mark.is_primary { "" } else { " first here" };
     text.push(role, format!(" {}{}{note}", " ".repeat(mark.start), sign.repeat(mark.length)));
     text.line_end();

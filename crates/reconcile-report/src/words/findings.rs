@@ -1,4 +1,4 @@
-//! What a run found, one by one: a rule, how much it matters, a sentence and a place. The formats for code review, tests and
+//! The findings of a run, one by one: a rule, a level, a sentence and a location. The formats for code review, tests and
 //! annotations show these.
 
 use reconcile_core::compare::{Action, FieldChange};
@@ -8,12 +8,12 @@ use super::describe;
 use super::label::outcome_name;
 use crate::{CLASSES, ClassInfo, Command, Level, ObjectReport, Report, Section};
 
-/// What can be found.
+/// A kind of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     /// Its name; for a class of changes that of the report.
     pub id: &'static str,
-    /// How much it matters as long as nothing was done about it.
+    /// The level as long as it is not resolved.
     pub level: Level,
     /// One sentence.
     pub help: &'static str,
@@ -45,7 +45,7 @@ impl From<&ClassInfo> for Rule {
     }
 }
 
-/// A place in a file of the input.
+/// A location in a file of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Location<'r> {
     /// The file as it was named, `stdin` for standard input.
@@ -56,28 +56,28 @@ pub(crate) struct Location<'r> {
     pub column: Option<u32>,
 }
 
-/// One thing that was found.
+/// A finding.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding<'r> {
-    /// What it is.
+    /// The kind.
     pub rule: Rule,
-    /// How much it matters now.
+    /// The current level.
     pub level: Level,
-    /// The context, where there are several.
+    /// The context, if there are several.
     pub context: Option<&'r str>,
     /// The object; `None` if it concerns the run.
     pub object: Option<&'r ObjectReport>,
     /// The field; empty if it concerns the whole object.
     pub path: String,
-    /// Whether it is one of the changes of the object.
+    /// True if it is one of the changes of the object.
     pub is_change: bool,
     /// One sentence, on one line, with everything visible.
     pub message: String,
-    /// Where.
+    /// The location, if it is known.
     pub location: Option<Location<'r>>,
 }
 
-/// Everything that was found in a cluster: problems of the run, then the objects in the order of the plan.
+/// All findings of a cluster: those of the run, then those of the objects in the order of the plan.
 pub(crate) fn findings<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     let mut found = of_run(section);
     for object in &section.report.objects {
@@ -86,7 +86,7 @@ pub(crate) fn findings<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     found
 }
 
-/// Problems of the run as a whole.
+/// The findings of the run as a whole.
 pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     let Report { errors, warnings, unmanaged, .. } = section.report;
     let general = |rule, level, message, location| Finding {
@@ -100,8 +100,8 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
         location,
     };
     let level = |error: &Diagnostic| if error.severity == Severity::Error { Level::Error } else { Level::Note };
-    let told = |error: &Diagnostic| describe::with_hint(&error.message, error.hint.as_deref());
-    let errors = errors.iter().map(|error| general(RUN, level(error), told(error), location_of(error)));
+    let message = |error: &Diagnostic| describe::with_hint(&error.message, error.hint.as_deref());
+    let errors = errors.iter().map(|error| general(RUN, level(error), message(error), location_of(error)));
     let warnings = warnings.iter().map(|text| general(WARNING, Level::Note, describe::message(text), None));
     let unmanaged = unmanaged.iter().flatten().map(|object| {
         let message = format!("{object}: not in the manifests, not owned, and not in an apply set");
@@ -110,12 +110,11 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     errors.chain(warnings).chain(unmanaged).collect()
 }
 
-fn location_of(problem: &Diagnostic) -> Option<Location<'_>> {
-    problem.location.as_ref().map(|at| Location { file: &at.file, line: at.line, column: at.column })
+fn location_of(diagnostic: &Diagnostic) -> Option<Location<'_>> {
+    diagnostic.location.as_ref().map(|at| Location { file: &at.file, line: at.line, column: at.column })
 }
 
-/// What was found of one object, the most important first: nothing for one that is in sync and about which there is nothing to
-/// know.
+/// The findings of one object, the most important first; none for an object that is in sync without remarks.
 pub(crate) fn of_object<'r>(
     context: Option<&'r str>,
     object: &'r ObjectReport,
@@ -134,14 +133,14 @@ pub(crate) fn of_object<'r>(
         location,
     };
     let mut found = Vec::new();
-    for (rule, problem) in problems(object) {
-        let told = describe::with_hint(&problem.message, problem.hint.as_deref());
-        found.push(finding(rule, told, location_of(problem).or_else(|| own.clone())));
+    for (rule, diagnostic) in errors(object) {
+        let message = describe::with_hint(&diagnostic.message, diagnostic.hint.as_deref());
+        found.push(finding(rule, message, location_of(diagnostic).or_else(|| own.clone())));
     }
     if object.action == Action::Replace {
         let reason = object.reason.as_deref().unwrap_or("a field that cannot be changed differs");
         let one = finding(REPLACE, describe::with_hint(reason, object.hint.as_deref()), own.clone());
-        // What `apply` had to leave needs somebody to act.
+        // An object that `apply` could not replace needs somebody to act.
         let level = if object.outcome.is_some() { Level::Error } else { one.level };
         found.push(Finding { level, ..one });
     } else if let Some(outcome) = stopped_by(object) {
@@ -156,7 +155,7 @@ pub(crate) fn of_object<'r>(
         found.push(Finding { path: change.path.to_string(), is_change: true, ..one });
     }
     if let Some(readiness) = object.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
-        // A status that could not be read is told as an error above.
+        // A status that could not be read is reported as an error above.
         if object.error.is_none() || command == Command::Apply {
             found.push(finding(NOT_READY, describe::message(&readiness.message), own.clone()));
         }
@@ -171,7 +170,7 @@ pub(crate) fn of_object<'r>(
     found.into_iter()
 }
 
-/// What was done is no difference any more: `updated: spec.replicas: 5 → 2`.
+/// Turns a resolved difference into a note: `updated: spec.replicas: 5 → 2`.
 fn settle(found: &mut Finding<'_>) {
     let state = found.object.and_then(|object| object.outcome).map(outcome_name).unwrap_or_default();
     found.level = Level::Note;
@@ -181,24 +180,24 @@ fn settle(found: &mut Finding<'_>) {
     };
 }
 
-/// Why an object could not be compared or applied: each mistake in the manifest at its place, or one problem.
-fn problems(object: &ObjectReport) -> impl Iterator<Item = (Rule, &Diagnostic)> {
+/// The errors for which an object could not be compared or applied: each mistake in the manifest at its location, or one error.
+fn errors(object: &ObjectReport) -> impl Iterator<Item = (Rule, &Diagnostic)> {
     let rule = if object.action == Action::Unknown { NOT_COMPARED } else { NOT_APPLIED };
     let error = object.error.iter();
     error
         .flat_map(|error| if error.details.is_empty() { std::slice::from_ref(error) } else { &error.details[..] })
-        .map(move |problem| (rule, problem))
+        .map(move |diagnostic| (rule, diagnostic))
 }
 
-/// Why an object was left as it is, where no error says so.
+/// The reason for which an object was not changed, if no error has it.
 fn stopped_by(object: &ObjectReport) -> Option<String> {
     object.outcome?;
-    let is_told = object.is_done() || object.error.is_some() || !object.conflicts.is_empty();
+    let is_reported = object.is_done() || object.error.is_some() || !object.conflicts.is_empty();
     let reason = object.reason.as_deref().unwrap_or_else(|| describe::state(object));
-    (!is_told).then(|| describe::with_hint(reason, object.hint.as_deref()))
+    (!is_reported).then(|| describe::with_hint(reason, object.hint.as_deref()))
 }
 
-/// How much an object matters, by what was found of it.
+/// The highest level of the findings.
 pub(crate) fn worst(found: &[Finding<'_>]) -> Option<Level> {
     found.iter().map(|finding| finding.level).max()
 }

@@ -1,4 +1,4 @@
-//! What tells a finding from others in every run, so that code-review tools know it again although lines and values moved.
+//! Fingerprints that identify a finding in every run, so that code-review tools recognise it although lines and values changed.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,15 +10,15 @@ use super::describe;
 use super::findings::Finding;
 use crate::ObjectReport;
 
-/// How many bytes of the digest are kept.
+/// Number of bytes of the digest that are kept.
 const LENGTH: usize = 16;
 
-/// A number for a finding that is the same in every run: made of the context, the object, the rule and the field, and of nothing
-/// that was read from the cluster. Of several findings that agree in these, each has a number of its own.
+/// A number for a finding that is the same in every run: derived from the context, the object, the rule and the field, and from
+/// nothing that was read from the cluster. Findings that agree in all of these have different numbers.
 pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> String {
     let group = found.object.map_or("", ObjectReport::group);
     let name = found.object.map(|object| object.key().to_string()).unwrap_or_default();
-    // What concerns the run has nothing but its message.
+    // A finding of the run has nothing but its message.
     let message = if found.object.is_none() || found.path.is_empty() { found.message.as_str() } else { "" };
     let parts = [found.context.unwrap_or_default(), group, &name, found.rule.id, &found.path, message];
     let base = parts.join("\0");
@@ -31,7 +31,7 @@ pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> 
     })
 }
 
-/// What a finding is about: `Deployment shop/web`, `Deployment shop/web in prod`; `None` for a run in one context.
+/// The subject of a finding: `Deployment shop/web`, `Deployment shop/web in prod`; `None` for a run in one context.
 pub(crate) fn subject(found: &Finding<'_>) -> Option<String> {
     match (found.object, found.context) {
         (Some(object), context) => Some(name(object, context)),

@@ -1,4 +1,4 @@
-//! An object in a sign and a word: what has to be done with it, what was done, and how far it is.
+//! The sign and the word for an object: its action, its outcome, or its readiness.
 
 use reconcile_core::compare::Action;
 use reconcile_core::live::readiness::State;
@@ -7,7 +7,7 @@ use crate::{ObjectReport, Outcome};
 
 use super::styled::Role;
 
-/// A word, and what it looks like.
+/// A word and its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label {
     pub word: &'static str,
@@ -22,24 +22,24 @@ struct ActionWords {
     role: Role,
 }
 
-/// Fields that other managers own are in the way.
-const CONFLICT: ActionWords = ActionWords { sign: "!", word: "conflict", to_do: "conflict", role: Role::Problem };
+/// An update that fields of other managers prevent.
+const CONFLICT: ActionWords = ActionWords { sign: "!", word: "conflict", to_do: "conflict", role: Role::Error };
 
 fn action(object: &ObjectReport) -> ActionWords {
-    let of = |sign, word, to_do, role| ActionWords { sign, word, to_do, role };
+    let words = |sign, word, to_do, role| ActionWords { sign, word, to_do, role };
     match object.action {
         Action::Update if !object.conflicts.is_empty() => CONFLICT,
-        Action::Create => of("+", "create", "to create", Role::Add),
-        Action::Update => of("~", "update", "to update", Role::Change),
-        Action::Replace => of("-/+", "replace", "to replace", Role::Remove),
-        Action::Delete => of("-", "delete", "to delete", Role::Remove),
-        Action::Unknown => of("!", "not compared", "not compared", Role::Problem),
-        Action::None if object.is_kept() => of("=", "kept", "kept", Role::Note),
-        Action::None => of("=", "in sync", "in sync", Role::Note),
+        Action::Create => words("+", "create", "to create", Role::Add),
+        Action::Update => words("~", "update", "to update", Role::Change),
+        Action::Replace => words("-/+", "replace", "to replace", Role::Remove),
+        Action::Delete => words("-", "delete", "to delete", Role::Remove),
+        Action::Unknown => words("!", "not compared", "not compared", Role::Error),
+        Action::None if object.is_kept() => words("=", "kept", "kept", Role::Note),
+        Action::None => words("=", "in sync", "in sync", Role::Note),
     }
 }
 
-/// Returns why an object has no fields that differ one by one, if it has none.
+/// Returns the reason for which an object as a whole differs, and not single fields; `None` if fields differ.
 #[must_use]
 pub fn why_without_fields(action: Action) -> Option<&'static str> {
     match action {
@@ -50,13 +50,13 @@ pub fn why_without_fields(action: Action) -> Option<&'static str> {
     }
 }
 
-/// Returns the sign before the name of an object: what would be done.
+/// Returns the sign before the name of an object, which shows its action.
 pub(crate) fn sign(object: &ObjectReport) -> (&'static str, Role) {
     let words = action(object);
     (words.sign, words.role)
 }
 
-/// Returns what an object needs, or what was done with it.
+/// Returns the word for the action that an object needs, or for its outcome.
 pub(crate) fn label(object: &ObjectReport) -> Label {
     result(object).unwrap_or_else(|| {
         let words = action(object);
@@ -72,7 +72,8 @@ pub(crate) fn summary_label(object: &ObjectReport) -> Label {
     })
 }
 
-/// What is known after the run: the readiness, if it was checked and says more than the outcome, or the outcome.
+/// Returns the word for the state after the run: the readiness, if it was checked and adds something to the outcome, or the
+/// outcome.
 fn result(object: &ObjectReport) -> Option<Label> {
     if let Some(readiness) = object.readiness.as_ref().filter(|one| object.outcome.is_none() || !one.is_current()) {
         let Label { word, role } = readiness_label(readiness.state);
@@ -83,7 +84,8 @@ fn result(object: &ObjectReport) -> Option<Label> {
     object.outcome.and_then(outcome_label).or(in_sync)
 }
 
-/// Returns the word for an outcome; none if there was nothing to do. Only a problem leaves the object as it was.
+/// Returns the word for an outcome; `None` if there was nothing to do. Outcomes that left the object as it was have the role of
+/// an error.
 pub(crate) fn outcome_label(outcome: Outcome) -> Option<Label> {
     let (word, role) = match outcome {
         Outcome::Created => ("created", Role::Add),
@@ -91,16 +93,16 @@ pub(crate) fn outcome_label(outcome: Outcome) -> Option<Label> {
         Outcome::Adopted => ("adopted", Role::Note),
         Outcome::Replaced => ("replaced", Role::Change),
         Outcome::Deleted => ("deleted", Role::Remove),
-        Outcome::Conflict => ("conflict", Role::Problem),
-        Outcome::Failed => ("failed", Role::Problem),
-        Outcome::Skipped => ("skipped", Role::Problem),
-        Outcome::Terminating => ("terminating", Role::Problem),
+        Outcome::Conflict => ("conflict", Role::Error),
+        Outcome::Failed => ("failed", Role::Error),
+        Outcome::Skipped => ("skipped", Role::Error),
+        Outcome::Terminating => ("terminating", Role::Error),
         Outcome::Unchanged => return None,
     };
     Some(Label { word, role })
 }
 
-/// Names an outcome, also that nothing was done.
+/// Returns the word for an outcome, `unchanged` included.
 pub(crate) fn outcome_name(outcome: Outcome) -> &'static str {
     outcome_label(outcome).map_or("unchanged", |label| label.word)
 }
@@ -110,10 +112,10 @@ pub(crate) fn readiness_label(state: State) -> Label {
     let (word, role) = match state {
         State::Current => ("ready", Role::Add),
         State::InProgress => ("in progress", Role::Change),
-        State::Failed => ("failed", Role::Problem),
+        State::Failed => ("failed", Role::Error),
         State::Terminating => ("terminating", Role::Remove),
-        State::NotFound => ("not found", Role::Problem),
-        State::Unknown => ("unknown", Role::Problem),
+        State::NotFound => ("not found", Role::Error),
+        State::Unknown => ("unknown", Role::Error),
     };
     Label { word, role }
 }

@@ -6,11 +6,11 @@ use similar::{ChangeTag, DiffOp, group_diff_ops};
 /// Lines of context around a change.
 const CONTEXT: usize = 2;
 
-/// From this many lines on, on both sides together and without what is alike at both ends, texts are not matched: the cost grows
-/// faster than the texts. The bound is one of size, as the same texts have to give the same lines on every machine.
+/// From this many lines on, counted on both sides without the common start and end, texts are not matched: the cost grows faster
+/// than the texts. The bound is a size, not a time, as the same texts have to give the same lines on every machine.
 pub(crate) const MATCHED: usize = 30_000;
 
-/// One line, and whether it goes, comes or stays.
+/// One line, and whether it is removed, added or kept.
 pub(crate) type Line<'t> = (ChangeTag, &'t str);
 
 /// The changed lines of two texts in groups, each with the lines around it.
@@ -27,7 +27,7 @@ fn groups_within<'t>(bound: usize, old: &'t str, new: &'t str) -> Vec<Vec<Line<'
     groups.iter().map(|group| group.iter().flat_map(lines).collect()).collect()
 }
 
-/// The same as operations on lines, with a bound for what is matched and the number of lines around a change.
+/// The same as operations on lines, with a bound for matching and the number of lines around a change.
 pub(crate) fn grouped((bound, context): (usize, usize), old: &[&str], new: &[&str]) -> Vec<Vec<DiffOp>> {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());

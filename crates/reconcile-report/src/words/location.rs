@@ -1,15 +1,15 @@
-//! Files of the input as other programs name them: paths of a repository as URIs, and what is no file at all.
+//! Files of the input as other programs name them: paths in a repository, URIs, and standard input, which is no file.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use crate::View;
 
-/// How standard input is named.
+/// The name of standard input.
 const STDIN: &str = "stdin";
 
-/// A file as the tools of a repository name it: from its root, or else from the working directory; `None` for standard input,
-/// which others cannot open.
+/// The path of a file relative to the root of the repository, or else to the working directory; `None` for standard input, which
+/// other tools cannot open.
 pub(crate) fn path(file: &str, view: &View) -> Option<String> {
     if file == STDIN {
         return None;

@@ -1,4 +1,4 @@
-//! The words for a report: sentences, values, places and comparisons that several formats share.
+//! The words for a report: sentences, values, locations and comparisons that several formats share.
 
 pub(crate) mod describe;
 pub mod excerpt;

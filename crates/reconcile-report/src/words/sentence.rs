@@ -1,4 +1,4 @@
-//! What the sentences about a run are made of: counts in words.
+//! Counts in words, for sentences about a run.
 
 use reconcile_core::live::readiness::State;
 
@@ -6,12 +6,12 @@ use super::label::readiness_label;
 use super::number::grouped;
 use crate::{Outcome, ReadinessCounts, Report, Summary, View};
 
-/// `shard 0/4: …`, in a run over a part of the objects.
+/// `shard 0/4: …`, in a run of a shard.
 pub(crate) fn of_shard(report: &Report, sentence: &str) -> String {
     report.shard.map_or_else(|| sentence.to_owned(), |shard| format!("shard {shard}: {sentence}"))
 }
 
-/// What a pass would do.
+/// The changes that a pass would make, counted.
 pub(crate) fn to_do(counts: &Summary, view: &View) -> String {
     let update = match counts.conflict.min(counts.update) {
         0 => "to update".to_owned(),
@@ -29,13 +29,13 @@ pub(crate) fn to_do(counts: &Summary, view: &View) -> String {
     format!("{sentence}{separator}{}", in_sync(counts, view))
 }
 
-/// `3 to create, 1 to update`, without what there is none of.
+/// `3 to create, 1 to update`, without counts of zero.
 pub(crate) fn counted(parts: &[(usize, &str)]) -> String {
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     parts.map(|(count, what)| format!("{} {what}", grouped(*count))).collect::<Vec<_>>().join(", ")
 }
 
-/// How far the objects are on their way to being ready.
+/// The readiness of the objects, counted.
 pub(crate) fn ready(report: &Report) -> String {
     report.summary.readiness.as_ref().map_or_else(|| "no objects".to_owned(), readiness_counts)
 }
@@ -62,7 +62,7 @@ pub(crate) fn readiness_counts(counts: &ReadinessCounts) -> String {
     parts.join(", ")
 }
 
-/// What an apply did, counted.
+/// The outcomes of an apply, counted.
 pub(crate) fn done(report: &Report) -> String {
     // Somebody said no, or nothing was begun for another reason.
     if !report.objects.is_empty() && report.objects.iter().all(|object| object.outcome.is_none()) {

@@ -1,29 +1,29 @@
-//! Text with roles instead of colours: what a span means is decided here, how it looks in the terminal module.
+//! Text with roles instead of colours: a span has a meaning here, and the theme gives it a colour.
 
 use reconcile_core::text::width;
 
-/// What a span of text is.
+/// The role of a span of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Plain text.
     Plain,
-    /// An object that is to be created, a value or a line that comes.
+    /// An object that is to be created, or an added value or line.
     Add,
     /// An object that is to be changed.
     Change,
-    /// The words of it that are new.
+    /// The added words of a line.
     AddWord,
-    /// An object, a value or a line that goes.
+    /// An object that is to be deleted, or a removed value or line.
     Remove,
-    /// The words of it that go.
+    /// The removed words of a line.
     RemoveWord,
-    /// Something that needs attention.
-    Problem,
+    /// An error, or anything else that needs attention.
+    Error,
     /// An object's name.
     Name,
-    /// What explains: sources, owners, context.
+    /// An explanation: sources, owners, context.
     Note,
-    /// What to do about it.
+    /// A hint: an action to take.
     Hint,
 }
 
@@ -71,13 +71,13 @@ impl Styled {
         &self.spans
     }
 
-    /// How many lines end in it.
+    /// Number of line ends in the text.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.spans.iter().filter(|(_, text)| text == "\n").count()
     }
 
-    /// Columns that it needs on one line.
+    /// The width of the text on one line, in columns.
     #[must_use]
     pub fn width(&self) -> usize {
         self.spans.iter().map(|(_, text)| width(text)).sum()

@@ -20,7 +20,7 @@ pub(crate) fn inline(value: &Value) -> String {
         }
         Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
         Value::String(text) if is_bare(text) => text.clone(),
-        // Three dots say that something is left out.
+        // Three dots stand for an omission.
         other => other.to_string().replace('…', "\\u2026"),
     }
 }
@@ -34,7 +34,7 @@ fn is_redacted(value: &Value) -> bool {
     value.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(REDACTED))
 }
 
-/// Returns true if a string can stand without quotes and still be told from numbers, booleans, null and collections.
+/// Returns true if a string needs no quotes to be distinguished from numbers, booleans, null and collections.
 fn is_bare(text: &str) -> bool {
     let starts_well = text.starts_with(|c: char| c.is_alphabetic() || "/_.*%~$".contains(c))
         || text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_err();
@@ -47,7 +47,7 @@ fn is_bare(text: &str) -> bool {
         && !looks_like_a_change(text)
 }
 
-/// Returns true if a string holds what separates values from each other and from notes: `2 → 3  changed by kubectl`.
+/// Returns true if a string contains a separator between values, or between a value and its note: `2 → 3  changed by kubectl`.
 fn looks_like_a_change(text: &str) -> bool {
     text.contains(['→', '⟶', '➔', '➜', '⇒', '…', '⋯'])
         || text.contains("  ")
@@ -55,7 +55,7 @@ fn looks_like_a_change(text: &str) -> bool {
         || text.contains(is_odd_blank)
 }
 
-/// Blanks that look like the one between words, and are none.
+/// Characters that look like the blank between words, but are different.
 fn is_odd_blank(c: char) -> bool {
     c.is_whitespace() && c != ' '
 }

@@ -14,16 +14,16 @@ pub(crate) struct VerdictWords {
 
 /// Returns the words for a verdict.
 pub(crate) fn verdict(verdict: Verdict, command: Command) -> VerdictWords {
-    let of = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
+    let words = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
     match verdict {
-        Verdict::InSync if command == Command::Status => of("Ready", "in sync", "ready"),
-        Verdict::InSync => of("In sync", "in sync", "without differences"),
-        Verdict::Applied => of("Applied", "applied", "applied"),
-        Verdict::Drift => of("Drift", "drift", "with drift"),
-        Verdict::NotReady => of("Not ready", "not ready", "not ready"),
-        Verdict::Unreachable => of("Unreachable", "the cluster cannot be reached", "unreachable"),
-        Verdict::Incomplete => of("Incomplete", "incomplete", "incomplete"),
-        Verdict::Invalid => of("Invalid", "the input, the configuration or the command line is invalid", "invalid"),
-        Verdict::Interrupted => of("Interrupted", "interrupted", "interrupted"),
+        Verdict::InSync if command == Command::Status => words("Ready", "in sync", "ready"),
+        Verdict::InSync => words("In sync", "in sync", "without differences"),
+        Verdict::Applied => words("Applied", "applied", "applied"),
+        Verdict::Drift => words("Drift", "drift", "with drift"),
+        Verdict::NotReady => words("Not ready", "not ready", "not ready"),
+        Verdict::Unreachable => words("Unreachable", "the cluster cannot be reached", "unreachable"),
+        Verdict::Incomplete => words("Incomplete", "incomplete", "incomplete"),
+        Verdict::Invalid => words("Invalid", "the input, the configuration or the command line is invalid", "invalid"),
+        Verdict::Interrupted => words("Interrupted", "interrupted", "interrupted"),
     }
 }

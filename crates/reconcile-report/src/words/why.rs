@@ -1,4 +1,4 @@
-//! Why a field differs, and who its managers are.
+//! The reason for which a field differs, and its managers.
 
 use reconcile_core::compare::{Class, FieldChange, Owner};
 use reconcile_core::text::visible;
@@ -7,12 +7,12 @@ use structured_merge::Operation;
 use crate::View;
 use crate::model::classes::{ClassInfo, Why};
 
-/// Returns why a field differs, in a few words; `owners` names its managers. Empty if there is nothing to say.
+/// Returns the reason for which a field differs, in a few words; `owners` names its managers. Empty if there is none.
 pub fn why(change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
     words(ClassInfo::of(change.class).why, change, owners)
 }
 
-/// Returns who changed a field or what else there is to know, for a note beside its value.
+/// Returns the manager that changed a field, or another reason for the difference, for a note next to its value.
 pub(crate) fn note(change: &FieldChange, view: &View) -> String {
     words(ClassInfo::of(change.class).note, change, |managers| owners(managers, view))
 }
@@ -26,7 +26,7 @@ fn words(why: Why, change: &FieldChange, owners: impl Fn(&[Owner]) -> String) ->
     }
 }
 
-/// The same in full, where no line above the fields says who added those that the manifest does not have.
+/// The same in full, for output without a line above the fields that names the manager that added them.
 pub(crate) fn why_in_full(change: &FieldChange, view: &View) -> String {
     match change.class {
         Class::Unmanaged => added_by(change.is_manual(), &owners(&change.managers, view)),
@@ -34,7 +34,7 @@ pub(crate) fn why_in_full(change: &FieldChange, view: &View) -> String {
     }
 }
 
-/// Returns who added a field that the manifest does not have: `added by hand: kubectl-edit`.
+/// Returns the manager that added a field that the manifest does not have: `added by hand: kubectl-edit`.
 pub(crate) fn added_by(is_manual: bool, owners: &str) -> String {
     if is_manual { format!("added by hand: {owners}") } else { format!("added by {owners}") }
 }
@@ -61,7 +61,7 @@ pub(crate) fn owner_in_sentence(owner: &Owner) -> String {
     visible(&parts.join(", ")).into_owned()
 }
 
-/// The way in which a manager wrote, where it is not an update of the object itself.
+/// The operation or subresource of a manager, unless it updated the object itself.
 fn way(owner: &Owner) -> &str {
     if owner.subresource.is_empty() && owner.operation == Operation::Apply { "Apply" } else { &owner.subresource }
 }

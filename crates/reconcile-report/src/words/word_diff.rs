@@ -1,4 +1,5 @@
-//! Two values side by side: what differs in them, and how they are shortened so that it stays visible.
+//! Two values side by side: their differences are emphasised, and their common parts are shortened so that the differences stay
+//! visible.
 
 use reconcile_core::text::{end_within, middle_cut, start_within, width};
 use similar::DiffOp;
@@ -6,14 +7,14 @@ use similar::DiffOp;
 use super::line_diff::matched;
 use super::styled::{Role, Styled};
 
-/// Most words that are matched with each other: beyond, only what is alike at both ends counts as alike.
+/// Most words that are matched with each other. Of longer texts, only the common start and end count as equal.
 const MATCHED: usize = 1_000;
-/// What is alike and longer than this many columns is left out first.
+/// Largest width of an equal part that is never shortened, in columns.
 const ALIKE: usize = 10;
-/// Columns of what is alike that stay beside a difference.
+/// Width of an equal part that stays next to a difference, in columns.
 const BESIDE: usize = 8;
 
-/// What is alike in two texts, and what is not.
+/// The equal and the different parts of two texts.
 pub(crate) struct Contrast {
     pub live: Side,
     pub desired: Side,
@@ -47,17 +48,17 @@ impl Contrast {
         Self { live: Side::of(sides.0), desired: Side::of(sides.1) }
     }
 
-    /// Returns true if nothing is alike, so that nothing needs to be emphasised.
+    /// Returns true if the texts have no equal part, so that nothing needs to be emphasised.
     pub fn is_whole(&self) -> bool {
         self.live.0.iter().chain(&self.desired.0).all(|part| part.differs)
     }
 }
 
-/// Which words become which: ranges of both texts, and whether they differ.
+/// The operations that turn one list of words into the other: ranges of both, and whether they differ.
 fn ops(old: &[&str], new: &[&str]) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>, bool)> {
     if old.len().saturating_add(new.len()) <= MATCHED {
-        let of = |op: &DiffOp| (op.old_range(), op.new_range(), !matches!(op, DiffOp::Equal { .. }));
-        return matched(old, new).iter().map(of).collect();
+        let range = |op: &DiffOp| (op.old_range(), op.new_range(), !matches!(op, DiffOp::Equal { .. }));
+        return matched(old, new).iter().map(range).collect();
     }
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
@@ -87,7 +88,8 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// A dot between two differences is not worth being told from them. Both sides have the same parts.
+/// Joins equal parts of one or two characters with the differences around them, such as the dot in a version. Both sides have the
+/// same parts.
 fn join_short(live: &mut [Part], desired: &mut [Part]) {
     let mut is_after_difference = false;
     let differs: Vec<bool> = live.iter().map(|part| part.differs).collect();
@@ -116,8 +118,8 @@ impl Side {
         self.0.iter().map(|part| width(&part.text)).sum()
     }
 
-    /// Leaves out what is alike, but for what is beside a difference.
-    pub fn without_what_is_alike(&self) -> Self {
+    /// Shortens the equal parts to the words next to a difference.
+    pub fn shortened(&self) -> Self {
         let last = self.0.len().saturating_sub(1);
         let part = |(at, part): (usize, &Part)| {
             if part.differs || width(&part.text) <= ALIKE {
@@ -130,12 +132,12 @@ impl Side {
         Self(self.0.iter().enumerate().map(part).collect())
     }
 
-    /// Fits it into this many columns: what is alike goes first, then the middle of what differs.
+    /// Fits the text into this many columns: the equal parts are shortened first, then the middle of the differences.
     pub fn within(&self, columns: usize) -> Self {
         if self.width() <= columns {
             return self.clone();
         }
-        let short = self.without_what_is_alike();
+        let short = self.shortened();
         if short.width() <= columns {
             return short;
         }
@@ -153,7 +155,7 @@ impl Side {
         Self(short.0.iter().map(cut).collect())
     }
 
-    /// Appends it, with what differs emphasised.
+    /// Appends the text, with the differences emphasised.
     pub fn show(&self, text: &mut Styled, role: Role, emphasis: Role) {
         for part in &self.0 {
             text.push(if part.differs { emphasis } else { role }, part.text.clone());
@@ -161,13 +163,13 @@ impl Side {
     }
 }
 
-/// What stays at the start of a part that is alike: up to a separator, if one is near.
+/// The start of an equal part that stays after a difference: up to a separator, if one is near.
 fn head(text: &str) -> &str {
     let head = start_within(text, BESIDE);
     head.rfind(is_separator).filter(|at| *at > 0).and_then(|at| head.get(..=at)).unwrap_or(head)
 }
 
-/// What stays at its end: from a separator on, if one is near.
+/// The end of an equal part that stays before a difference: from a separator on, if one is near.
 fn tail(text: &str) -> &str {
     let tail = end_within(text, BESIDE);
     let end = tail.find(is_separator).and_then(|at| tail.get(at..));
@@ -206,12 +208,12 @@ mod tests {
     #[test]
     fn what_is_alike_is_left_out_and_what_differs_stays() {
         let contrast = Contrast::of("registry.example.com/shop/web:1.3.0", "registry.example.com/shop/web:1.2.9");
-        assert_eq!(shown(&contrast.desired.without_what_is_alike()), "…/web:1.[2.9]");
+        assert_eq!(shown(&contrast.desired.shortened()), "…/web:1.[2.9]");
         let contrast = Contrast::of(
             &format!("--flag={} --level=debug --x={}", "a".repeat(50), "b".repeat(50)),
             &format!("--flag={} --level=info --x={}", "a".repeat(50), "b".repeat(50)),
         );
-        assert_eq!(shown(&contrast.live.without_what_is_alike()), "…--level=[debug] --x=…");
+        assert_eq!(shown(&contrast.live.shortened()), "…--level=[debug] --x=…");
         for columns in 1..60 {
             assert!(contrast.live.within(columns).width() <= columns, "{columns}");
         }

@@ -1,4 +1,4 @@
-//! The changes of an object: where, what, and who did it.
+//! The changes of an object: path, values and managers.
 
 use reconcile_core::compare::FieldChange;
 use structured_merge::{FieldPath, PathElement};
@@ -11,7 +11,7 @@ use crate::formats::text::{foremost, is_shown};
 use crate::words::number::grouped;
 use crate::words::why::why_in_full;
 
-/// All changes of an object that are shown. What they have in common at the start of their paths is written once.
+/// All changes of an object that are shown. The common start of their paths is written once.
 pub(super) fn changes(page: &mut Markup, all: &[FieldChange], limits: &Limits) {
     let shown: Vec<&FieldChange> = all.iter().filter(|change| is_shown(change)).collect();
     if shown.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn changes(page: &mut Markup, all: &[FieldChange], limits: &Limits) {
     more(page, omitted, "change");
 }
 
-/// How many more there are than are shown.
+/// The line that counts the entries that are not shown.
 pub(super) fn more(page: &mut Markup, count: usize, noun: &'static str) {
     let text = match count {
         0 => return,
@@ -64,7 +64,7 @@ fn field(page: &mut Markup, change: &FieldChange, path: &FieldPath, is_inside: b
     page.raw("</li>");
 }
 
-/// Why it differs; a time at the end is not torn apart.
+/// The reason for the difference; a time at the end is not broken across lines.
 fn reason(page: &mut Markup, change: &FieldChange) {
     let why = why_in_full(change, &View::default());
     if why.is_empty() {
@@ -79,7 +79,7 @@ fn reason(page: &mut Markup, change: &FieldChange) {
     page.raw("</span>");
 }
 
-/// The last part of a path, and what is before it.
+/// The last part of a path, and the parts before it.
 fn split_at_name(path: &FieldPath) -> (String, String) {
     let full = path.to_string();
     let parents = path.elements().split_last().map_or(&[][..], |(_, parents)| parents);

@@ -1,4 +1,4 @@
-//! What the page can be filtered by: each object carries the numbers of its values, and the controls offer them.
+//! The filters of the page: each object carries the numbers of its values, and the controls offer them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::words::label::summary_label;
 use crate::words::number::grouped;
 use crate::{ClassInfo, ObjectReport, Role};
 
-/// Distinct values in order, and how many objects have each.
+/// Distinct values in order, and the number of objects with each.
 #[derive(Debug)]
 struct Facet<K> {
     counts: BTreeMap<K, usize>,
@@ -86,7 +86,7 @@ impl<'r> Facets<'r> {
         }
     }
 
-    /// The buttons that choose states, with how many objects are in each.
+    /// The buttons that choose states, with the number of objects in each.
     pub fn buttons(&self, page: &mut Markup) {
         for (number, ((_, word, tone), count)) in self.states.counts.iter().enumerate() {
             page.raw("<button type=\"button\" aria-pressed=\"false\" data-state=\"").number(number);
@@ -134,14 +134,14 @@ impl Numbers<'_> {
     }
 }
 
-/// What is to be done comes first, then problems, and what is in sync last.
+/// The order of the states: pending actions first, then errors, and objects in sync last.
 fn state_of(object: &ObjectReport) -> (u8, &'static str, &'static str) {
     let label = summary_label(object);
     let rank = match label.role {
         Role::Add => 0,
         Role::Change => 1,
         Role::Remove => 2,
-        Role::Problem => 3,
+        Role::Error => 3,
         _ => 4,
     };
     (rank, label.word, tone(label.role))

@@ -1,17 +1,17 @@
 use crate::View;
 
-/// How much of a report is on the page: others decide how long their values are.
+/// The limits on the parts of the page: anyone who may write a live object decides how long its values are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Lines of one field.
+    /// Largest number of lines of one field.
     pub lines: usize,
-    /// Bytes after which a field is cut, at the end of a block of lines.
+    /// Size after which a field is cut at the end of a block of lines, in bytes.
     pub field_bytes: usize,
-    /// Changes, conflicts or warnings of one object.
+    /// Largest number of changes, conflicts or warnings of one object.
     pub items: usize,
-    /// Bytes after which an object is cut, at the end of a field.
+    /// Size after which an object is cut at the end of a field, in bytes.
     pub object_bytes: usize,
-    /// Bytes after which objects are shown without their details.
+    /// Size after which objects are shown without their details, in bytes.
     pub page_bytes: usize,
 }
 

@@ -1,9 +1,9 @@
-//! HTML in the making: what comes from outside can enter it only as text.
+//! Writes HTML: values from outside can enter it only as text.
 
 use reconcile_core::text::visible;
 
-/// Markup. Literals of the program are written as they are; every other text is escaped, so that it cannot become markup, and what
-/// a browser would hide or reorder in it is made visible.
+/// Markup. Literals of the program are written as they are; every other text is escaped, so that it cannot become markup, and
+/// characters that a browser would hide or reorder are made visible.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Markup(String);
 
@@ -59,7 +59,7 @@ impl Markup {
         self
     }
 
-    /// How many bytes it takes.
+    /// Size in bytes.
     pub fn len(&self) -> usize {
         self.0.len()
     }

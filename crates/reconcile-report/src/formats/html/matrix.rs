@@ -8,7 +8,7 @@ use crate::formats::text::matrix::{is_stopped, rows};
 use crate::words::number::grouped;
 use crate::{ContextReport, Reports, View};
 
-/// How many objects are shown.
+/// Largest number of objects that are shown.
 const SHOWN: usize = 1_000;
 
 /// A table with a row for each object that needs something anywhere, and a column for each context that was looked at.

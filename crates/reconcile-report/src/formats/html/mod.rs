@@ -29,7 +29,7 @@ use crate::{Command, Report, Reports, View};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// How many objects are open from the start.
+/// Largest number of objects that are open from the start.
 const OPEN: usize = 25;
 
 /// The page of a report.
@@ -107,7 +107,7 @@ fn page(title: &str, command: Command, header: &Markup, facets: &Facets<'_>, bod
     page.finish()
 }
 
-/// What works only with the script: hidden until it runs.
+/// The controls that work only with the script: hidden until it runs.
 fn controls(page: &mut Markup, facets: &Facets<'_>) {
     page.raw("<div id=\"controls\" role=\"search\" aria-label=\"Filter\" hidden>\n<div class=\"row\">");
     page.raw("<div class=\"states\" role=\"group\" aria-label=\"State\">");

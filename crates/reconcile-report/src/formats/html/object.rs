@@ -1,4 +1,4 @@
-//! One object: a line that says what it is, and its details below.
+//! One object: a line with its name and state, and its details below.
 
 use reconcile_core::compare::{Action, Evidence};
 
@@ -9,19 +9,19 @@ use super::markup::Markup;
 use super::styled::styled;
 use super::tone::tone;
 use super::value::{whole, yaml};
-use crate::formats::text::{conflict_hint, is_shown, problem};
+use crate::formats::text::{conflict_hint, is_shown, object_error};
 use crate::words::label::{sign, summary_label};
 use crate::words::why::owner_text;
 use crate::{ObjectReport, View};
 
-/// How objects are shown, and what they are found by.
+/// Writes objects, with the numbers by which the filters find them.
 pub(super) struct Objects<'f> {
     pub numbers: Numbers<'f>,
     pub limits: Limits,
     pub view: &'f View,
 }
 
-/// Returns true if there is nothing to say of an object but that it is in sync.
+/// Returns true if an object is in sync without remarks.
 pub(super) fn is_quiet(object: &ObjectReport) -> bool {
     object.action == Action::None
         && object.outcome.is_none_or(|_| object.is_done())
@@ -34,7 +34,7 @@ pub(super) fn is_quiet(object: &ObjectReport) -> bool {
 }
 
 impl Objects<'_> {
-    /// An object that needs nothing: a line.
+    /// Writes an object that needs nothing as a line.
     pub fn quiet(&self, page: &mut Markup, object: &ObjectReport, id: (usize, usize)) {
         page.raw("<li class=\"o quiet\"");
         self.identity(page, object, id);
@@ -43,7 +43,7 @@ impl Objects<'_> {
         page.raw("</div></li>");
     }
 
-    /// An object with its details, opened or not.
+    /// Writes an object with its details, opened or not.
     pub fn object(&self, page: &mut Markup, object: &ObjectReport, id: (usize, usize), is_open: bool) {
         page.raw("<li class=\"o\"");
         self.identity(page, object, id);
@@ -91,7 +91,7 @@ impl Objects<'_> {
             page.element("<p class=\"hint\">hint: <span", hint, "</span></p>");
         }
         let what = if object.action == Action::Unknown { "cannot compare" } else { "cannot apply" };
-        styled(page, &problem(what, object, self.view));
+        styled(page, &object_error(what, object, self.view));
         changes(page, &object.changes, &self.limits);
         self.conflicts(page, object);
         self.notes(page, object);
@@ -138,7 +138,7 @@ impl Objects<'_> {
         more(page, notes.count(), "note");
     }
 
-    /// What few people want to know: the version of the API, and what the result rests on.
+    /// Writes details that few people need: the version of the API, and the evidence for the result.
     fn footing(page: &mut Markup, object: &ObjectReport) {
         page.raw("<p class=\"foot\">").text(&object.api_version);
         page.raw(match object.evidence {

@@ -1,5 +1,5 @@
-//! What the browser may do with the page: show its own style sheet and run its own script, both known by their hash, and load
-//! nothing.
+//! The content security policy of the page: the browser may use its style sheet and run its script, both allowed by their hash,
+//! and load nothing.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

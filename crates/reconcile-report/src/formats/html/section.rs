@@ -1,4 +1,4 @@
-//! What is said of one report: the facts of the run, its problems, and its objects.
+//! The section of one report: the facts of the run, its errors, and its objects.
 
 use super::markup::Markup;
 use super::object::{Objects, is_quiet};
@@ -9,14 +9,14 @@ use crate::words::number::grouped;
 use crate::words::{describe, excerpt};
 use crate::{Command, ContextReport, ObjectReport, Report, View};
 
-/// A report, and the number that its objects are told by.
+/// A report, and the number that identifies its objects on the page.
 pub(super) struct Section<'r> {
     pub report: &'r Report,
     pub number: usize,
 }
 
 impl Section<'_> {
-    /// How many objects there are that have something to say.
+    /// Number of objects that are not in sync or have remarks.
     pub fn shown(&self) -> usize {
         self.report.objects.iter().filter(|object| !is_quiet(object)).count()
     }
@@ -25,7 +25,7 @@ impl Section<'_> {
     pub fn write(&self, page: &mut Markup, objects: &Objects<'_>, is_open: bool) {
         for error in &self.report.errors {
             page.raw("<div class=\"error\">");
-            styled(page, &excerpt::problem(error, "", "error: "));
+            styled(page, &excerpt::diagnostic(error, "", "error: "));
             page.raw("</div>\n");
         }
         warnings(page, &self.report.warnings);
@@ -62,7 +62,7 @@ pub(super) fn warnings(page: &mut Markup, warnings: &[String]) {
     }
 }
 
-/// What one of several contexts came to, in a sentence.
+/// The result of one of several contexts, in a sentence.
 pub(super) fn sentence(one: &ContextReport) -> String {
     if matrix::is_stopped(&one.report) {
         return styled::sentence(&matrix::stopped(one));
@@ -70,7 +70,7 @@ pub(super) fn sentence(one: &ContextReport) -> String {
     result(&one.report)
 }
 
-/// What a run came to, as the last line of the text says it.
+/// The result of a run, as in the last line of the text.
 pub(super) fn result(report: &Report) -> String {
     if report.command == Command::Status {
         describe::result(report)
@@ -79,7 +79,7 @@ pub(super) fn result(report: &Report) -> String {
     }
 }
 
-/// Where the run looked, and how it ended.
+/// The cluster of the run, and its result.
 pub(super) fn facts(page: &mut Markup, report: &Report) {
     page.raw("<dl class=\"facts\">");
     let mut fact = |name: &'static str, value: &str| {

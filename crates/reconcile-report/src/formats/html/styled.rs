@@ -2,7 +2,7 @@ use super::markup::Markup;
 use super::tone::tone;
 use crate::Styled;
 
-/// What is before each line about an object, below whose name it is on a terminal.
+/// The indentation of each line below the name of an object on a terminal.
 const MARGIN: &str = "    ";
 
 /// Writes text as the text output has it, line by line, without its margin.

@@ -8,7 +8,7 @@ use super::limits::Limits;
 use super::{SCRIPT, STYLE, policy, render, render_all, render_within};
 use crate::{ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports, View};
 
-/// What would end a script, an attribute, a comment or a line, or deceive a reader.
+/// Text that would end a script, an attribute, a comment or a line, or deceive a reader.
 const HOSTILE: &str =
     "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`]]>-->|\u{202e}\u{1b}[2J\u{2028}\n&lt;";
 
@@ -52,7 +52,7 @@ fn page(objects: Vec<ObjectReport>) -> String {
     render(&Report::compared(Command::Diff, objects, &FailOn::default()), &View::default())
 }
 
-/// Every place of the model that holds text of others.
+/// A report with hostile text in every field of the model that holds text from outside.
 fn hostile() -> Report {
     let mut object = changed(
         HOSTILE,
@@ -91,7 +91,7 @@ fn is_harmless(page: &str) {
     assert_eq!(page.matches("<img").count(), 0);
     let hidden = page.chars().find(|c| *c != '\n' && reconcile_core::text::is_hidden(*c));
     assert_eq!(hidden, None);
-    // In every tag there are only names and quoted values of ours.
+    // Every tag has only names and quoted values of the program.
     for tag in page.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(tag, _)| tag) {
         assert!(!tag.contains("onerror") && tag.matches('"').count().is_multiple_of(2), "<{tag}>");
     }
@@ -101,12 +101,12 @@ fn is_harmless(page: &str) {
 fn text_of_others_stays_text() {
     let report = hostile();
     is_harmless(&render(&report, &View::default()));
-    let of = |name: &str| ContextReport {
+    let in_context = |name: &str| ContextReport {
         context: name.to_owned(),
         server: Some(HOSTILE.to_owned()),
         report: report.clone(),
     };
-    let reports = Reports::of(Command::Diff, vec![of(HOSTILE), of("b")], vec![HOSTILE.to_owned()]);
+    let reports = Reports::of(Command::Diff, vec![in_context(HOSTILE), in_context("b")], vec![HOSTILE.to_owned()]);
     is_harmless(&render_all(&reports, &View::default()));
 }
 
@@ -191,12 +191,13 @@ fn a_page_that_would_be_too_big_keeps_a_line_for_each_object() {
 
 #[test]
 fn contexts_have_sections_and_a_matrix_that_leads_to_their_objects() {
-    let of = |name: &str, objects| {
+    let in_context = |name: &str, objects| {
         let report = Report::compared(Command::Diff, objects, &FailOn::default());
         ContextReport { context: name.to_owned(), server: None, report }
     };
     let unknown = || object("web", ObjectVerdict::Unknown(Diagnostic::new(Code::Forbidden, "no")));
-    let contexts = vec![of("eu", vec![in_sync("db"), in_sync("web")]), of("us", vec![in_sync("db"), unknown()])];
+    let contexts =
+        vec![in_context("eu", vec![in_sync("db"), in_sync("web")]), in_context("us", vec![in_sync("db"), unknown()])];
     let page = render_all(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default());
     let row = "<tr><th scope=\"row\">ConfigMap shop/web</th><td><a class=\"note\" href=\"#o0-1\">in sync</a></td>\
                <td><a class=\"problem\" href=\"#o1-1\">not compared</a></td></tr>";

@@ -68,7 +68,7 @@ fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
     page.raw("</div>");
 }
 
-/// A value of several lines to which nothing is compared.
+/// A value of several lines without a comparison.
 pub(super) fn whole(page: &mut Markup, text: &str, limits: &Limits) {
     let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Equal, line)).collect();
     page.raw("<div class=\"d\">");
@@ -81,7 +81,7 @@ pub(super) fn whole(page: &mut Markup, text: &str, limits: &Limits) {
     page.raw("</div>");
 }
 
-/// A value as YAML, in which what is secret is named by its number.
+/// A value as YAML, in which secrets are replaced by their numbers.
 pub(super) fn yaml(value: &Value) -> String {
     block(&shown(value))
 }
@@ -95,7 +95,7 @@ fn shown(value: &Value) -> Value {
     }
 }
 
-/// Lines around a change: on both sides, of which one is enough where they are one above the other.
+/// Lines around a change, on both sides; one side is enough if the sides are one above the other.
 fn context(page: &mut Markup, lines: &[Line<'_>]) {
     if lines.is_empty() {
         return;
@@ -113,10 +113,10 @@ fn plain(page: &mut Markup, lines: &[Line<'_>]) {
     }
 }
 
-/// Lines that go, and beside them those that come.
+/// Removed lines, and next to them the added ones.
 fn replaced(page: &mut Markup, lines: &[Line<'_>]) {
-    let of = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted).map(|(_, line)| *line);
-    let (old, new): (Vec<&str>, Vec<&str>) = (of(ChangeTag::Delete).collect(), of(ChangeTag::Insert).collect());
+    let tagged = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted).map(|(_, line)| *line);
+    let (old, new): (Vec<&str>, Vec<&str>) = (tagged(ChangeTag::Delete).collect(), tagged(ChangeTag::Insert).collect());
     if lines.is_empty() {
         return;
     }
@@ -138,7 +138,7 @@ fn replaced(page: &mut Markup, lines: &[Line<'_>]) {
     page.raw("</div></div>");
 }
 
-/// How many lines of a field may still be shown.
+/// The number of lines of a field that may still be shown.
 struct Left {
     lines: usize,
     until: usize,
@@ -150,7 +150,7 @@ impl Left {
         Self { lines: limits.lines, until: page.len().saturating_add(limits.field_bytes), omitted: 0 }
     }
 
-    /// Those of the lines that are shown.
+    /// Returns the lines that are shown.
     fn take<'l, 't>(&mut self, lines: &'l [Line<'t>], page: &Markup) -> &'l [Line<'t>] {
         let fit = if page.len() > self.until { 0 } else { self.lines.min(lines.len()) };
         let (shown, omitted) = lines.split_at(fit);

@@ -1,10 +1,10 @@
-//! What differs inside two lines: the words between their common start and their common end.
+//! Compares two lines word by word: the words between their common start and their common end differ.
 
 use super::markup::Markup;
 
 /// Longest line that is shown in full, in characters.
 const LINE: usize = 2_000;
-/// How much of what both lines begin with is shown of a longer one.
+/// Length of the common start that is shown of a longer line, in characters.
 const AROUND: usize = 80;
 
 /// Both lines, with the words that differ emphasised.
@@ -39,7 +39,7 @@ pub(super) fn cut(text: &str) -> Markup {
     markup
 }
 
-/// What both begin with: the end of it where it is long.
+/// Writes the common start, or only its end if it is long.
 fn head(text: &str) -> Markup {
     let mut markup = Markup::default();
     let length = text.chars().count();
@@ -52,7 +52,7 @@ fn head(text: &str) -> Markup {
     markup
 }
 
-/// How many bytes both begin with, up to the end of a word.
+/// Length of the common start in bytes, up to the end of a word.
 fn common_start(old: &str, new: &str) -> usize {
     let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a);
     let length: usize = same.map(char::len_utf8).sum();
@@ -64,7 +64,7 @@ fn common_start(old: &str, new: &str) -> usize {
     common.trim_end_matches(is_word).len()
 }
 
-/// How many bytes both end with, from the start of a word.
+/// Length of the common end in bytes, from the start of a word.
 fn common_end(old: &str, new: &str) -> usize {
     let same = old.chars().rev().zip(new.chars().rev()).take_while(|(a, b)| a == b).map(|(a, _)| a);
     let length: usize = same.map(char::len_utf8).sum();

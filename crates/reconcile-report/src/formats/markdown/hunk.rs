@@ -1,4 +1,4 @@
-//! A change as lines with the signs of a patch, for formats that show diffs and know only what changed.
+//! A change as lines with the signs of a patch, for formats that show diffs and have only the changes.
 
 use reconcile_core::compare::{FieldChange, masked};
 use reconcile_core::text::{one_line, visible};
@@ -13,7 +13,7 @@ use crate::words::value::{inline, stays};
 /// Longest value that is one line, in characters.
 const SHORT: usize = 200;
 
-/// The lines of a change, each with everything visible: what goes, what comes, and lines around it.
+/// The lines of a change, each with everything visible: removed lines, added lines, and lines around them.
 pub(crate) fn lines(change: &FieldChange) -> Vec<String> {
     let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
     if change.path.elements().is_empty() {

@@ -1,7 +1,7 @@
-//! Certificates in texts: who, by whom and until when, in the place of base64.
+//! Certificates in texts: subject, issuer and expiry instead of base64.
 //!
-//! Only what is public is read: certificates (RFC 5280), as PEM or as PEM in base64. The values of Secrets never come here, as
-//! they are numbers in the model.
+//! Only public data is read: certificates (RFC 5280), as PEM or as PEM in base64. The values of Secrets never come here, as they
+//! are numbers in the model.
 
 mod der;
 
@@ -19,7 +19,7 @@ const MOST: usize = 64;
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
-/// What differs in the certificates of two texts, if both are nothing but certificates.
+/// The differences of the certificates in two texts, if both are nothing but certificates.
 pub(super) fn differences(live: &str, desired: &str) -> Option<Vec<FieldChange>> {
     let (old, new) = (certificates(live)?, certificates(desired)?);
     let mut changes = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn differences(live: &str, desired: &str) -> Option<Vec<FieldChange>>
     (!changes.is_empty()).then_some(changes)
 }
 
-/// A text that is certificates, in a sentence for each.
+/// Describes each certificate of a text in a sentence; `None` if the text is anything else.
 pub(super) fn sentences(text: &str) -> Option<Vec<String>> {
     Some(certificates(text)?.iter().map(Certificate::sentence).collect())
 }
@@ -49,22 +49,22 @@ type Reading = fn(&Certificate) -> &String;
 
 fn of_pair(base: &FieldPath, old: &Certificate, new: &Certificate) -> Vec<FieldChange> {
     let fields: [(&str, Reading); 6] = [
-        ("subject", |of| &of.subject),
-        ("issuer", |of| &of.issuer),
-        ("notBefore", |of| &of.not_before),
-        ("expires", |of| &of.not_after),
-        ("names", |of| &of.names),
-        ("serial", |of| &of.serial),
+        ("subject", |certificate| &certificate.subject),
+        ("issuer", |certificate| &certificate.issuer),
+        ("notBefore", |certificate| &certificate.not_before),
+        ("expires", |certificate| &certificate.not_after),
+        ("names", |certificate| &certificate.names),
+        ("serial", |certificate| &certificate.serial),
     ];
-    let differing = fields.iter().filter(|(_, of)| of(old) != of(new));
-    let change = |(name, of): &(&str, Reading)| {
-        let (live, desired) = (Value::from(of(old).as_str()), Value::from(of(new).as_str()));
+    let differing = fields.iter().filter(|(_, read)| read(old) != read(new));
+    let change = |(name, read): &(&str, Reading)| {
+        let (live, desired) = (Value::from(read(old).as_str()), Value::from(read(new).as_str()));
         difference(&base.field(name), Op::Change, Some(&live), Some(&desired))
     };
     differing.map(change).collect()
 }
 
-/// The certificates of a text that has nothing else in it.
+/// The certificates of a text that contains nothing else.
 fn certificates(text: &str) -> Option<Vec<Certificate>> {
     let decoded;
     let text = if text.contains(BEGIN) {
@@ -74,7 +74,7 @@ fn certificates(text: &str) -> Option<Vec<Certificate>> {
         decoded = String::from_utf8(bytes).ok()?;
         &decoded
     };
-    // A private key beside them is not shown in any form.
+    // A text that also has a private key is not shown in this form.
     let mut rest = text.trim();
     let mut found = Vec::new();
     while !rest.is_empty() {

@@ -19,35 +19,35 @@ use crate::{Role, Styled};
 /// Between a live and a desired value.
 const ARROW: &str = " → ";
 
-/// Which values a change is about.
+/// The values of a change.
 enum Values {
-    /// One that stays.
+    /// A value that stays.
     Kept(Value),
     Added(Value),
     Removed(Value),
     Changed(Value, Value),
 }
 
-/// Appends a change; `from` is how much of its path is above it already. Returns the changes of the parts of its value, which belong
-/// below it, if it has any.
+/// Appends a change; `from` is the length of its path that the line above has already. Returns the changes of the parts of its
+/// value, which belong below it, if it has any.
 pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Vec<FieldChange> {
     let path = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec()).to_string();
     let note = note(change, sheet.view);
-    let place = Place { path, note, indent };
+    let heading = Heading { path, note, indent };
     match values(change) {
-        Values::Kept(value) => single(sheet, &place, (' ', Role::Plain), &value),
+        Values::Kept(value) => single(sheet, &heading, (' ', Role::Plain), &value),
         Values::Added(value) => {
             let (written, defaults) = apart(value, &change.defaulted);
-            single(sheet, &place, ('+', Role::Add), &written);
-            defaults_of(sheet, &defaults, place.inner());
+            single(sheet, &heading, ('+', Role::Add), &written);
+            defaults_of(sheet, &defaults, heading.inner());
         }
-        Values::Removed(value) => single(sheet, &place, ('-', Role::Remove), &value),
-        Values::Changed(live, desired) => return changed(sheet, &place, &live, &desired),
+        Values::Removed(value) => single(sheet, &heading, ('-', Role::Remove), &value),
+        Values::Changed(live, desired) => return changed(sheet, &heading, &live, &desired),
     }
     Vec::new()
 }
 
-/// An added value without what the server sets in it, and that, field by field.
+/// An added value without the defaults of the server, and those defaults, field by field.
 fn apart(mut value: Value, defaulted: &[FieldPath]) -> (Value, Vec<String>) {
     let mut defaults = Vec::new();
     for path in defaulted {
@@ -64,7 +64,7 @@ fn apart(mut value: Value, defaulted: &[FieldPath]) -> (Value, Vec<String>) {
     (value, defaults)
 }
 
-/// What the server adds to an added value.
+/// Appends the defaults that the server adds to an added value.
 fn defaults_of(sheet: &mut Sheet<'_>, defaults: &[String], indent: usize) {
     if !defaults.is_empty() {
         let line = format!("{}and by default {}", " ".repeat(indent), defaults.join(", "));
@@ -73,15 +73,15 @@ fn defaults_of(sheet: &mut Sheet<'_>, defaults: &[String], indent: usize) {
     }
 }
 
-/// Where a change is shown.
-struct Place {
+/// The path and the note of a change, and their indentation.
+struct Heading {
     path: String,
     note: String,
     indent: usize,
 }
 
-impl Place {
-    /// The margin of what is below it.
+impl Heading {
+    /// The indentation of the lines below it.
     fn inner(&self) -> usize {
         self.indent.saturating_add(GAP)
     }
@@ -99,8 +99,8 @@ impl Place {
 }
 
 fn values(change: &FieldChange) -> Values {
-    let of = |value: &Option<Value>| own_value(&change.path, value.clone().unwrap_or_default());
-    let (live, desired) = (of(&change.live), of(&change.desired));
+    let own = |value: &Option<Value>| own_value(&change.path, value.clone().unwrap_or_default());
+    let (live, desired) = (own(&change.live), own(&change.desired));
     match change.op {
         _ if stays(change) => Values::Kept(live),
         Op::Remove => Values::Removed(live),
@@ -109,7 +109,7 @@ fn values(change: &FieldChange) -> Values {
     }
 }
 
-/// A value without what its path says already: the keys of a list item, the member of a set.
+/// A value without the parts that its path has already: the keys of a list item, the member of a set.
 fn own_value(path: &FieldPath, mut value: Value) -> Value {
     match path.elements().last() {
         Some(PathElement::Key(keys)) => {
@@ -130,24 +130,24 @@ fn own_value(path: &FieldPath, mut value: Value) -> Value {
     }
 }
 
-/// Returns true if a value says nothing beside its path.
+/// Returns true if a value adds nothing to its path.
 fn is_said(path: &str, value: &Value) -> bool {
     value.is_null() && path.ends_with(']')
 }
 
-/// A value that comes, goes or stays.
-fn single(sheet: &mut Sheet<'_>, place: &Place, sign: (char, Role), value: &Value) {
-    let mut left = place.head(sign);
+/// Appends a value that is added, removed or kept.
+fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &Value) {
+    let mut left = heading.head(sign);
     if let Some(sentences) = value.as_str().and_then(certificate::sentences) {
         left.push(Role::Note, " (certificate)");
-        sheet.row(left, &place.note, place.inner());
+        sheet.row(left, &heading.note, heading.inner());
         for sentence in sentences {
-            sheet.line(sign.1, format!("{}{sentence}", " ".repeat(place.inner())));
+            sheet.line(sign.1, format!("{}{sentence}", " ".repeat(heading.inner())));
         }
         return;
     }
-    if is_said(&place.path, value) {
-        return sheet.row(left, &place.note, place.inner());
+    if is_said(&heading.path, value) {
+        return sheet.row(left, &heading.note, heading.inner());
     }
     let is_lines = match value {
         Value::String(text) => text.trim_end_matches('\n').contains('\n'),
@@ -158,10 +158,10 @@ fn single(sheet: &mut Sheet<'_>, place: &Place, sign: (char, Role), value: &Valu
         let room = sheet.view.width.saturating_sub(left.width()).max(20);
         let shown = inline(value);
         left.push(sign.1, if sheet.view.full { shown } else { middle_cut(&shown, room) });
-        return sheet.row(left, &place.note, place.inner());
+        return sheet.row(left, &heading.note, heading.inner());
     }
     left.push(Role::Plain, ":");
-    sheet.row(left, &place.note, place.inner());
+    sheet.row(left, &heading.note, heading.inner());
     let text = block(value);
     let tag = match sign.0 {
         '+' => ChangeTag::Insert,
@@ -170,16 +170,16 @@ fn single(sheet: &mut Sheet<'_>, place: &Place, sign: (char, Role), value: &Valu
     };
     let lines: Vec<Line<'_>> = text.lines().map(|line| (tag, line)).collect();
     let role = (tag == ChangeTag::Equal).then_some(Role::Plain);
-    put_lines(sheet, &[lines], place.inner(), role);
+    put_lines(sheet, &[lines], heading.inner(), role);
 }
 
-fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) -> Vec<FieldChange> {
-    if let Some(parts) = structured::parts(&place.path, live, desired) {
-        let mut left = place.head((' ', Role::Plain));
+fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) -> Vec<FieldChange> {
+    if let Some(parts) = structured::parts(&heading.path, live, desired) {
+        let mut left = heading.head((' ', Role::Plain));
         if let Some(what) = parts.what {
             left.push(Role::Note, format!(" ({what})"));
         }
-        sheet.row(left, &place.note, place.inner());
+        sheet.row(left, &heading.note, heading.inner());
         return parts.changes;
     }
     let is_lines = |value: &Value| match value {
@@ -187,33 +187,33 @@ fn changed(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) 
         _ => is_long(value),
     };
     if is_lines(live) || is_lines(desired) {
-        in_lines(sheet, place, live, desired);
+        in_lines(sheet, heading, live, desired);
     } else {
-        on_line(sheet, place, live, desired);
+        on_line(sheet, heading, live, desired);
     }
     Vec::new()
 }
 
-/// `path: live → desired`, or one below the other where they do not fit beside each other.
-fn on_line(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) {
+/// `path: live → desired`, or one below the other if they do not fit on a line.
+fn on_line(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) {
     let contrast = Contrast::of(&inline(live), &inline(desired));
-    let mut left = place.head((' ', Role::Plain));
+    let mut left = heading.head((' ', Role::Plain));
     let (remove, add) = emphasis(&contrast);
     let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP);
-    let note = if place.note.is_empty() { 0 } else { width(&place.note).saturating_add(GAP) };
+    let note = if heading.note.is_empty() { 0 } else { width(&heading.note).saturating_add(GAP) };
     let beside = room.saturating_sub(note);
     if let Some((live, desired)) = fitting(&contrast, room, beside, sheet.view.full) {
         left.push(Role::Plain, ": ");
         live.show(&mut left, Role::Remove, remove);
         left.push(Role::Plain, ARROW);
         desired.show(&mut left, Role::Add, add);
-        return sheet.row(left, &place.note, place.inner());
+        return sheet.row(left, &heading.note, heading.inner());
     }
-    sheet.row(left, &place.note, place.inner());
-    pair(sheet, &contrast, place.inner());
+    sheet.row(left, &heading.note, heading.inner());
+    pair(sheet, &contrast, heading.inner());
 }
 
-/// Both sides as they fit into the room: as whole as they can be, and rather short than above the note.
+/// Both sides as they fit on the line: as complete as possible, but shortened rather than placed above the note.
 fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Option<(Side, Side)> {
     let Contrast { live, desired } = contrast;
     let fits = |live: &Side, desired: &Side, room: usize| {
@@ -225,20 +225,20 @@ fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Optio
     if full {
         return None;
     }
-    let (short_live, short) = (live.without_what_is_alike(), desired.without_what_is_alike());
+    let (short_live, short) = (live.shortened(), desired.shortened());
     let choices = [(live, &short, beside), (live, desired, room), (live, &short, room), (&short_live, &short, room)];
     let found = choices.into_iter().find(|(live, desired, room)| fits(live, desired, *room));
     found.map(|(live, desired, _)| (live.clone(), desired.clone()))
 }
 
-/// The lines that differ, with those around them.
-fn in_lines(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value) {
+/// Appends the lines that differ, with the lines around them.
+fn in_lines(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) {
     let (old, new) = (block(live), block(desired));
     let groups = groups(&old, &new);
-    let count = |tag: ChangeTag| groups.iter().flatten().filter(|(of, _)| *of == tag).count();
+    let count = |tag: ChangeTag| groups.iter().flatten().filter(|(other, _)| *other == tag).count();
     let differing = count(ChangeTag::Delete).max(count(ChangeTag::Insert));
     let all = old.lines().count().max(new.lines().count());
-    let mut left = place.head((' ', Role::Plain));
+    let mut left = heading.head((' ', Role::Plain));
     let end = match (live, desired) {
         (Value::String(live), Value::String(desired)) => match (live.ends_with('\n'), desired.ends_with('\n')) {
             (true, false) => "; the final line break is removed",
@@ -249,6 +249,6 @@ fn in_lines(sheet: &mut Sheet<'_>, place: &Place, live: &Value, desired: &Value)
     };
     let lines = if all == 1 { "line" } else { "lines" };
     left.push(Role::Note, format!(" ({} of {} {lines}{end})", grouped(differing), grouped(all)));
-    sheet.row(left, &place.note, place.inner());
-    put_lines(sheet, &groups, place.inner(), None);
+    sheet.row(left, &heading.note, heading.inner());
+    put_lines(sheet, &groups, heading.inner(), None);
 }

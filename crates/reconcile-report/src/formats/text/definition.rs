@@ -1,5 +1,5 @@
-//! The versions of a `CustomResourceDefinition`: which come and go, and what changes in the fields of each, in the place of
-//! thousands of lines of schema.
+//! The versions of a `CustomResourceDefinition`: those that are added and removed, and the changes of the fields of each, instead
+//! of thousands of lines of schema.
 
 mod schema;
 mod versions;
@@ -21,15 +21,15 @@ use crate::words::why::note;
 use crate::{ObjectReport, Role};
 use versions::Versions;
 
-/// How many fields are named, unless everything is wanted.
+/// Largest number of fields that are named, without `--full`.
 const NAMED: usize = 6;
-/// How many changes that have an owner are shown by themselves as well. The list of versions is owned as a whole, so that after one manual
-/// change of it all fields of an upgrade have that owner.
+/// Largest number of changes with an owner that are also shown by themselves. The list of versions is owned as a whole, so that
+/// after one manual change of it all fields of an upgrade have that owner.
 const OWNED: usize = 6;
 /// Columns before the summary.
 const MARGIN: usize = 4;
 
-/// Returns true if the summary says what this change is about.
+/// Returns true if the summary covers this change.
 pub(super) fn is_summarised(object: &ObjectReport, change: &FieldChange) -> bool {
     let is_definition =
         object.kind == "CustomResourceDefinition" && object.api_version.starts_with("apiextensions.k8s.io/");
@@ -45,7 +45,7 @@ fn is_whole(change: &FieldChange) -> bool {
     change.op == Op::Change && change.path == FieldPath::of(&["spec", "versions"])
 }
 
-/// Those of the summarised changes that are shown by themselves as well, as they are few and have an owner.
+/// The summarised changes that are also shown by themselves, as they are few and have an owner.
 pub(super) fn few_owned<'c>(summarised: &[&'c FieldChange]) -> Vec<&'c FieldChange> {
     let owned = summarised.iter().filter(|change| !change.managers.is_empty() && !is_whole(change));
     let owned: Vec<&FieldChange> = owned.copied().collect();
@@ -101,7 +101,7 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
     }
 }
 
-/// A clause in as many lines as it needs.
+/// Appends a clause in as many lines as it needs.
 fn lines_of(clause: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in clause.split_inclusive(", ") {
@@ -113,7 +113,7 @@ fn lines_of(clause: &str, columns: usize) -> Vec<String> {
     lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// The schema itself, or how much there is of it.
+/// Appends the schema itself, or its size.
 fn schema(sheet: &mut Sheet<'_>, live: &Value, desired: &Value) {
     let (old, new) = (block(live), block(desired));
     let groups = groups(&old, &new);

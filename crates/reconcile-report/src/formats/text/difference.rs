@@ -4,7 +4,7 @@ use reconcile_core::compare::{Class, FieldChange};
 use serde_json::Value;
 use structured_merge::{FieldPath, Op};
 
-/// One difference inside a value; that of the whole has the owner.
+/// One difference inside a value; the owner belongs to the change of the whole value.
 pub(super) fn difference(path: &FieldPath, op: Op, live: Option<&Value>, desired: Option<&Value>) -> FieldChange {
     let class = if op == Op::Move { Class::Reordered } else { Class::Pending };
     FieldChange {

@@ -1,4 +1,4 @@
-//! `--explain-ignores`: what each rule hid.
+//! `--explain-ignores`: the differences that each rule hid.
 
 use std::collections::BTreeMap;
 

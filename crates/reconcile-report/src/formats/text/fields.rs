@@ -1,4 +1,4 @@
-//! The changes of an object by their paths: what several have in common is printed once.
+//! The changes of an object by their paths: the common start of several paths is printed once.
 
 use reconcile_core::compare::FieldChange;
 use reconcile_core::text::width;
@@ -13,10 +13,10 @@ use crate::words::why::note;
 /// The part of a line that a path may take, in percent.
 const LONG: usize = 45;
 
-/// Appends changes in the order of their paths. Returns how many there was room for.
+/// Appends changes in the order of their paths. Returns the number of changes that fit.
 pub(super) fn fields(sheet: &mut Sheet<'_>, changes: &[&FieldChange], indent: usize) -> usize {
     let notes = changes.iter().map(|change| width(&note(change, sheet.view)));
-    // Where notes would take the room of values, each has its own place.
+    // If notes would take the room of values, each gets a line of its own.
     let widest = notes.filter(|note| *note <= sheet.view.width / 2).max().unwrap_or_default();
     sheet.column = sheet.view.width.saturating_sub(widest);
     level(sheet, changes, 0, indent)
@@ -55,12 +55,12 @@ fn below(sheet: &mut Sheet<'_>, parts: &[FieldChange], indent: usize) {
     more(sheet, parts.len().saturating_sub(shown), "change", indent);
 }
 
-/// What of a path is between two of its steps.
+/// The part of a path between two of its steps.
 fn part_of(path: &FieldPath, from: usize, to: usize) -> FieldPath {
     FieldPath::from(path.elements().get(from..to).unwrap_or_default().to_vec())
 }
 
-/// Where the outermost list item of a path ends that would leave little of the line to the values.
+/// The end of the outermost list item of a path that would leave little of the line to the values.
 fn item_in_long(sheet: &Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Option<usize> {
     let elements = change.path.elements().get(from..)?;
     let path = FieldPath::from(elements.to_vec()).to_string();
@@ -71,7 +71,7 @@ fn item_in_long(sheet: &Sheet<'_>, change: &FieldChange, from: usize, indent: us
     Some(from.saturating_add(item).saturating_add(1))
 }
 
-/// How many of the changes, from the first on, have a parent below `from` in common that is worth a line, and where it ends.
+/// The number of changes, from the first on, with a common parent below `from` that is worth a line, and the end of that parent.
 fn group(changes: &[&FieldChange], from: usize) -> (usize, usize) {
     let alone = (1, from);
     let Some(path) = changes.first().map(|change| change.path.elements()) else { return alone };
@@ -88,7 +88,7 @@ fn group(changes: &[&FieldChange], from: usize) -> (usize, usize) {
     else {
         return alone;
     };
-    // As far as all of them go together.
+    // The longest parent that all of them have in common.
     let longest = (shortest..path.len()).rfind(|to| run(*to) == count);
     (count, longest.unwrap_or(shortest))
 }

@@ -23,12 +23,12 @@ pub(super) fn pair(sheet: &mut Sheet<'_>, contrast: &Contrast, indent: usize) {
     }
 }
 
-/// How the two sides are written where they differ: as wholes, or word by word.
+/// The roles of the differing text on both sides: for whole lines, or word by word.
 pub(super) fn emphasis(contrast: &Contrast) -> (Role, Role) {
     if contrast.is_whole() { (Role::Remove, Role::Add) } else { (Role::RemoveWord, Role::AddWord) }
 }
 
-/// Lines with their signs, as many as a field may have.
+/// Appends lines with their signs, as many as a field may have.
 pub(super) fn put_lines(sheet: &mut Sheet<'_>, groups: &[Vec<Line<'_>>], indent: usize, equal: Option<Role>) {
     let all: usize = groups.iter().map(Vec::len).sum();
     let mut left = if all > sheet.most() { sheet.most() } else { all };

@@ -1,4 +1,4 @@
-//! What rules ignored, and what was left to autoscalers and other controllers.
+//! The differences that rules ignored, and the fields that autoscalers and other controllers set.
 
 use crate::Report;
 

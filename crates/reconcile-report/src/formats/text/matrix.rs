@@ -1,4 +1,4 @@
-//! The text about several contexts: a section for each, and a matrix that shows where an object differs.
+//! The text about several contexts: a section for each, and a matrix of the objects that differ in some of them.
 
 #![expect(clippy::indexing_slicing, reason = "the columns and rows are of the very table")]
 
@@ -15,7 +15,7 @@ use crate::{ContextReport, Report, Reports, Role, Styled, Verdict, View};
 
 /// The longest name of a context that heads a column; longer ones are numbered.
 const HEAD: usize = 24;
-/// How many objects are shown.
+/// Largest number of objects that are shown.
 const SHOWN: usize = 100;
 /// Between two columns.
 const GAP: &str = "  ";
@@ -44,7 +44,7 @@ pub fn heading(context: &str, server: Option<&str>) -> Styled {
     text
 }
 
-/// The matrix of all contexts that were looked at, the others, and what all come to.
+/// The matrix of all contexts that were looked at, the others, and the counts over all.
 #[must_use]
 pub fn together(reports: &Reports, view: &View) -> Styled {
     let looked_at: Vec<&ContextReport> = reports.contexts.iter().filter(|one| !is_stopped(&one.report)).collect();
@@ -75,11 +75,11 @@ pub(crate) fn is_stopped(report: &Report) -> bool {
         || report.objects.is_empty() && !report.errors.is_empty()
 }
 
-/// Why a context was not looked at, or what it came to.
+/// The error for which a context was not looked at, or its result.
 #[must_use]
 pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
     let why = report.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
-    line(Role::Problem, format!("{}{why}", verdict(report.verdict, report.command).of_context))
+    line(Role::Error, format!("{}{why}", verdict(report.verdict, report.command).of_context))
 }
 
 /// `3 contexts: 1 with drift, 1 in sync, 1 unreachable`
@@ -98,14 +98,14 @@ pub(crate) fn totals(reports: &Reports) -> String {
 pub(crate) struct Row {
     /// Its name, without the namespace where it differs.
     pub name: String,
-    /// What it needs in each context.
+    /// The action that it needs in each context.
     pub cells: Vec<Option<Label>>,
-    /// Which object of each context it is.
+    /// The index of the object in each context.
     pub objects: Vec<Option<usize>>,
 }
 
 impl Row {
-    /// Returns true if there is nothing to see in any context.
+    /// Returns true if it needs nothing in any context.
     pub fn is_quiet(&self) -> bool {
         self.cells.iter().all(|cell| cell.is_some_and(|cell| cell.role == Role::Note))
     }

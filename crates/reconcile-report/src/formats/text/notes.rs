@@ -1,4 +1,4 @@
-//! What is worth being shown of an object, and what only under `-v`.
+//! Selects the changes and warnings of an object that are shown, and those that only `-v` shows.
 
 use reconcile_core::compare::{Class, FieldChange};
 use reconcile_core::manifest::LEFT_OUT;
@@ -17,7 +17,7 @@ pub(super) fn shown<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o FieldC
     object.changes.iter().filter(is_wanted).collect()
 }
 
-/// Returns true if there is a field to be shown.
+/// Returns true if a field is shown.
 pub(crate) fn is_shown(change: &FieldChange) -> bool {
     !change.path.elements().is_empty() && !matches!(change.class, Class::Missing | Class::Adopted)
 }

@@ -1,4 +1,4 @@
-//! One object: what it is, what differs in it, and what is in the way.
+//! The text about one object: its name, its differences, and its errors.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,20 @@ use crate::words::label::sign;
 use crate::words::why::{added_by, owner_text, owners};
 use crate::{ObjectReport, Role, Styled, View};
 
-/// How many changes, conflicts or warnings of one object are shown; anyone who may write the live object decides how many there are.
+/// Largest number of changes, conflicts or warnings of one object that are shown; anyone who may write the live object decides
+/// how many there are.
 const SHOWN: usize = 100;
-/// How many mistakes of one manifest are shown.
+/// Largest number of mistakes in one manifest that are shown.
 const MISTAKES: usize = 10;
-/// How many images are named of an object that is created, and how long a name may be.
+/// Largest number of images that are named of an object to be created, and the longest name.
 const IMAGES: usize = 3;
 const IMAGE: usize = 60;
-/// Where pods are described in the kinds that make them.
+/// The paths of the pod templates in the kinds that create Pods.
 const PODS: [&str; 3] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/spec"];
-/// Columns before what is said of an object.
+/// The indentation of the lines about an object.
 const MARGIN: &str = "    ";
 
-/// What an object is, and what differs in it; nothing where there is nothing to say.
+/// The name of an object and its differences; empty if there are none.
 pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     let shown = notes::shown(object, view);
     let warnings = notes::warnings(object, view);
@@ -42,11 +43,11 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     };
     head(&mut sheet, sign(object), &object.key().to_string(), &about, &place.clone().unwrap_or_default());
     if let (Some(_), Some(reason)) = (&place, &object.reason) {
-        sheet.line(Role::Problem, format!("{MARGIN}{reason}"));
+        sheet.line(Role::Error, format!("{MARGIN}{reason}"));
         hint(&mut sheet, object);
     }
     if object.action == Action::Unknown {
-        sheet.text.append(problem("cannot compare", object, view));
+        sheet.text.append(object_error("cannot compare", object, view));
     }
     let (summarised, mut shown): (Vec<_>, Vec<_>) =
         shown.into_iter().partition(|change| definition::is_summarised(object, change));
@@ -66,7 +67,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     sheet.text
 }
 
-/// The line above an object's differences: what it is, and at the right where it comes from.
+/// The line above an object's differences: its name, and its location at the right.
 pub(super) fn head(sheet: &mut Sheet<'_>, (mark, role): (&str, Role), name: &str, about: &str, place: &str) {
     let mut left = Styled::new().with(role, format!("{mark} ")).with(Role::Name, name);
     let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP);
@@ -80,7 +81,7 @@ pub(super) fn head(sheet: &mut Sheet<'_>, (mark, role): (&str, Role), name: &str
     }
 }
 
-/// What there is to know of an object that is created: `2 replicas, shop/worker:4.1`.
+/// The summary of an object to be created: `2 replicas, shop/worker:4.1`.
 fn about(object: &ObjectReport) -> String {
     let desired = object.changes.first().and_then(|change| change.desired.as_ref());
     let Some(desired) = desired.filter(|_| object.action == Action::Create) else { return String::new() };
@@ -100,8 +101,7 @@ fn about(object: &ObjectReport) -> String {
     parts.join(", ")
 }
 
-/// The changes that are shown where there are too many: drift before anything else, so that nobody can hide it behind what is
-/// none.
+/// The changes that are shown if there are too many: drift before anything else, so that nobody can hide it behind other changes.
 pub(crate) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
     let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(most);
     let (mut drift, mut others) = (drift, most.saturating_sub(drift));
@@ -114,7 +114,7 @@ pub(crate) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c 
     changes.iter().filter(|change| fits(change)).copied().collect()
 }
 
-/// Fields that others added, by their managers: manual changes first.
+/// Appends the fields that others added, by their managers: manual changes first.
 fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
     let mut groups: BTreeMap<(bool, String), Vec<&FieldChange>> = BTreeMap::new();
     for change in added {
@@ -129,7 +129,7 @@ fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
     count
 }
 
-/// The conflicts that the changes do not name already, and what to do about all of them.
+/// Appends the conflicts that the changes do not name already, and the hint for all of them.
 fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
     let changes = object.changes.iter().filter(|change| change.class == Class::Conflict);
     let named: BTreeMap<&FieldPath, &[Owner]> = changes.map(|change| (&change.path, &change.managers[..])).collect();
@@ -138,7 +138,7 @@ fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
     let others: Vec<&Conflict> = object.conflicts.iter().filter(|conflict| !is_named(conflict)).collect();
     for conflict in others.iter().take(most) {
         let owner = owner_text(&conflict.owner, sheet.view);
-        sheet.line(Role::Problem, format!("{MARGIN}conflict: {} is owned by {owner}", conflict.path));
+        sheet.line(Role::Error, format!("{MARGIN}conflict: {} is owned by {owner}", conflict.path));
     }
     more(sheet, others.len().saturating_sub(most), "conflict", MARGIN.len());
     if !object.conflicts.is_empty() && object.hint.is_none() {
@@ -161,12 +161,12 @@ fn hint(sheet: &mut Sheet<'_>, object: &ObjectReport) {
     }
 }
 
-/// What is wrong with an object, and what to do about it; the same hint once.
-pub(crate) fn problem(what: &str, object: &ObjectReport, view: &View) -> Styled {
+/// The error of an object, with its hint; a hint that several mistakes share is printed once.
+pub(crate) fn object_error(what: &str, object: &ObjectReport, view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
     let Some(error) = &object.error else { return sheet.text };
     if error.details.is_empty() {
-        sheet.line(Role::Problem, format!("{MARGIN}{what}: {} ({})", error.message, error.code));
+        sheet.line(Role::Error, format!("{MARGIN}{what}: {} ({})", error.message, error.code));
         if let Some(hint) = &error.hint {
             sheet.line(Role::Hint, format!("{MARGIN}hint: {hint}"));
         }
@@ -174,9 +174,9 @@ pub(crate) fn problem(what: &str, object: &ObjectReport, view: &View) -> Styled 
     }
     let count = error.details.len();
     let mistakes = if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") };
-    sheet.line(Role::Problem, format!("{MARGIN}{what}: {mistakes} in the manifest"));
+    sheet.line(Role::Error, format!("{MARGIN}{what}: {mistakes} in the manifest"));
     let most = if view.full { usize::MAX } else { MISTAKES };
-    sheet.text.append(excerpt::problems(error.details.iter().take(most), MARGIN, |_| String::new()));
+    sheet.text.append(excerpt::diagnostics(error.details.iter().take(most), MARGIN, |_| String::new()));
     more(&mut sheet, count.saturating_sub(most), "mistake", MARGIN.len());
     sheet.text
 }

@@ -1,23 +1,23 @@
-//! The text about what `apply` did with each object.
+//! The text about the outcome of `apply` for each object.
 
 use std::collections::BTreeSet;
 
 use reconcile_core::compare::Action;
 use structured_merge::FieldPath;
 
-use super::{alike, object_text, places, problem};
+use super::{alike, object_error, object_text, places};
 use crate::words::label::{Label, outcome_label};
 use crate::words::number::grouped;
 use crate::{ObjectReport, Outcome, Report, Role, Styled, View};
 
-/// How many fields are named on one line.
+/// Largest number of fields that are named on one line.
 const NAMED: usize = 10;
 
 /// The line about one object that was written.
 #[must_use]
 pub fn outcome(object: &ObjectReport) -> Styled {
     match object.outcome.and_then(outcome_label) {
-        None | Some(Label { role: Role::Problem, .. }) => Styled::new(),
+        None | Some(Label { role: Role::Error, .. }) => Styled::new(),
         Some(Label { word, role }) => {
             let mut text = line(object, word, role, String::new());
             for note in &object.details.notes {
@@ -29,13 +29,13 @@ pub fn outcome(object: &ObjectReport) -> Styled {
     }
 }
 
-/// The line about one object that the pass is done with, at that time; nothing where there was nothing to do.
+/// The progress line about one object that is done, with the time; `None` if there was nothing to do.
 #[must_use]
-pub fn news(object: &ObjectReport, time: &str) -> Option<Styled> {
+pub fn progress(object: &ObjectReport, time: &str) -> Option<Styled> {
     let Label { word, role } = object.outcome.and_then(outcome_label)?;
     let mut text = Styled::new().with(Role::Note, format!("{time} "));
     let why = match &object.error {
-        _ if role != Role::Problem => String::new(),
+        _ if role != Role::Error => String::new(),
         Some(error) => format!(": {}", error.message),
         None => cause(object),
     };
@@ -50,7 +50,7 @@ fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
     text
 }
 
-/// What `apply` left, and why; also what was to be deleted, and is kept after all.
+/// The objects that `apply` did not change, with the reason, and those that were to be deleted and are kept.
 #[must_use]
 pub fn left(report: &Report, view: &View) -> Styled {
     let objects: Vec<&ObjectReport> = report.objects.iter().collect();
@@ -70,11 +70,11 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     if object.is_kept() && object.is_moved {
         text.append(object_text(object, view));
     }
-    let Some(Label { word, role: Role::Problem }) = object.outcome.and_then(outcome_label) else { return text };
-    text.append(line(object, word, Role::Problem, cause(object)));
+    let Some(Label { word, role: Role::Error }) = object.outcome.and_then(outcome_label) else { return text };
+    text.append(line(object, word, Role::Error, cause(object)));
     hint(&mut text, object.hint.as_deref());
     if object.action != Action::Unknown {
-        text.append(problem("cannot apply", object, view));
+        text.append(object_error("cannot apply", object, view));
     }
     if object.is_moved {
         text.append(object_text(object, view));
@@ -82,9 +82,9 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     text
 }
 
-/// What is said of an object that was left, if it can be said of several at once.
+/// The words, the reason and the hint about an object that was not changed, if several objects can share them.
 fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)> {
-    let Label { word, role: Role::Problem } = object.outcome.and_then(outcome_label)? else { return None };
+    let Label { word, role: Role::Error } = object.outcome.and_then(outcome_label)? else { return None };
     if object.is_moved || !object.conflicts.is_empty() {
         return None;
     }
@@ -100,7 +100,7 @@ fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)>
 /// `skipped 34 objects: namespace …`
 fn group_left(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Styled {
     let Some((word, cause, said)) = said(first) else { return Styled::new() };
-    let mut text = Styled::new().with(Role::Problem, format!("{word} "));
+    let mut text = Styled::new().with(Role::Error, format!("{word} "));
     text.push(Role::Name, format!("{} objects", grouped(group.len())));
     text.push(Role::Plain, cause);
     text.push(Role::Note, format!("  {}", places(group, view)));
@@ -116,7 +116,7 @@ fn hint(text: &mut Styled, hint: Option<&str>) {
     }
 }
 
-/// Why an object was left, in a few words.
+/// The reason for which an object was not changed, in a few words.
 fn cause(object: &ObjectReport) -> String {
     match (&object.reason, object.outcome) {
         (Some(reason), _) => format!(": {reason}"),

@@ -1,4 +1,4 @@
-//! The text about how far objects are on their way to being ready.
+//! The text about the readiness of objects.
 
 use reconcile_core::live::readiness::{Readiness, State};
 
@@ -9,7 +9,7 @@ use crate::{ObjectReport, Report, Role, Styled, Verdict, View};
 /// Width of the longest name of a state.
 const STATE_WIDTH: usize = 11;
 
-/// What `status` shows: a line for each object, and the summary.
+/// The text of `status`: a line for each object, and the summary.
 #[must_use]
 pub fn whole(report: &Report, view: &View) -> Styled {
     let mut text = Styled::new();
@@ -26,7 +26,7 @@ pub fn whole(report: &Report, view: &View) -> Styled {
     text
 }
 
-/// What `apply --wait` left that is not ready, and why.
+/// The objects that are not ready after `apply --wait`, each with the reason.
 #[must_use]
 pub fn left(report: &Report) -> Styled {
     let mut text = Styled::new();
@@ -52,9 +52,9 @@ fn line(object: &ObjectReport) -> Styled {
     text
 }
 
-/// What is told while waiting: an object got ready, or failed, and why unless that is told in the end.
+/// The line about an object that became ready or failed during the wait; with the reason, unless the end of the text has it.
 #[must_use]
-pub fn news(name: &str, readiness: &Readiness, time: &str, says_why: bool) -> Option<Styled> {
+pub fn change(name: &str, readiness: &Readiness, time: &str, says_why: bool) -> Option<Styled> {
     let Label { word, role } = readiness_label(readiness.state);
     let mut text = Styled::new().with(Role::Note, format!("{time} ")).with(role, format!("{word} "));
     text.push(Role::Name, name);

@@ -1,20 +1,20 @@
-//! The lines of one object: what fits beside what, and how many lines there may be.
+//! The lines of one object: aligns notes, and limits the number of lines.
 
 use reconcile_core::text::{end_within, width};
 
 use crate::{Role, Styled, View};
 
-/// Most lines of one object, and of one field of it, unless everything is wanted.
+/// Most lines of one object, and of one field of it, without `--full`.
 const OBJECT: usize = 120;
 pub(super) const FIELD: usize = 24;
-/// Between two things on a line.
+/// The gap between two texts on a line, in columns.
 pub(super) const GAP: usize = 2;
 
 /// Lines that are being written.
 pub(super) struct Sheet<'v> {
     pub view: &'v View,
     pub text: Styled,
-    /// The column of what is shown to the right of the fields.
+    /// The column of the notes to the right of the fields.
     pub column: usize,
 }
 
@@ -23,23 +23,23 @@ impl<'v> Sheet<'v> {
         Self { view, text: Styled::new(), column: view.width }
     }
 
-    /// Returns true if there is no room for more.
+    /// Returns true if no more lines are allowed.
     pub fn is_full(&self) -> bool {
         !self.view.full && self.text.lines() >= OBJECT
     }
 
-    /// How many lines a field may take.
+    /// Largest number of lines of a field.
     pub fn most(&self) -> usize {
         if self.view.full { usize::MAX } else { FIELD }
     }
 
-    /// A line of one role.
+    /// Appends a line of one role.
     pub fn line(&mut self, role: Role, content: impl Into<String>) {
         self.text.push(role, content);
         self.text.line_end();
     }
 
-    /// A line with a note at its right, or below where there is no room for it.
+    /// Appends a line with a note at its right, or below it if there is no room.
     pub fn row(&mut self, left: Styled, note: &str, indent: usize) {
         let column = self.column;
         self.row_at(left, note, column, indent);
@@ -72,7 +72,7 @@ impl<'v> Sheet<'v> {
     }
 }
 
-/// The end of a text that is too long: of a path it says most.
+/// The end of a text that is too long: the end is the most specific part of a path.
 pub(super) fn ended(text: &str, columns: usize) -> String {
     format!("…{}", end_within(text, columns.saturating_sub(1)))
 }

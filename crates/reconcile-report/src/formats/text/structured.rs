@@ -1,4 +1,4 @@
-//! What differs inside a value that has a structure of its own: JSON, YAML, TOML and certificates in strings, long lists and
+//! The differences inside a value that has a structure of its own: JSON, YAML, TOML and certificates in strings, long lists and
 //! objects.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,12 +17,12 @@ const LONGEST: usize = 1 << 20;
 /// Most differences inside one value, and how deep they may be.
 const MOST: usize = 2_000;
 const DEEPEST: usize = 100;
-/// Fields by which items of lists are told apart, where no schema says so: the first that all items have, each with another value.
+/// Fields that identify the items of lists without a schema: the first that all items have, each with another value.
 const KEYS: [&str; 8] = ["name", "key", "id", "type", "path", "host", "mountPath", "port"];
 
 /// The differences inside a value.
 pub(super) struct Parts {
-    /// What it is, where that is not to be seen.
+    /// The name of the format, if it is not obvious.
     pub what: Option<&'static str>,
     /// The differences; their paths begin at the value.
     pub changes: Vec<FieldChange>,
@@ -36,7 +36,7 @@ pub(super) fn parts(path: &str, live: &Value, desired: &Value) -> Option<Parts> 
             if (is_long(live) || is_long(desired)) && !is_redacted(live) && !is_redacted(desired) =>
         {
             let changes = differences(live, desired)?;
-            // That the value itself differs is known.
+            // The difference of the value itself is known.
             let says_more = changes.iter().all(|change| !change.path.elements().is_empty());
             (says_more && !changes.is_empty()).then_some(Parts { what: None, changes })
         }
@@ -108,7 +108,7 @@ fn is_written_as_yaml(path: &str, live: &str, desired: &str) -> bool {
     is_named || is_block(live) && is_block(desired)
 }
 
-/// What differs; `None` where there is too much of it.
+/// The differences; `None` if there are too many.
 fn differences(live: &Value, desired: &Value) -> Option<Vec<FieldChange>> {
     let mut changes = Vec::new();
     compare(&mut changes, &FieldPath::root(), Some(live), Some(desired), DEEPEST)?;
@@ -159,12 +159,12 @@ fn compare(
     (changes.len() <= MOST).then_some(())
 }
 
-/// The items of a list by the field that tells them apart.
+/// The items of a list by the field that identifies them.
 fn by_key<'v>(items: &'v [Value], name: &str) -> BTreeMap<Scalar, &'v Value> {
     items.iter().filter_map(|item| Some((Scalar::from_json(item.get(name)?), item))).collect()
 }
 
-/// The field that tells the items of a list apart.
+/// The field that identifies the items of a list.
 fn key_of(items: &[Value]) -> Option<&'static str> {
     KEYS.into_iter().find(|name| {
         let mut seen = BTreeSet::new();

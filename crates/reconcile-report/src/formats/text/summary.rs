@@ -1,4 +1,4 @@
-//! The last line of the text: how many objects are in which state, and what else to know about the run.
+//! The last line of the text: the number of objects in each state, and remarks about the run.
 
 use super::{added_items, ignored, unmanaged};
 use crate::words::number::grouped;
@@ -12,8 +12,8 @@ pub fn summary(report: &Report, view: &View) -> Styled {
     if let Some(pruned_by) = report.apply_set.as_ref().and_then(|set| set.pruned_by) {
         sentence = format!("{sentence}; shard {pruned_by} prunes");
     }
-    if let Some(elsewhere) = report.apply_set.as_ref().and_then(ApplySetInfo::elsewhere) {
-        sentence = format!("{sentence}; deletions in {elsewhere}");
+    if let Some(namespaces) = report.apply_set.as_ref().and_then(ApplySetInfo::unnamed_namespaces) {
+        sentence = format!("{sentence}; deletions in {namespaces}");
     }
     if report.command == Command::Apply
         && let Some(counts) = &report.summary.readiness
@@ -44,7 +44,7 @@ pub fn summary(report: &Report, view: &View) -> Styled {
     sentence_line(of_shard(report, &sentence))
 }
 
-/// What a pass would do, in one line.
+/// The changes that a pass would make, in one line.
 #[must_use]
 pub fn plan(report: &Report, view: &View) -> Styled {
     sentence_line(to_do(&report.summary, view))

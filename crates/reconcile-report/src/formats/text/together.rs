@@ -1,4 +1,4 @@
-//! Objects of which the same is to be said, said once.
+//! Groups objects with the same message, which is printed once.
 
 use reconcile_core::compare::Action;
 use reconcile_core::text::width;
@@ -11,12 +11,12 @@ use super::notes;
 use super::object::object_text;
 use super::sheet::Sheet;
 
-/// How many places of a group are named.
+/// Largest number of locations of a group that are named.
 const PLACES: usize = 3;
-/// Columns before what is said of a group.
+/// The indentation of the lines about a group.
 const MARGIN: &str = "    ";
 
-/// The texts of objects, in their order; those of which the same is said stand where the first of them would.
+/// The texts of objects, in their order; a group has the position of its first object.
 pub(super) fn texts(objects: &[&ObjectReport], view: &View) -> Styled {
     let mut text = Styled::new();
     for group in alike(objects, |object| said(object, view)) {
@@ -29,7 +29,7 @@ pub(super) fn texts(objects: &[&ObjectReport], view: &View) -> Styled {
     text
 }
 
-/// What is to be said of an object beside its name, if it can be said of several at once: a sentence and a hint.
+/// The message about an object that several can share, without its name: a sentence and a hint.
 fn said(object: &ObjectReport, view: &View) -> Option<(Vec<String>, Option<String>)> {
     let warnings = || notes::warnings(object, view).into_iter().map(|warning| format!("warning: {warning}"));
     match (&object.error, object.action) {
@@ -61,14 +61,14 @@ pub(crate) fn alike<'o, K: Ord>(
     groups
 }
 
-/// `! 35 objects: namespace …`, with their places and names.
+/// `! 35 objects: namespace …`, with their locations and names.
 fn group_text(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
     let (sign, role) = sign(first);
     let (sentences, hint) = said(first, view).unwrap_or_default();
     let count = format!("{} objects", grouped(group.len()));
     let left = Styled::new().with(role, format!("{sign} ")).with(Role::Name, count);
-    let said = if first.action == Action::Unknown { Role::Problem } else { Role::Note };
+    let said = if first.action == Action::Unknown { Role::Error } else { Role::Note };
     let mut sentences = sentences.into_iter();
     let left = left.with(said, format!(": {}", sentences.next().unwrap_or_default()));
     sheet.row_to_edge(left, &places(group, view), MARGIN.len());
@@ -82,7 +82,7 @@ fn group_text(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Sty
     sheet.text
 }
 
-/// Their names: as many as fit on a line, or all of them, each with its place.
+/// Their names: as many as fit on a line, or all of them, each with its location.
 fn names(sheet: &mut Sheet<'_>, group: &[&ObjectReport]) {
     let view = sheet.view;
     if view.full {

@@ -1,4 +1,4 @@
-//! The text about objects that no manifest, owner or apply set explains.
+//! The text about unmanaged objects, which no manifest, owner or apply set explains.
 
 use structured_merge::ObjectKey;
 
@@ -9,7 +9,7 @@ use crate::{Report, Role, Styled, UnmanagedObject, Verdict, View};
 const SHOWN: usize = 100;
 
 impl Report {
-    /// The same, with objects that nothing explains. They fail a `diff` only if that was chosen.
+    /// The same, with unmanaged objects. They fail a `diff` only if that was chosen.
     #[must_use]
     pub fn with_unmanaged(mut self, objects: &[ObjectKey], fails: bool) -> Self {
         self.unmanaged = Some(objects.iter().map(UnmanagedObject::from).collect());
@@ -40,7 +40,7 @@ pub(crate) fn lines(report: &Report, view: &View) -> Styled {
     text
 }
 
-/// `2 unmanaged objects`; nothing where they were not looked for.
+/// `2 unmanaged objects`; `None` if they were not searched for.
 pub(crate) fn clause(report: &Report) -> Option<String> {
     match report.unmanaged.as_ref()?.len() {
         0 => Some("no unmanaged objects".to_owned()),

@@ -1,4 +1,4 @@
-//! All of the text: the differences in their order, what became of them, and the last line.
+//! The whole text: the differences in their order, their outcomes, and the last line.
 
 use reconcile_core::compare::Action;
 
@@ -6,7 +6,7 @@ use super::sheet::Sheet;
 use super::{object, outcomes, readiness, summary, together, unmanaged};
 use crate::{ApplySetInfo, Command, ObjectReport, ParentAction, Report, Role, Styled, View};
 
-/// Everything at once.
+/// The whole text at once.
 #[must_use]
 pub fn whole(report: &Report, view: &View) -> Styled {
     if report.command == Command::Status {
@@ -53,7 +53,7 @@ fn needs_attention(object: &ObjectReport) -> bool {
     object.action == Action::Unknown || !object.conflicts.is_empty()
 }
 
-/// The parent of an apply set, where it has to be written: no drift, and yet a write of `apply`.
+/// The line about the parent of an apply set that `apply` has to write, which is no drift.
 pub(crate) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
     let (mark, about) = match set.parent.action {
         ParentAction::None => return Styled::new(),

@@ -1,4 +1,4 @@
-//! As much of a certificate (RFC 5280, in DER) as people ask for.
+//! Reads the fields of a certificate (RFC 5280, in DER) that people ask for.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -16,12 +16,12 @@ const VERSION: u8 = 0xa0;
 const EXTENSIONS: u8 = 0xa3;
 /// `subjectAltName`, 2.5.29.17.
 const OTHER_NAMES: [u8; 3] = [0x55, 0x1d, 0x11];
-/// The last number of 2.5.4.n, and how RFC 4514 calls it.
+/// The last number of 2.5.4.n, and its name in RFC 4514.
 const ATTRIBUTES: [(u8, &str); 6] = [(3, "CN"), (6, "C"), (7, "L"), (8, "ST"), (10, "O"), (11, "OU")];
 /// Most names that are shown of one certificate.
 const NAMES: usize = 100;
 
-/// What is shown of a certificate.
+/// The fields of a certificate that are shown.
 #[derive(Debug)]
 pub(super) struct Certificate {
     pub subject: String,
@@ -33,7 +33,7 @@ pub(super) struct Certificate {
 }
 
 impl Certificate {
-    /// Reads one; `None` where it is none.
+    /// Reads a certificate; `None` if the bytes are not one.
     pub fn read(der: &[u8]) -> Option<Self> {
         let mut fields = Reader(Reader(der).of(SEQUENCE)?).of(SEQUENCE).map(Reader)?;
         if fields.next_is(VERSION) {
@@ -65,7 +65,7 @@ impl Certificate {
     }
 }
 
-/// Values behind each other, each with its tag and length.
+/// A sequence of values, each with its tag and length.
 struct Reader<'d>(&'d [u8]);
 
 impl<'d> Reader<'d> {
@@ -118,8 +118,8 @@ fn name(content: &[u8]) -> Option<String> {
 }
 
 /// `2026-12-01T00:00:00Z`
-fn time(of: &mut Reader<'_>) -> Option<String> {
-    let (tag, content) = of.any()?;
+fn time(reader: &mut Reader<'_>) -> Option<String> {
+    let (tag, content) = reader.any()?;
     let text = std::str::from_utf8(content).ok().filter(|text| text.is_ascii())?;
     let (century, rest) = match tag {
         // Two digits mean 1950 to 2049.

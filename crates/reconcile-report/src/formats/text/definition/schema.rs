@@ -1,4 +1,4 @@
-//! What changes in the fields that a schema describes.
+//! The changes of the fields that a schema describes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::words::value::inline;
 
-/// How deep a schema is followed, and how many fields of one version.
+/// Largest depth of a schema, and largest number of fields of one version, that are compared.
 const DEEPEST: usize = 60;
 const MOST: usize = 50_000;
 /// Longest value of a rule that is shown, in columns.
 const VALUE: usize = 40;
-/// What a schema says of the fields inside, which are compared by themselves.
+/// The keywords of a schema for the fields inside, which are compared by themselves.
 const INSIDE: [&str; 4] = ["properties", "items", "additionalProperties", "required"];
-/// What values have to comply with, and how lists and maps are merged.
+/// The keywords that restrict values, or decide how lists and maps are merged.
 const RULES: [&str; 20] = [
     "default",
     "enum",
@@ -38,25 +38,25 @@ const RULES: [&str; 20] = [
     "x-kubernetes-map-type",
 ];
 
-/// What changes in the fields of one version.
+/// The changes of the fields of one version.
 #[derive(Default)]
 pub(super) struct Fields {
     pub added: Vec<String>,
     pub removed: Vec<String>,
-    /// With the types before and after.
+    /// Fields with another type, with the types before and after.
     pub retyped: Vec<String>,
     pub required: Vec<String>,
-    /// With what is new, narrower or another: values that were accepted may be refused, or are understood otherwise.
+    /// Fields with a rule that is new, narrower or another: values that were accepted may be refused, or are understood otherwise.
     pub stricter: Vec<String>,
-    /// How many accept more than before.
+    /// Number of fields that accept more than before.
     pub looser: usize,
-    /// How many have only another description.
+    /// Number of fields of which only the description changed.
     pub described: usize,
 }
 
 /// A field of a schema.
 struct Field<'s> {
-    of: &'s str,
+    type_name: &'s str,
     is_required: bool,
     schema: &'s Value,
 }
@@ -65,7 +65,7 @@ impl Fields {
     /// Compares the schemas of a version before and after.
     pub fn of(live: &Value, desired: &Value) -> Self {
         let (old, new) = (known(live), known(desired));
-        // A field whose parent comes or goes comes or goes with it.
+        // A field whose parent is added or removed is not counted by itself.
         let alone = |path: &str, other: &BTreeMap<String, Field<'_>>| {
             let parent = path.rsplit_once(['.', '[']).map_or("", |(parent, _)| parent);
             parent.is_empty() || other.contains_key(parent)
@@ -93,8 +93,8 @@ impl Fields {
 
     fn compare(&mut self, path: &str, before: &Field<'_>, after: &Field<'_>) {
         let (old, new) = (own(before.schema), own(after.schema));
-        if before.of != after.of {
-            self.retyped.push(format!("{path}: {} → {}", before.of, after.of));
+        if before.type_name != after.type_name {
+            self.retyped.push(format!("{path}: {} → {}", before.type_name, after.type_name));
         } else if old != new {
             let stricter: Vec<String> =
                 RULES.into_iter().filter_map(|rule| narrowed(rule, old.get(rule), new.get(rule))).collect();
@@ -110,7 +110,7 @@ impl Fields {
         }
     }
 
-    /// How many fields change in which way; those that may break something come last.
+    /// Counts of the fields by kind of change; breaking ones come last.
     pub fn counts(&self) -> [(usize, &'static str); 7] {
         [
             (self.added.len(), "added"),
@@ -129,14 +129,14 @@ impl Fields {
     }
 }
 
-/// What a schema says of the field itself.
+/// The keywords of a schema about the field itself.
 fn own(schema: &Value) -> BTreeMap<&str, &Value> {
     let all = schema.as_object().into_iter().flatten();
     let is_own = |(name, value): &(&str, &Value)| !INSIDE.contains(name) && !is_default(name, value);
     all.map(|(name, value)| (name.as_str(), value)).filter(is_own).collect()
 }
 
-/// How a rule is new, narrower or another; nothing if it only accepts more.
+/// Describes a rule that is new, narrower or another; `None` if it only accepts more.
 fn narrowed(rule: &str, before: Option<&&Value>, after: Option<&&Value>) -> Option<String> {
     let shown = |value: &Value| one_line(&inline(value), VALUE);
     let (before, after) = (before.copied(), after.copied());
@@ -173,7 +173,7 @@ fn narrowed(rule: &str, before: Option<&&Value>, after: Option<&&Value>) -> Opti
     }
 }
 
-/// Returns true if a rule says what holds without it (structured-merge-diff, `schema/elements.go`).
+/// Returns true if a rule has its default value (structured-merge-diff, `schema/elements.go`).
 fn is_default(rule: &str, value: &Value) -> bool {
     matches!(
         (rule, value.as_str()),
@@ -209,11 +209,11 @@ fn walk<'s>(known: &mut BTreeMap<String, Field<'s>>, path: &str, schema: &'s Val
 
 fn add<'s>(known: &mut BTreeMap<String, Field<'s>>, path: &str, schema: &'s Value, is_required: bool, depth: usize) {
     let is_set = |name: &str| schema.get(name).and_then(Value::as_bool).unwrap_or_default();
-    let of = match schema.get("type").and_then(Value::as_str) {
+    let type_name = match schema.get("type").and_then(Value::as_str) {
         _ if is_set("x-kubernetes-int-or-string") => "integer or string",
         Some(name) => name,
         None => "anything",
     };
-    known.insert(path.to_owned(), Field { of, is_required, schema });
+    known.insert(path.to_owned(), Field { type_name, is_required, schema });
     walk(known, path, schema, depth.saturating_sub(1));
 }

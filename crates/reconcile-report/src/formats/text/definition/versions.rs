@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::schema::Fields;
 use crate::words::number::grouped;
 
-/// Marks of what may break: objects that exist, or programs that use them.
+/// Marks of changes that may break existing objects, or programs that use them.
 const BREAKS: &str = "✗";
 const MAY_BREAK: &str = "⚠";
-/// What a version has beside its schema and is not told by other words.
+/// The keys of a version that are neither its schema nor described in other words.
 const BESIDE: [(&str, &str); 3] = [
     ("additionalPrinterColumns", "other printer columns"),
     ("selectableFields", "other selectable fields"),
@@ -117,7 +117,7 @@ impl Pair<'_> {
     }
 }
 
-/// Whether a version that stays is served and stored.
+/// The changes of `served` and `storage` of a version that stays.
 fn status(live: &Value, desired: &Value) -> Vec<String> {
     let mut parts = Vec::new();
     match (is(live, "served"), is(desired, "served")) {

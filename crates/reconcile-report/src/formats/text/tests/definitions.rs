@@ -1,4 +1,4 @@
-//! What differs in a CustomResourceDefinition.
+//! The differences of a CustomResourceDefinition.
 
 use std::sync::Arc;
 
@@ -36,8 +36,8 @@ fn definition_with(live: &Value, desired: &Value) -> ObjectReport {
                         "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}]}})
     };
     let (live, desired) = (whole(live, "v2.3.0"), whole(desired, "v2.9.4"));
-    let of = builtin().object(&GroupVersionKind::new(CRD.0, CRD.1)).unwrap();
-    let found = changes(&live, &desired, of, true).into_iter().map(|change| FieldChange {
+    let schema = builtin().object(&GroupVersionKind::new(CRD.0, CRD.1)).unwrap();
+    let found = changes(&live, &desired, schema, true).into_iter().map(|change| FieldChange {
         class: if change.op == Op::Add { Class::Absent } else { Class::Pending },
         path: change.path,
         op: change.op,
@@ -96,7 +96,7 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
     let text = plain(&object_text(&report, &View { full: true, ..view(100) }));
     assert!(text.contains("+             new:\n"), "{text}");
 
-    // What somebody changed by hand is shown by itself, with its author; where that is nearly everything, the author is named once.
+    // Manual changes are shown by themselves, with their manager; if nearly all changes are manual, the manager is named once.
     let mut installed = report.clone();
     for change in installed.changes.iter_mut().filter(|change| change.path.to_string().starts_with("spec.versions")) {
         *change = by("kubectl-client-side-apply", change.clone());

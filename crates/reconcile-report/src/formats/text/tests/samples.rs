@@ -182,7 +182,9 @@ pub(super) fn quiet() -> impl Iterator<Item = ObjectReport> {
 
 /// A schema with fields of many lines.
 pub(super) fn schema(fields: impl Iterator<Item = (String, &'static str)>) -> Value {
-    let field = |(name, of): (String, &str)| (name, json!({"type": of, "description": "one\ntwo\nthree\nfour\n"}));
+    let field = |(name, type_name): (String, &str)| {
+        (name, json!({"type": type_name, "description": "one\ntwo\nthree\nfour\n"}))
+    };
     let spec: serde_json::Map<String, Value> = fields.map(field).collect();
     json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}})
 }

@@ -5,27 +5,27 @@ use reconcile_core::diagnostic::{Diagnostic, Location};
 use super::parsed::{Parsed, parsed};
 use crate::Report;
 
-/// One report, and the file it is from.
+/// One report, and its file.
 #[derive(Debug)]
-pub struct Part {
+pub struct MergeInput {
     pub(super) file: String,
     pub(super) parsed: Parsed,
 }
 
-impl Part {
-    /// The reports of a file. The error has its place.
+impl MergeInput {
+    /// Reads the reports of a file. The error has its location.
     pub fn read(file: &str, text: &[u8]) -> Result<Vec<Self>, Diagnostic> {
-        let problem = |error: serde_json::Error| {
+        let diagnostic = |error: serde_json::Error| {
             let number = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
             let location = Location { file: file.into(), line: number(error.line()), column: number(error.column()) };
-            // The error names its place at the end as well.
-            let told = error.to_string();
+            // The text of the error ends with its location as well.
+            let reason = error.to_string();
             let at = format!(" at line {} column {}", error.line(), error.column());
-            let told = told.strip_suffix(&at).unwrap_or(&told);
-            let message = format!("not a report of `kubectl reconcile -o json`: {told}");
+            let reason = reason.strip_suffix(&at).unwrap_or(&reason);
+            let message = format!("not a report of `kubectl reconcile -o json`: {reason}");
             Diagnostic { location: Some(location), ..Diagnostic::general(message) }
         };
-        let reports = parsed(text).map_err(problem)?;
+        let reports = parsed(text).map_err(diagnostic)?;
         Ok(reports.into_iter().map(|parsed| Self { file: file.to_owned(), parsed }).collect())
     }
 
@@ -33,7 +33,7 @@ impl Part {
         &self.parsed.report
     }
 
-    /// The cluster that it is about, as far as it says: its context and the server.
+    /// The cluster of the report, if it names one: its context and the server.
     pub(super) fn cluster(&self) -> Option<(Option<&str>, Option<&str>)> {
         let cluster = self.report().cluster.as_ref();
         let context = self.parsed.context.as_deref().or(cluster.and_then(|cluster| cluster.context.as_deref()));

@@ -29,26 +29,32 @@ fn groups_within<'t>(bound: usize, old: &'t str, new: &'t str) -> Vec<Vec<Line<'
 
 /// The same as operations on lines, with a bound for matching and the number of lines around a change.
 pub(crate) fn grouped((bound, context): (usize, usize), old: &[&str], new: &[&str]) -> Vec<Vec<DiffOp>> {
+    group_diff_ops(matched(bound, old, new), context)
+}
+
+/// The operations that turn one sequence of texts into the other. Without what is alike at both ends, more than `bound` texts on
+/// both sides together are not matched: all of them are replaced.
+pub(crate) fn matched(bound: usize, old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
     let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let (old_len, new_len) = (old_rest.len().saturating_sub(end), new_rest.len().saturating_sub(end));
     let (old_end, new_end) = (start.saturating_add(old_len), start.saturating_add(new_len));
-    let ops = if old_len.saturating_add(new_len) > bound {
+    let mut ops = if old_len.saturating_add(new_len) > bound {
         vec![
             DiffOp::Equal { old_index: 0, new_index: 0, len: start },
             DiffOp::Replace { old_index: start, old_len, new_index: start, new_len },
             DiffOp::Equal { old_index: old_end, new_index: new_end, len: end },
         ]
     } else {
-        matched(old, new)
+        myers(old, new)
     };
-    let ops = ops.into_iter().filter(|op| !op.old_range().is_empty() || !op.new_range().is_empty()).collect();
-    group_diff_ops(ops, context)
+    ops.retain(|op| !op.old_range().is_empty() || !op.new_range().is_empty());
+    ops
 }
 
-/// The operations that turn one sequence of texts into the other. Of the library's six algorithms only this one is compiled.
-pub(crate) fn matched(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+/// Of the library's six algorithms only this one is compiled, and on numbers instead of texts.
+fn myers(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let ids = IdentifyDistinct::<u32>::new(old, 0..old.len(), new, 0..new.len());
     let (old, new) = (ids.old_lookup(), ids.new_lookup());
     let mut hook = Compact::new(Replace::new(Capture::new()), old, new);

@@ -7,7 +7,8 @@ use similar::DiffOp;
 use super::line_diff::matched;
 use super::styled::{Role, Styled};
 
-/// Most words that are matched with each other. Of longer texts, only the common start and end count as equal.
+/// Most words of both sides together, without their common start and end, that are matched with each other. Of longer texts, only
+/// the common start and end count as equal.
 const MATCHED: usize = 1_000;
 /// Largest width of an equal part that is never shortened, in columns.
 const ALIKE: usize = 10;
@@ -34,8 +35,9 @@ impl Contrast {
     pub fn of(live: &str, desired: &str) -> Self {
         let (old, new) = (words(live), words(desired));
         let mut sides = (Vec::new(), Vec::new());
-        for (old_range, new_range, differs) in ops(&old, &new) {
-            for (side, words) in [(&mut sides.0, old.get(old_range)), (&mut sides.1, new.get(new_range))] {
+        for op in matched(MATCHED, &old, &new) {
+            let differs = !matches!(op, DiffOp::Equal { .. });
+            for (side, words) in [(&mut sides.0, old.get(op.old_range())), (&mut sides.1, new.get(op.new_range()))] {
                 side.push(Part { text: words.unwrap_or_default().concat(), differs });
             }
         }
@@ -52,23 +54,6 @@ impl Contrast {
     pub fn is_whole(&self) -> bool {
         self.live.0.iter().chain(&self.desired.0).all(|part| part.differs)
     }
-}
-
-/// The operations that turn one list of words into the other: ranges of both, and whether they differ.
-fn ops(old: &[&str], new: &[&str]) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>, bool)> {
-    if old.len().saturating_add(new.len()) <= MATCHED {
-        let range = |op: &DiffOp| (op.old_range(), op.new_range(), !matches!(op, DiffOp::Equal { .. }));
-        return matched(old, new).iter().map(range).collect();
-    }
-    let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
-    let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (old_end, new_end) = (old.len().saturating_sub(end), new.len().saturating_sub(end));
-    vec![
-        (0..start, 0..start, false),
-        (start..old_end, start..new_end, true),
-        (old_end..old.len(), new_end..new.len(), false),
-    ]
 }
 
 /// Runs of letters and digits, and every other character by itself.
@@ -155,10 +140,15 @@ impl Side {
         Self(short.0.iter().map(cut).collect())
     }
 
+    /// Its parts in order, and whether they differ from the other side.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.0.iter().map(|part| (part.text.as_str(), part.differs))
+    }
+
     /// Appends the text, with the differences emphasised.
     pub fn show(&self, text: &mut Styled, role: Role, emphasis: Role) {
-        for part in &self.0 {
-            text.push(if part.differs { emphasis } else { role }, part.text.clone());
+        for (part, differs) in self.parts() {
+            text.push(if differs { emphasis } else { role }, part);
         }
     }
 }
@@ -185,8 +175,7 @@ mod tests {
     use super::*;
 
     fn shown(side: &Side) -> String {
-        let part = |part: &Part| if part.differs { format!("[{}]", part.text) } else { part.text.clone() };
-        side.0.iter().map(part).collect()
+        side.parts().map(|(text, differs)| if differs { format!("[{text}]") } else { text.to_owned() }).collect()
     }
 
     #[track_caller]
@@ -226,5 +215,10 @@ mod tests {
         let text = |word: &str| format!("{} {word} {}", "a ".repeat(100_000), "b ".repeat(100_000));
         let contrast = Contrast::of(&text("one"), &text("two"));
         assert!(shown(&contrast.live).contains("[one]") && shown(&contrast.desired).contains("[two]"));
+        let text = |word: &str, times: usize| "same ".repeat(5_000) + &format!("{word} and ").repeat(times);
+        for (times, parts) in [(100, 100), (600, 1)] {
+            let contrast = Contrast::of(&text("one", times), &text("two", times));
+            assert_eq!(contrast.live.parts().filter(|(_, differs)| *differs).count(), parts);
+        }
     }
 }

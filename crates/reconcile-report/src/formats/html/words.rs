@@ -1,32 +1,29 @@
-//! Compares two lines word by word: the words between their common start and their common end differ.
+//! Lines of a comparison, in which the words that differ are emphasised.
 
 use super::markup::Markup;
+use crate::words::word_diff::{Contrast, Side};
 
-/// Longest line that is shown in full, in characters.
+/// Longest line that is shown in full: in columns, or in characters where nothing is compared to it.
 const LINE: usize = 2_000;
-/// Length of the common start that is shown of a longer line, in characters.
-const AROUND: usize = 80;
 
 /// Both lines, with the words that differ emphasised.
 pub(super) fn emphasised(old: &str, new: &str) -> (Markup, Markup) {
-    let start = common_start(old, new);
-    let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
-    let end = common_end(old_rest, new_rest);
-    let common = old.get(..start).unwrap_or_default();
-    let one = |rest: &str| {
-        let (middle, tail) = rest.split_at_checked(rest.len().saturating_sub(end)).unwrap_or((rest, ""));
-        let mut markup = Markup::default();
-        markup.append(&head(common));
-        // Two lines without a common word differ as a whole, which the colour says already.
-        if common.trim().is_empty() && tail.trim().is_empty() || middle.is_empty() {
-            markup.append(&cut(middle));
+    let contrast = Contrast::of(old, new);
+    // Two lines with nothing in common differ as a whole, which the colour says already.
+    let is_emphasised = !contrast.is_whole();
+    (line(&contrast.live, is_emphasised), line(&contrast.desired, is_emphasised))
+}
+
+fn line(side: &Side, is_emphasised: bool) -> Markup {
+    let mut markup = Markup::default();
+    for (text, differs) in side.within(LINE).parts() {
+        if differs && is_emphasised {
+            markup.raw("<b>").text(text).raw("</b>");
         } else {
-            markup.raw("<b>").append(&cut(middle)).raw("</b>");
+            markup.text(text);
         }
-        markup.append(&cut(tail));
-        markup
-    };
-    (one(old_rest), one(new_rest))
+    }
+    markup
 }
 
 /// The text, cut where it is very long.
@@ -37,48 +34,6 @@ pub(super) fn cut(text: &str) -> Markup {
         Some((at, _)) => markup.text(text.get(..at).unwrap_or_default()).raw(" …"),
     };
     markup
-}
-
-/// Writes the common start, or only its end if it is long.
-fn head(text: &str) -> Markup {
-    let mut markup = Markup::default();
-    let length = text.chars().count();
-    if length <= LINE / 10 {
-        markup.text(text);
-        return markup;
-    }
-    let from = text.char_indices().nth(length.saturating_sub(AROUND)).map_or(0, |(at, _)| at);
-    markup.raw("… ").text(text.get(from..).unwrap_or_default());
-    markup
-}
-
-/// Length of the common start in bytes, up to the end of a word.
-fn common_start(old: &str, new: &str) -> usize {
-    let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a);
-    let length: usize = same.map(char::len_utf8).sum();
-    let in_word = |text: &str| text.get(length..).and_then(|rest| rest.chars().next()).is_some_and(is_word);
-    if !in_word(old) && !in_word(new) {
-        return length;
-    }
-    let common = old.get(..length).unwrap_or_default();
-    common.trim_end_matches(is_word).len()
-}
-
-/// Length of the common end in bytes, from the start of a word.
-fn common_end(old: &str, new: &str) -> usize {
-    let same = old.chars().rev().zip(new.chars().rev()).take_while(|(a, b)| a == b).map(|(a, _)| a);
-    let length: usize = same.map(char::len_utf8).sum();
-    let before = |text: &str| text.len().checked_sub(length).and_then(|at| text.get(..at)).map(str::to_owned);
-    let in_word = |text: &str| before(text).is_some_and(|text| text.ends_with(is_word));
-    if !in_word(old) && !in_word(new) {
-        return length;
-    }
-    let common = old.len().checked_sub(length).and_then(|at| old.get(at..)).unwrap_or_default();
-    common.trim_start_matches(is_word).len()
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ fn certificates(text: &str) -> Option<Vec<Certificate>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rcgen::{CertificateParams, DnType, KeyPair};
+    use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SanType};
 
     fn certificate(name: &str, names: &[&str], year: i32) -> String {
         let mut params = CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap();
@@ -133,6 +133,32 @@ mod tests {
             two[0].starts_with("certificates[1]: - → ") && two[0].contains("until 2051-12-01T00:00:00Z"),
             "{two:?}"
         );
+    }
+
+    #[test]
+    fn all_times_and_kinds_of_names_are_shown() {
+        let mut params = CertificateParams::new(["10.0.0.1".to_owned(), "2001:db8::1".to_owned()]).unwrap();
+        params.subject_alt_names.push(SanType::DnsName("shop.example.com".try_into().unwrap()));
+        params.subject_alt_names.push(SanType::URI("spiffe://shop/web".try_into().unwrap()));
+        params.subject_alt_names.push(SanType::Rfc822Name("web@example.com".try_into().unwrap()));
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CountryName, "DE");
+        params.distinguished_name.push(DnType::CommonName, "größe");
+        let key = KeyPair::generate().unwrap();
+        for (year, until) in [
+            (1, "0001-01-02T00:00:00Z"),
+            (1949, "1949-01-02T00:00:00Z"),
+            (1950, "1950-01-02T00:00:00Z"),
+            (1969, "1969-01-02T00:00:00Z"),
+            (2049, "2049-01-02T00:00:00Z"),
+            (9999, "9999-01-02T00:00:00Z"),
+        ] {
+            params.not_after = rcgen::date_time_ymd(year, 1, 2);
+            let certificate = params.clone().self_signed(&key).unwrap().pem();
+            let names = "10.0.0.1, 2001:db8::1, shop.example.com, spiffe://shop/web, web@example.com";
+            let expected = format!("C=DE, CN=größe by C=DE, CN=größe, until {until}, for {names}");
+            assert_eq!(sentences(&certificate).unwrap(), [expected]);
+        }
     }
 
     #[test]

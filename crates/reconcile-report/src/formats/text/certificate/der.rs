@@ -1,23 +1,29 @@
-//! Reads the fields of a certificate (RFC 5280, in DER) that people ask for.
+//! The fields of a certificate (RFC 5280, in DER) that people ask for.
+//!
+//! The library's own type for a certificate refuses times before 1970, and Go programs write the year 1 if no time was set. So
+//! times, names of hosts and the serial number are taken as they are written.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
-/// Tags of DER (X.690).
-const INTEGER: u8 = 0x02;
-const OCTETS: u8 = 0x04;
-const OBJECT: u8 = 0x06;
-const UTC_TIME: u8 = 0x17;
-const TIME: u8 = 0x18;
-const SEQUENCE: u8 = 0x30;
-const SET: u8 = 0x31;
-/// `[0]` the version, `[3]` the extensions.
-const VERSION: u8 = 0xa0;
-const EXTENSIONS: u8 = 0xa3;
-/// `subjectAltName`, 2.5.29.17.
-const OTHER_NAMES: [u8; 3] = [0x55, 0x1d, 0x11];
-/// The last number of 2.5.4.n, and its name in RFC 4514.
-const ATTRIBUTES: [(u8, &str); 6] = [(3, "CN"), (6, "C"), (7, "L"), (8, "ST"), (10, "O"), (11, "OU")];
+use jiff::civil::DateTime;
+use x509_cert::der::asn1::AnyRef;
+use x509_cert::der::oid::ObjectIdentifier;
+use x509_cert::der::oid::db::rfc4519;
+use x509_cert::der::oid::db::rfc5280::ID_CE_SUBJECT_ALT_NAME;
+use x509_cert::der::{Decode as _, Tag, TagNumber, Tagged as _};
+use x509_cert::ext::Extensions;
+use x509_cert::name::Name;
+
+/// The attributes of a name that are shown, as RFC 4514 calls them.
+const ATTRIBUTES: [(ObjectIdentifier, &str); 6] = [
+    (rfc4519::COMMON_NAME, "CN"),
+    (rfc4519::COUNTRY_NAME, "C"),
+    (rfc4519::LOCALITY_NAME, "L"),
+    (rfc4519::ST, "ST"),
+    (rfc4519::ORGANIZATION_NAME, "O"),
+    (rfc4519::ORGANIZATIONAL_UNIT_NAME, "OU"),
+];
 /// Most names that are shown of one certificate.
 const NAMES: usize = 100;
 
@@ -35,27 +41,23 @@ pub(super) struct Certificate {
 impl Certificate {
     /// Reads a certificate; `None` if the bytes are not one.
     pub fn read(der: &[u8]) -> Option<Self> {
-        let mut fields = Reader(Reader(der).of(SEQUENCE)?).of(SEQUENCE).map(Reader)?;
-        if fields.next_is(VERSION) {
-            fields.any()?;
-        }
-        let serial = fields.of(INTEGER)?;
-        fields.of(SEQUENCE)?;
-        let issuer = name(fields.of(SEQUENCE)?)?;
-        let mut validity = Reader(fields.of(SEQUENCE)?);
-        let (not_before, not_after) = (time(&mut validity)?, time(&mut validity)?);
-        let subject = name(fields.of(SEQUENCE)?)?;
-        let mut names = String::new();
-        while let Some((tag, content)) = fields.any() {
-            if tag == EXTENSIONS {
-                names = other_names(Reader(content).of(SEQUENCE)?)?;
-            }
-        }
-        let serial = serial.iter().take(20).fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-        Some(Self { subject, issuer, not_before, not_after, names, serial })
+        let certificate = Vec::<AnyRef<'_>>::from_der(der).ok()?;
+        let fields = sequence(certificate.first()?)?;
+        let fields = match fields.as_slice() {
+            [version, fields @ ..] if is_explicit(version, TagNumber(0)) => fields,
+            fields => fields,
+        };
+        let [serial, _algorithm, issuer, validity, subject, others @ ..] = fields else { return None };
+        let validity = sequence(validity)?;
+        let extensions = others.iter().find(|field| is_explicit(field, TagNumber(3)));
+        Some(Self {
+            subject: name(subject)?,
+            issuer: name(issuer)?,
+            not_before: time(validity.first()?)?,
+            not_after: time(validity.get(1)?)?,
+            names: extensions.map_or(Some(String::new()), alternative_names)?,
+            serial: serial_number(serial)?,
+        })
     }
 
     /// `CN=shop by CN=ca, until 2026-12-01T00:00:00Z, for shop.example.com`
@@ -65,102 +67,70 @@ impl Certificate {
     }
 }
 
-/// A sequence of values, each with its tag and length.
-struct Reader<'d>(&'d [u8]);
+fn sequence<'d>(field: &AnyRef<'d>) -> Option<Vec<AnyRef<'d>>> {
+    field.decode_as().ok()
+}
 
-impl<'d> Reader<'d> {
-    fn next_is(&self, tag: u8) -> bool {
-        self.0.first() == Some(&tag)
-    }
+fn is_explicit(field: &AnyRef<'_>, number: TagNumber) -> bool {
+    field.tag() == Tag::ContextSpecific { constructed: true, number }
+}
 
-    /// The next value: its tag and its content.
-    fn any(&mut self) -> Option<(u8, &'d [u8])> {
-        let (tag, rest) = self.0.split_first()?;
-        let (first, mut rest) = rest.split_first()?;
-        let mut length = usize::from(*first);
-        if length >= 0x80 {
-            let digits = length & 0x7f;
-            if digits == 0 || digits > 4 {
-                return None;
-            }
-            let (number, after) = rest.split_at_checked(digits)?;
-            length = number.iter().fold(0, |length, digit| length << 8 | usize::from(*digit));
-            rest = after;
-        }
-        let (content, rest) = rest.split_at_checked(length)?;
-        self.0 = rest;
-        Some((*tag, content))
-    }
-
-    /// The content of the next value, if it has this tag.
-    fn of(&mut self, tag: u8) -> Option<&'d [u8]> {
-        self.any().filter(|(found, _)| *found == tag).map(|(_, content)| content)
-    }
+/// The first 20 bytes, in hexadecimal digits.
+fn serial_number(field: &AnyRef<'_>) -> Option<String> {
+    let bytes = (field.tag() == Tag::Integer).then(|| field.value())?;
+    Some(bytes.iter().take(20).fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
 }
 
 /// `CN=shop, O=Shop`
-fn name(content: &[u8]) -> Option<String> {
-    let mut parts = Reader(content);
-    let mut text = Vec::new();
-    while !parts.0.is_empty() {
-        let mut of_part = Reader(parts.of(SET)?);
-        while !of_part.0.is_empty() {
-            let mut attribute = Reader(of_part.of(SEQUENCE)?);
-            let object = attribute.of(OBJECT)?;
-            let (_, value) = attribute.any()?;
-            let known = ATTRIBUTES.iter().find(|(number, _)| object == [0x55, 0x04, *number]);
-            if let Some((_, name)) = known {
-                text.push(format!("{name}={}", String::from_utf8_lossy(value).replace(',', "\\,")));
-            }
-        }
-    }
-    Some(text.join(", "))
+fn name(field: &AnyRef<'_>) -> Option<String> {
+    let name: Name = field.decode_as().ok()?;
+    let attributes = name.iter().filter_map(|attribute| {
+        let (_, name) = ATTRIBUTES.iter().find(|(id, _)| *id == attribute.oid)?;
+        Some(format!("{name}={}", String::from_utf8_lossy(attribute.value.value()).replace(',', "\\,")))
+    });
+    Some(attributes.collect::<Vec<_>>().join(", "))
 }
 
 /// `2026-12-01T00:00:00Z`
-fn time(reader: &mut Reader<'_>) -> Option<String> {
-    let (tag, content) = reader.any()?;
-    let text = std::str::from_utf8(content).ok().filter(|text| text.is_ascii())?;
-    let (century, rest) = match tag {
+fn time(field: &AnyRef<'_>) -> Option<String> {
+    let text = std::str::from_utf8(field.value()).ok()?;
+    let century = match field.tag() {
         // Two digits mean 1950 to 2049.
-        UTC_TIME if text.get(..2)? < "50" => ("20", text),
-        UTC_TIME => ("19", text),
-        TIME => (text.get(..2)?, text.get(2..)?),
+        Tag::UtcTime if text < "50" => "20",
+        Tag::UtcTime => "19",
+        Tag::GeneralizedTime => "",
         _ => return None,
     };
-    let digits = rest.strip_suffix('Z').filter(|digits| digits.len() == 12)?;
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    let digits = format!("{century}{}", text.strip_suffix('Z')?);
+    // Beside digits, the library reads blanks and signs.
+    if digits.len() != 14 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let at = |from: usize| digits.get(from..).and_then(|rest| rest.get(..2)).unwrap_or_default();
-    Some(format!("{century}{}-{}-{}T{}:{}:{}Z", at(0), at(2), at(4), at(6), at(8), at(10)))
+    Some(format!("{}Z", DateTime::strptime("%Y%m%d%H%M%S", digits).ok()?))
 }
 
 /// `shop.example.com, 10.0.0.1`
-fn other_names(extensions: &[u8]) -> Option<String> {
-    let mut extensions = Reader(extensions);
-    while let Some((SEQUENCE, content)) = extensions.any() {
-        let mut extension = Reader(content);
-        if extension.of(OBJECT)? != OTHER_NAMES {
-            continue;
+fn alternative_names(field: &AnyRef<'_>) -> Option<String> {
+    let extensions = Extensions::from_der(field.value()).ok()?;
+    let Some(extension) = extensions.iter().find(|extension| extension.extn_id == ID_CE_SUBJECT_ALT_NAME) else {
+        return Some(String::new());
+    };
+    let names = Vec::<AnyRef<'_>>::from_der(extension.extn_value.as_bytes()).ok()?;
+    let mut texts = Vec::new();
+    for name in names {
+        let Tag::ContextSpecific { constructed: false, number } = name.tag() else { continue };
+        match number.value() {
+            _ if texts.len() == NAMES => break,
+            // A mail address, a name in DNS, a URI.
+            1 | 2 | 6 => texts.push(String::from_utf8_lossy(name.value()).into_owned()),
+            7 => texts.push(address(name.value())?.to_string()),
+            _ => {}
         }
-        let mut value = extension.any()?;
-        if value.0 != OCTETS {
-            // Before it, a boolean says whether it is critical.
-            value = extension.any()?;
-        }
-        let mut names = Reader(Reader(value.1).of(SEQUENCE)?);
-        let mut texts = Vec::new();
-        while let Some((tag, content)) = names.any().filter(|_| texts.len() < NAMES) {
-            match tag {
-                0x81 | 0x82 | 0x86 => texts.push(String::from_utf8_lossy(content).into_owned()),
-                0x87 => texts.push(address(content)?.to_string()),
-                _ => {}
-            }
-        }
-        return Some(texts.join(", "));
     }
-    Some(String::new())
+    Some(texts.join(", "))
 }
 
 fn address(bytes: &[u8]) -> Option<IpAddr> {

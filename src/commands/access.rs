@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Context as _;
 use reconcile_report::access::AccessReport;
 
 use crate::cli::{AccessArgs, AccessFormat, EvidenceChoice, PurposeChoice, ReplaceChoice};
@@ -36,7 +35,7 @@ pub(super) async fn run(args: &AccessArgs, configured: Configured, terminal: &Te
         AccessFormat::Text => terminal.text(&report.text()),
         AccessFormat::Json => terminal.data(&report.json()),
         AccessFormat::Yaml => {
-            let printed = terminal.document(&report.yaml().context("a role cannot be written as YAML")?);
+            let printed = terminal.document(&report.yaml());
             terminal.message(&report.missing());
             printed
         }

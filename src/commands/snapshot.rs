@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use reconcile_report::Role;
 use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS};
 use serde_json::Value;
@@ -12,7 +11,7 @@ use crate::compare::{Redactor, withheld};
 use crate::engine::server::Server;
 use crate::live::definitions::definitions_beside;
 use crate::live::fetch::fetch;
-use crate::live::snapshot::{heading, unreadable};
+use crate::live::snapshot::{heading, unreadable, written};
 use crate::live::{LiveState, Target};
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
@@ -52,7 +51,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
         }
         documents.extend(document(target, state, args.include_secrets, &redactor));
     }
-    let text = render(&documents)?;
+    let text = written(&documents);
     match file {
         Some((name, file)) => {
             file.write(text.as_bytes()).map_err(|error| Failure::invalid(unwritable(&name, &error)))?;
@@ -71,14 +70,4 @@ fn document(target: &Target, state: LiveState, with_secrets: bool, redactor: &Re
         LiveState::Present(object) if with_secrets => Some(object),
         LiveState::Present(object) => Some(withheld(&target.key.gvk, target.desired.object(), &object, redactor)),
     }
-}
-
-fn render(documents: &[Value]) -> anyhow::Result<String> {
-    let mut text = String::new();
-    for document in documents {
-        let yaml = serde_saphyr::to_string(document).context("an object cannot be written as YAML")?;
-        text.push_str("---\n");
-        text.push_str(&yaml);
-    }
-    Ok(text)
 }

@@ -1,6 +1,5 @@
 //! `version`: the versions of the program and the server, and whether they were tested together.
 
-use anyhow::Context as _;
 use reconcile_report::ClusterInfo;
 use reconcile_report::Role;
 use reconcile_report::formats::json as as_json;
@@ -11,6 +10,7 @@ use crate::session::failure::Failure;
 use crate::session::output::{Output, print_diagnostics};
 use crate::session::setup::{cluster_info, connected_alone, server_version};
 use crate::terminal::Terminal;
+use crate::text::yaml_in_order;
 
 /// The commit that the program was built from, where the build names it: a release does, so that it can be built again.
 const COMMIT: Option<&str> = option_env!("KUBECTL_RECONCILE_COMMIT");
@@ -27,9 +27,7 @@ pub(super) async fn run(args: &VersionArgs, terminal: &Terminal) -> Result<u8, F
     let _ = match args.output {
         VersionFormat::Text => terminal.text(&report.text()),
         VersionFormat::Json => terminal.data(&as_json::document(&report)),
-        VersionFormat::Yaml => {
-            terminal.document(&serde_saphyr::to_string(&report).context("the versions cannot be written as YAML")?)
-        }
+        VersionFormat::Yaml => terminal.document(&yaml_in_order(&report)),
     };
     Ok(report.exit_code)
 }

@@ -12,7 +12,7 @@ use super::written::{WrittenConfiguration, WrittenRule};
 use crate::compare::{Action, Class, FieldChange, Owner};
 use crate::diagnostic::Location;
 use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_PATTERN, MAX_RULES, ObjectPattern};
-use crate::text::{one_line, visible};
+use crate::text::{one_line, visible, yaml_in_order};
 
 /// A whole configuration, ready to commit: the rules in force now, and a rule for each object and the managers of its drift.
 /// Comments name the differences that no rule can hide.
@@ -30,7 +30,7 @@ pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, 
     for note in notes {
         let _ = writeln!(text, "# Not covered: {}", visible(&one_line(&note, 300)));
     }
-    text + &serde_saphyr::to_string(&WrittenConfiguration::of(configuration, rules)).unwrap_or_default()
+    text + &yaml_in_order(&WrittenConfiguration::of(configuration, rules))
 }
 
 fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::written::{WrittenConfiguration, WrittenRule};
 use super::{Configuration, Origin};
 use crate::rules::IgnoreRule;
-use crate::text::visible;
+use crate::text::{visible, yaml_in_order};
 
 /// A configuration, and the time at which it is looked at.
 pub(crate) struct View<'a> {
@@ -46,7 +46,7 @@ impl View<'_> {
         }
         let rules = self.rules(false).map(WrittenRule::of).collect();
         let configuration = WrittenConfiguration::of(self.configuration, rules);
-        text + &serde_saphyr::to_string(&configuration).unwrap_or_default()
+        text + &yaml_in_order(&configuration)
     }
 
     /// The configuration as JSON, with the file, and the location of each rule.

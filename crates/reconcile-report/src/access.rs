@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Permission;
 use reconcile_core::plan::access::{Purpose, RoleFor};
-use reconcile_core::text::visible;
+use reconcile_core::text::{visible, yaml_in_order};
 use serde::{Serialize, Serializer};
 
 use crate::formats::json::document;
@@ -90,8 +90,9 @@ impl AccessReport {
         document(self)
     }
 
-    /// `-o yaml`: the roles, each after a comment with its purpose. An error if an object cannot be written.
-    pub fn yaml(&self) -> Result<String, serde_saphyr::SerializeError> {
+    /// `-o yaml`: the roles, each after a comment with its purpose.
+    #[must_use]
+    pub fn yaml(&self) -> String {
         let mut text = String::new();
         for role in &self.roles {
             let place = match &role.namespace {
@@ -105,7 +106,7 @@ impl AccessReport {
             if role.purpose == Purpose::Diff && role.has_verb("patch") {
                 text.push_str("# A dry run needs the permissions of the write; `--evidence=read-only` does without.\n");
             }
-            text.push_str(&serde_saphyr::to_string(role)?);
+            text.push_str(&yaml_in_order(role));
         }
         for permission in &self.optional {
             let _ = writeln!(
@@ -113,7 +114,7 @@ impl AccessReport {
                 "# Optional: with {permission}, webhooks and policies that may change objects are named."
             );
         }
-        Ok(text)
+        text
     }
 
     /// `-o text`: the allowed and the missing permissions, role by role, and the count.

@@ -11,6 +11,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::Input;
 use crate::manifest::yaml::{self, Validation};
 use crate::object::is_dns_label;
+use crate::text::yaml as as_yaml;
 
 /// Types of the documents that are not objects: the header, and the records of unreadable objects.
 const API_VERSION: &str = "kubectl-reconcile/v1";
@@ -150,4 +151,38 @@ pub fn unreadable(target: &Target, diagnostic: &Diagnostic) -> Value {
         "reason": diagnostic.code.as_str(),
         "message": diagnostic.message,
     })
+}
+
+/// The text of a snapshot, which [`Snapshot::read`] reads back as the same documents.
+#[must_use]
+pub fn written(documents: &[Value]) -> String {
+    documents.iter().map(|document| format!("---\n{}", as_yaml(document))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::any_yaml::{text, value};
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(values in prop::collection::vec((text(), value()), 0..4)) {
+            let object = |(at, (namespace, data)): (usize, &(String, Value))| {
+                let metadata = json!({"name": at.to_string(), "namespace": namespace});
+                json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+            };
+            let objects: Vec<Value> = values.iter().enumerate().map(object).collect();
+            let mut documents = vec![heading("shop")];
+            documents.extend(objects.iter().cloned());
+            let text = written(&documents);
+            let input = Input { name: "snapshot".into(), text: text.clone().into_bytes().into() };
+            let read = Snapshot::read(&[input]).unwrap_or_else(|diagnostics| panic!("{text}\n{diagnostics:?}"));
+            prop_assert_eq!(read.namespace(), Some("shop"));
+            let mut read: Vec<&Value> = read.objects().collect();
+            read.sort_by_key(|object| object["metadata"]["name"].as_str());
+            prop_assert_eq!(read, objects.iter().collect::<Vec<_>>(), "{}", text);
+        }
+    }
 }

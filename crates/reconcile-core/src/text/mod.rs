@@ -1,13 +1,18 @@
-//! Makes untrusted text safe to show: characters that a terminal would act on or hide become visible, and URLs lose their credentials.
+//! Makes untrusted text safe to show: characters that a terminal would act on or hide become visible, also in YAML, and URLs lose
+//! their credentials.
 
 mod line;
 mod similar;
 mod url;
 mod visible;
 mod width;
+mod yaml;
 
 pub use line::{io_reason, listed, one_line};
 pub use similar::similar;
 pub use url::{name_without_credentials, urls_without_credentials, without_credentials};
 pub use visible::{is_hidden, visible};
 pub use width::{end_within, middle_cut, start_within, width};
+#[cfg(test)]
+pub(crate) use yaml::tests as any_yaml;
+pub use yaml::{yaml, yaml_in_order};

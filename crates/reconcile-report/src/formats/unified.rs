@@ -8,10 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use reconcile_core::compare::{Action, masked};
-use reconcile_core::text::visible;
+use reconcile_core::text::{visible, yaml};
 use similar::{ChangeTag, DiffOp};
 
-use super::yaml;
 use crate::words::findings::Finding;
 use crate::words::line_diff::{MATCHED, grouped};
 use crate::words::{describe, findings, fingerprint};
@@ -86,7 +85,7 @@ fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> 
         }
         _ => return None,
     };
-    let text = |object| yaml::document(&object);
+    let text = |object| yaml(&object);
     Some(FilePair { name: file_name(section, object, names), live: live.map(text), desired: desired.map(text) })
 }
 

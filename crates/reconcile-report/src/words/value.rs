@@ -1,6 +1,7 @@
 //! Values as text: short ones on a line, long ones as lines that can be compared.
 
 use reconcile_core::compare::{Class, FieldChange, REDACTED};
+use reconcile_core::text::yaml;
 use serde_json::Value;
 
 /// Longest value that is shown on the line of its path, in characters.
@@ -79,7 +80,8 @@ pub(crate) fn block(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Object(_) | Value::Array(_) => {
-            serde_saphyr::to_string(value).map_or_else(|_| inline(value), |yaml| yaml.trim_end().to_owned())
+            let text = yaml(value);
+            text.strip_suffix('\n').unwrap_or(&text).to_owned()
         }
         other => inline(other),
     }

@@ -1,11 +1,10 @@
 //! A change as lines with the signs of a patch, for formats that show diffs and have only the changes.
 
 use reconcile_core::compare::{FieldChange, masked};
-use reconcile_core::text::{one_line, visible};
+use reconcile_core::text::{one_line, visible, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
 
-use crate::formats::yaml;
 use crate::words::describe;
 use crate::words::line_diff::groups;
 use crate::words::value::{inline, stays};
@@ -17,7 +16,7 @@ const SHORT: usize = 200;
 pub(crate) fn lines(change: &FieldChange) -> Vec<String> {
     let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
     if change.path.elements().is_empty() {
-        let signed = |sign: char, value: &Value| signed_lines(sign, &yaml::document(&masked(value)));
+        let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(value)));
         return match (live, desired) {
             (None, Some(desired)) => signed('+', desired),
             (Some(live), None) => signed('-', live),
@@ -57,7 +56,7 @@ fn text(value: &Value) -> String {
         Value::String(text) if text.contains('\n') => text.clone(),
         Value::Object(_) | Value::Array(_) => {
             let short = inline(value);
-            if short.chars().count() <= SHORT { short } else { yaml::document(&masked(value)) }
+            if short.chars().count() <= SHORT { short } else { yaml(&masked(value)) }
         }
         other => inline(other),
     }

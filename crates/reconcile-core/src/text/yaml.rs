@@ -1,0 +1,354 @@
+//! Values as YAML that our own reader, which reads as kubectl does, reads back as the same values.
+//!
+//! Written as kubectl writes it: block style, strings quoted only where YAML 1.1 would read something else, and nothing folded.
+//! What a terminal hides or acts on is an escape, so that a document can be printed and still means the same.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::marker::PhantomData;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::is_hidden;
+
+/// Longest key that YAML reads without the sign for long keys, in bytes (1,024 characters), with room for escapes.
+const LONG_KEY: usize = 100;
+/// Columns between a level and the next one.
+const STEP: usize = 2;
+
+/// Returns a value as a document with a line end, the keys of its objects sorted.
+#[must_use]
+pub fn yaml(value: &Value) -> String {
+    document(&Node::from(value))
+}
+
+/// Returns a value of a type of ours as a document with a line end, its fields in the order in which the type serializes them.
+#[must_use]
+pub fn yaml_in_order<T: Serialize>(value: &T) -> String {
+    // JSON refuses only maps whose keys are not strings and more than 127 levels, and no such type has them.
+    let json = serde_json::to_string(value).unwrap_or_default();
+    serde_json::from_str(&json).map(|node| document(&node)).unwrap_or_default()
+}
+
+/// A value whose fields have the order in which they are written.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Node<'v> {
+    Map(#[serde(deserialize_with = "in_order")] Vec<(Cow<'v, str>, Self)>),
+    List(Vec<Self>),
+    Scalar(Cow<'v, Value>),
+}
+
+impl<'v> From<&'v Value> for Node<'v> {
+    fn from(value: &'v Value) -> Self {
+        match value {
+            Value::Object(map) => Self::Map(map.iter().map(|(key, value)| (key.into(), value.into())).collect()),
+            Value::Array(items) => Self::List(items.iter().map(Self::from).collect()),
+            scalar => Self::Scalar(Cow::Borrowed(scalar)),
+        }
+    }
+}
+
+fn in_order<'de, 'v, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(Cow<'v, str>, Node<'v>)>, D::Error> {
+    struct Entries<'v>(PhantomData<&'v ()>);
+    impl<'de, 'v> Visitor<'de> for Entries<'v> {
+        type Value = Vec<(Cow<'v, str>, Node<'v>)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut entries = Vec::new();
+            while let Some(entry) = map.next_entry()? {
+                entries.push(entry);
+            }
+            Ok(entries)
+        }
+    }
+    deserializer.deserialize_map(Entries(PhantomData))
+}
+
+fn document(node: &Node<'_>) -> String {
+    let mut text = String::new();
+    match node {
+        Node::Map(fields) if !fields.is_empty() => mapping(&mut text, fields, 0, false),
+        Node::List(items) if !items.is_empty() => sequence(&mut text, items, 0, false),
+        other => scalar(&mut text, other, STEP),
+    }
+    text
+}
+
+/// `is_open` tells whether the first line already has its indentation, and the dash of a list item.
+fn mapping(text: &mut String, fields: &[(Cow<'_, str>, Node<'_>)], indent: usize, is_open: bool) {
+    let inner = indent.saturating_add(STEP);
+    for (at, (key, value)) in fields.iter().enumerate() {
+        if at > 0 || !is_open {
+            margin(text, indent);
+        }
+        if key.len() > LONG_KEY {
+            let _ = writeln!(text, "? {}", string(key));
+            margin(text, indent);
+        } else {
+            text.push_str(&string(key));
+        }
+        text.push(':');
+        match value {
+            Node::Map(fields) if !fields.is_empty() => {
+                text.push('\n');
+                mapping(text, fields, inner, false);
+            }
+            Node::List(items) if !items.is_empty() => {
+                text.push('\n');
+                sequence(text, items, indent, false);
+            }
+            other => {
+                text.push(' ');
+                scalar(text, other, inner);
+            }
+        }
+    }
+}
+
+fn sequence(text: &mut String, items: &[Node<'_>], indent: usize, is_open: bool) {
+    let inner = indent.saturating_add(STEP);
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 || !is_open {
+            margin(text, indent);
+        }
+        text.push_str("- ");
+        match item {
+            Node::Map(fields) if !fields.is_empty() => mapping(text, fields, inner, true),
+            Node::List(items) if !items.is_empty() => sequence(text, items, inner, true),
+            other => scalar(text, other, inner),
+        }
+    }
+}
+
+fn margin(text: &mut String, indent: usize) {
+    text.extend(std::iter::repeat_n(' ', indent));
+}
+
+/// A scalar or an empty collection, and the end of its line.
+fn scalar(text: &mut String, node: &Node<'_>, indent: usize) {
+    match node {
+        Node::Map(_) => text.push_str("{}"),
+        Node::List(_) => text.push_str("[]"),
+        Node::Scalar(value) => match &**value {
+            Value::String(content) if is_block(content) => block(text, content, indent),
+            Value::String(content) => text.push_str(&string(content)),
+            other => {
+                let _ = write!(text, "{other}");
+            }
+        },
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+/// Returns true if a string is written line by line: each line can be seen from its start to its end.
+fn is_block(text: &str) -> bool {
+    let mut lines = text.split('\n');
+    let starts_well = lines.next().is_some_and(|first| !first.is_empty() && !first.starts_with([' ', '\t']));
+    starts_well
+        && text.contains('\n')
+        && !text.contains(|c| c != '\n' && c != '\t' && is_hidden(c))
+        && !text.split('\n').any(|line| line.ends_with([' ', '\t']))
+}
+
+fn block(text: &mut String, content: &str, indent: usize) {
+    let breaks = content.chars().rev().take_while(|c| *c == '\n').count();
+    text.push_str(match breaks {
+        0 => "|-\n",
+        1 => "|\n",
+        _ => "|+\n",
+    });
+    for line in content.strip_suffix('\n').unwrap_or(content).split('\n') {
+        if !line.is_empty() {
+            margin(text, indent);
+            text.push_str(line);
+        }
+        text.push('\n');
+    }
+}
+
+/// A string on one line: bare where YAML 1.1 reads it as a string, else in quotes.
+fn string(text: &str) -> String {
+    if is_bare(text) {
+        return text.to_owned();
+    }
+    let mut quoted = String::with_capacity(text.len().saturating_add(2));
+    quoted.push('"');
+    for c in text.chars() {
+        let code = u32::from(c);
+        let _ = match c {
+            '"' | '\\' => write!(quoted, "\\{c}"),
+            '\n' => write!(quoted, "\\n"),
+            '\t' => write!(quoted, "\\t"),
+            '\r' => write!(quoted, "\\r"),
+            // U+FFFE and U+FFFF are no characters, and not allowed in YAML.
+            c if !is_hidden(c) && !matches!(c, '\u{fffe}' | '\u{ffff}') => write!(quoted, "{c}"),
+            _ if code <= 0xff => write!(quoted, "\\x{code:02x}"),
+            _ if code <= 0xffff => write!(quoted, "\\u{code:04x}"),
+            _ => write!(quoted, "\\U{code:08x}"),
+        };
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Returns true if a string needs no quotes: a word, a path, an image, a quantity, a sentence without signs of YAML.
+fn is_bare(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./@+ ()=;,:".contains(c);
+    let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') || is_quantity(text);
+    let is_word = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"].contains(&&*text.to_ascii_lowercase());
+    starts_well && !is_word && text.chars().all(is_plain) && !text.ends_with([' ', ':']) && !text.contains(": ")
+}
+
+/// Returns true for `100m`, `64Mi` and `30s`.
+fn is_quantity(text: &str) -> bool {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text.strip_prefix(digits).unwrap_or_default();
+    !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && ["m", "Ki", "Mi", "Gi", "Ti", "k", "M", "G", "T", "s", "h", "d"].contains(&unit)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use kube_yaml::{Validation, read};
+
+    fn read_back(text: &str) -> Value {
+        let read = read(text.as_bytes(), Validation::Strict);
+        assert!(read.diagnostics.is_empty(), "{text}: {:?}", read.diagnostics);
+        read.documents.into_iter().next().map_or(Value::Null, |document| document.value)
+    }
+
+    #[test]
+    fn objects_look_as_kubectl_prints_them() {
+        let object = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "it", "labels": {}},
+            "list": [{"image": "shop/web:1.2", "name": "web"}, "1.27", 3, [1, [2]], "100m", "yes", "a: b", "#x"],
+            "script": "#!/bin/sh\nexec nginx\n", "open": "a\nb", "blank": "a\n\n", "empty": "", "null": null,
+        });
+        let expected = "apiVersion: v1
+blank: |+
+  a
+
+empty: \"\"
+kind: ConfigMap
+list:
+- image: shop/web:1.2
+  name: web
+- \"1.27\"
+- 3
+- - 1
+  - - 2
+- 100m
+- \"yes\"
+- \"a: b\"
+- \"#x\"
+metadata:
+  labels: {}
+  name: it
+\"null\": null
+open: |-
+  a
+  b
+script: |
+  #!/bin/sh
+  exec nginx
+";
+        assert_eq!(yaml(&object), expected);
+        assert_eq!(read_back(expected), object);
+    }
+
+    #[test]
+    fn fields_of_types_keep_their_order() {
+        #[derive(Serialize)]
+        struct Outer {
+            name: &'static str,
+            items: Vec<Inner>,
+            #[serde(flatten)]
+            inner: Inner,
+        }
+        #[derive(Serialize)]
+        struct Inner {
+            z: u64,
+            a: Option<f64>,
+        }
+        let (one, other) = (Inner { z: u64::MAX, a: Some(0.5) }, Inner { z: 0, a: None });
+        let text = yaml_in_order(&Outer { name: "no", items: vec![one], inner: other });
+        assert_eq!(text, "name: \"no\"\nitems:\n- z: 18446744073709551615\n  a: 0.5\nz: 0\na: null\n");
+    }
+
+    #[test]
+    fn nothing_hidden_is_printed() {
+        let object =
+            json!({"a\u{202e}\n": "x\u{1b}[2J\u{e0041}\u{ffff}\r\nb ", "k".repeat(2_000): ["\u{feff}", " a\nb\n"]});
+        let text = yaml(&object);
+        assert!(!text.contains(|c| c != '\n' && is_hidden(c)), "{text}");
+        assert_eq!(read_back(&text), object);
+    }
+
+    /// Strings of any characters, and those that YAML 1.1 could read as something else or in other lines.
+    pub(crate) fn text() -> impl Strategy<Value = String> {
+        let words = [
+            "", "yes", "No", "off", "y", "null", "~", "0644", "0o7", "1:30", "1e3", "1_000", "0x1F", ".inf", "-.Inf",
+            ".nan", "<<", "=", "- a", "? a", "a: b", "a:", "a #b", "#", "&a", "*a", "!!str", "|", ">", "%", "@", "`",
+            "{", "[", "'", "\"", "\\", "---", "...", "a  ",
+        ];
+        let lines =
+            ["a\n", "\n\n", "\na", " a\nb", "a\n b", "a\n\n\nb", "a \nb", "\ta", "a\t", "a\n\tb", "a\rb", "a\r\nb"];
+        let longer = ["2001-12-14", "2001-12-14t21:59:43.10-05:00", "--- a\n---\n...\n"];
+        let hidden =
+            ["a\u{85}b\n", "\u{2028}a\nb\u{2029}", "\u{feff}", "\u{202e}\u{ad}\u{200b}", "\u{0}\u{7f}\u{fffe}\u{ffff}"];
+        let traps = [&words[..], &lines, &longer, &hidden].concat();
+        let random = "[a-z#:\\- \t\n\r\u{a0}\u{85}\u{2028}]{0,24}";
+        prop_oneof![
+            prop::sample::select(traps).prop_map(ToOwned::to_owned),
+            any::<String>(),
+            random,
+            "[0-9eExo:._+-]{1,8}",
+            "[ -~]{0,12}",
+            "[ -~]{90,300}"
+        ]
+    }
+
+    /// Values of any types.
+    pub(crate) fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            // A whole float is read as an integer, as kubectl reads it, and the API server sends none.
+            any::<f64>().prop_filter("whole", |float| float.fract() != 0.0).prop_map(Value::from),
+            text().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 32, 4, |inner| {
+            let fields = prop::collection::btree_map(text(), inner.clone(), 0..4);
+            prop_oneof![
+                prop::collection::vec(inner, 0..4).prop_map(Value::from),
+                fields.prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(value in value()) {
+            let value = json!({"kind": value});
+            let text = yaml(&value);
+            prop_assert_eq!(&text, &yaml_in_order(&value));
+            prop_assert_eq!(read_back(&text), value);
+        }
+    }
+}

@@ -7,24 +7,23 @@
 //!
 //! # The tour
 //!
-//! 1. [`desired`] finds the files, reads YAML as kubectl does and keeps the place of every field.
+//! 1. [`desired`] finds and reads the files; [`reconcile_core::manifest`] reads YAML as kubectl does and keeps the position of every field.
 //! 2. [`live`] discovers the resources of the server and reads the objects, with one LIST per resource and namespace.
-//! 3. [`compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask* the server. From
-//!    the answer it derives what differs and which manager changed it. Values of Secrets become numbers here.
-//! 4. [`plan`] orders the objects so that each is written after what it needs, and the members of an apply set so that each is deleted before it.
-//! 5. [`engine`] judges every object, writes under a lock on the version that was judged, and judges again if the object has
+//! 3. [`reconcile_core::compare`] *proves* from the live object alone that an apply would change nothing, or says what to *ask* the
+//!    server. From the answer it derives what differs and which manager changed it. Values of Secrets become numbers here.
+//! 4. [`reconcile_core::plan`] orders the objects so that each is written after what it needs, and the members of an apply set so that
+//!    each is deleted before it.
+//! 5. [`engine`] compares every object, writes it under a lock on the version that was compared, and compares again if the object has
 //!    changed. It prunes the members of an apply set, as the crate [`apply_set`] decides. It emits events: the screen shows them, and a
 //!    builder folds them into the report.
 //! 6. [`engine::wait`] follows the objects until they are ready. The readiness rules are in the crate `kstatus`.
-//! 7. [`reconcile_report`] is one model and a table of formats that show it.
+//! 7. [`reconcile_report`] is one model, its words, and a table of formats that show it.
 //!
-//! Below them are [`text`] (makes untrusted text safe to show), [`diagnostic`] (one shape for every problem) and [`structured_merge`]
-//! (field paths, field sets, the types of the API, merging and proving). At the edges are [`client`] (kubeconfig, credentials, transport, retries), [`program`]
-//! (finds other programs) and [`terminal`] (the only door to stdout and stderr). On top are [`cli`] (what can be typed) and
-//! [`commands`] (one file per command). `docs/architecture.md` follows one object through them.
-//!
-//! The decisions are in the crate [`reconcile_core`] and the reports in [`reconcile_report`], which are pure by their manifests, as
-//! are the crates below them (`structured-merge`, `kube-yaml`, `kstatus`, `bounded-cel`, `apply-set`). Here is what touches the world. Imports point one way.
+//! The crates decide and describe: they are pure, and their manifests keep them so. Below [`reconcile_core`] are [`structured_merge`] (field
+//! paths, field sets, the types of the API, merging and proving), `kube-yaml`, `kstatus`, `bounded-cel` and `apply-set`. This crate touches
+//! the world. At its edges are [`client`] (kubeconfig, credentials, and kube for the requests), [`program`] (finds other programs)
+//! and [`terminal`] (the only door to stdout and stderr). On top are [`cli`] (what can be typed) and [`commands`] (one file per command).
+//! Imports point one way. `docs/architecture.md` follows one object through all of them.
 //!
 //! # Exit codes
 //!
@@ -67,5 +66,3 @@ pub mod live;
 pub mod program;
 mod session;
 pub mod terminal;
-
-pub use reconcile_core::{compare, diagnostic, object, plan, rules, text};

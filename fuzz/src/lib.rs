@@ -6,14 +6,14 @@ use std::sync::{Arc, LazyLock};
 
 use apply_set::{ApplySet, GroupKind, ParentState, Tooling, part_of};
 use kube_yaml::{Document, Step, Validation};
-use kubectl_reconcile::compare::{CompareContext, Policy, Redactor, offline};
 use kubectl_reconcile::desired::Input;
 use kubectl_reconcile::desired::{ReadOptions, Selector, read};
 use kubectl_reconcile::live::Discovery;
-use kubectl_reconcile::live::resolve::{Namespaces, resolve};
-use kubectl_reconcile::live::snapshot::Snapshot;
 use kubectl_reconcile::live::types::Types;
-use kubectl_reconcile::rules::{FieldPattern, Glob, annotated, jq_path, json_pointer};
+use reconcile_core::compare::{CompareContext, Policy, Redactor, offline};
+use reconcile_core::live::resolve::{Namespaces, resolve};
+use reconcile_core::live::snapshot::Snapshot;
+use reconcile_core::rules::{FieldPattern, Glob, annotated, jq_path, json_pointer};
 use reconcile_report::formats::{FORMATS, Render};
 use reconcile_report::{Command, FailOn, ObjectReport, Report, View, plain};
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCan
 
 use super::Cli;
 use super::connection::ConnectionArgs;
-use crate::text::is_hidden;
+use reconcile_core::text::is_hidden;
 
 /// The shell completes the names of files.
 const FILES: u8 = 0;

@@ -7,7 +7,7 @@ use reconcile_report::formats::{FORMATS, Format};
 use reconcile_report::{Sort, THEMES, Theme};
 
 use crate::terminal::ColorChoice;
-use crate::text::similar;
+use reconcile_core::text::similar;
 
 /// Flags for the output.
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 use clap::Args;
 
-use crate::object::Shard;
+use reconcile_core::object::Shard;
 
 /// The flag for one of several runs that share the objects of the same manifests.
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -11,8 +11,8 @@ use super::options::{ConnectOptions, Environment};
 use super::transport::connector::Connector;
 use super::transport::endpoint::Endpoint;
 use super::transport::proxy;
-use crate::diagnostic::Diagnostic;
-use crate::text::without_credentials;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::without_credentials;
 
 /// Prepares the connection that flags, kubeconfig and environment describe. Nothing is sent yet; a credential plugin runs, once.
 pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Cluster, Diagnostic> {

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnostic::Diagnostic;
-use crate::text::{io_reason, listed, one_line, similar};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::{io_reason, listed, one_line, similar};
 
 /// The number of names that a hint lists.
 const NAMES_SHOWN: usize = 10;

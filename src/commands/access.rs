@@ -6,13 +6,11 @@ use reconcile_report::access::AccessReport;
 
 use crate::cli::{AccessArgs, AccessFormat, EvidenceChoice, PurposeChoice, ReplaceChoice};
 use crate::client::is_path_segment;
-use crate::diagnostic::Diagnostic;
 use crate::engine::prune::reach;
 use crate::engine::server::Server;
 use crate::engine::unmanaged::searched;
 use crate::live::Target;
 use crate::live::autoscalers::AutoscalerSource;
-use crate::plan::access::{Access, Needs, Purpose};
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
@@ -21,6 +19,8 @@ use crate::session::review::reviewed;
 use crate::session::run::Invocation;
 use crate::session::unmanaged::namespaces_of;
 use crate::terminal::Terminal;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::plan::access::{Access, Needs, Purpose};
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: &AccessArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {

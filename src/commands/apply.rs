@@ -4,11 +4,9 @@ use reconcile_report::formats::text::{self, explained, outcomes, readiness, summ
 use reconcile_report::{Command, FailOn, Report};
 
 use crate::cli::ApplyArgs;
-use crate::compare::Policy;
 use crate::desired::DesiredSet;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
-use crate::plan::DependencyKind;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::context_command::ContextCommand;
@@ -18,6 +16,8 @@ use crate::session::output::Output;
 use crate::session::run::{Invocation, Run};
 use crate::session::setup::writing_policy;
 use crate::terminal::Closed;
+use reconcile_core::compare::Policy;
+use reconcile_core::plan::DependencyKind;
 
 struct Apply<'a> {
     args: &'a ApplyArgs,

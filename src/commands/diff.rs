@@ -4,13 +4,11 @@ use reconcile_report::formats::text::{self, explained, summary};
 use reconcile_report::{Command, Report};
 
 use crate::cli::DiffArgs;
-use crate::compare::Policy;
 use crate::config::suggestion;
 use crate::desired::DesiredSet;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
-use crate::plan::DependencyKind;
 use crate::session::apply_set::requested;
 use crate::session::captured::without_cluster;
 use crate::session::configured::{Configured, Settings};
@@ -23,6 +21,8 @@ use crate::session::run::{Invocation, Run};
 use crate::session::setup::policy;
 use crate::session::unmanaged::UnmanagedSearch;
 use crate::terminal::Closed;
+use reconcile_core::compare::Policy;
+use reconcile_core::plan::DependencyKind;
 
 struct Diff<'a> {
     args: &'a DiffArgs,

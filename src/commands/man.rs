@@ -12,7 +12,7 @@ use crate::cli::{Cli, ManArgs};
 use crate::session::failure::Failure;
 use crate::session::output::unwritable;
 use crate::terminal::Terminal;
-use crate::text::similar;
+use reconcile_core::text::similar;
 
 /// The program as `man` knows it.
 const PROGRAM: &str = "kubectl-reconcile";

@@ -17,11 +17,11 @@ use std::process::ExitCode;
 use reconcile_report::EXIT_INVALID;
 
 use crate::cli::{Command, Typed};
-use crate::diagnostic::Diagnostic;
 use crate::session::configured::configured;
 use crate::session::output::print_diagnostics;
 use crate::terminal::{ColorChoice, Terminal, has_lost_output};
-use crate::text::io_reason;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::io_reason;
 
 /// Reports that the system has no threads, files or memory left to run anything. This is no drift, so the exit code is that of a
 /// configuration error.

@@ -8,10 +8,10 @@ use reconcile_report::formats::text::{self, matrix};
 use reconcile_report::{MergeInput, Merged, merged};
 
 use crate::cli::{MergeArgs, ReportArgs, ReportCommand};
-use crate::diagnostic::Diagnostic;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::text::io_reason;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::io_reason;
 
 /// The largest report that is read, in bytes.
 const LARGEST: u64 = 256 << 20;

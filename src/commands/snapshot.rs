@@ -7,7 +7,6 @@ use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS};
 use serde_json::Value;
 
 use crate::cli::SnapshotArgs;
-use crate::compare::{Redactor, withheld};
 use crate::engine::server::Server;
 use crate::live::definitions::definitions_beside;
 use crate::live::fetch::fetch;
@@ -19,6 +18,7 @@ use crate::session::output::{Output, unwritable};
 use crate::session::report_file::{Readers, ReportFile};
 use crate::session::run::Invocation;
 use crate::terminal::Terminal;
+use reconcile_core::compare::{Redactor, withheld};
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {

@@ -10,7 +10,7 @@ use crate::session::failure::Failure;
 use crate::session::output::{Output, print_diagnostics};
 use crate::session::setup::{cluster_info, connected_alone, server_version};
 use crate::terminal::Terminal;
-use crate::text::yaml_in_order;
+use reconcile_core::text::yaml_in_order;
 
 /// The commit that the program was built from, where the build names it: a release does, so that it can be built again.
 const COMMIT: Option<&str> = option_env!("KUBECTL_RECONCILE_COMMIT");

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::file::{File, Node};
 use crate::cli::Cli;
-use crate::diagnostic::Location;
-use crate::text::{one_line, similar};
+use reconcile_core::diagnostic::Location;
+use reconcile_core::text::{one_line, similar};
 
 /// The values that a configuration may give a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

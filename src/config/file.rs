@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use crate::desired::SourceText;
 use crate::desired::kind_of;
 use crate::desired::yaml::{Positions, Step};
-use crate::diagnostic::{Diagnostic, Location};
-use crate::text::{one_line, similar};
+use reconcile_core::diagnostic::{Diagnostic, Location};
+use reconcile_core::text::{one_line, similar};
 
 /// The file and its diagnostics.
 pub(super) struct File<'a> {

@@ -9,8 +9,8 @@ use reconcile_report::Failure;
 
 use super::trust::Owners;
 use crate::desired::files::CONFIGURATION;
-use crate::diagnostic::Diagnostic;
-use crate::text::io_reason;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::io_reason;
 
 /// The way in which a configuration was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

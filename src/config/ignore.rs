@@ -3,11 +3,11 @@
 use jiff::civil::Date;
 
 use super::file::{File, Node, has_any};
-use crate::object::Selector;
-use crate::rules::{
+use reconcile_core::object::Selector;
+use reconcile_core::rules::{
     FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_RULES, ObjectPattern, PatternError, jq_path, json_pointer,
 };
-use crate::text::one_line;
+use reconcile_core::text::one_line;
 
 /// The keys of a rule. The second half is spelled as in Argo CD and Flux.
 pub(super) const RULE: [&str; 13] = [

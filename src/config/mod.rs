@@ -29,8 +29,8 @@ use reconcile_report::Failure;
 use crate::cli::ConfigArgs;
 use crate::desired::SourceText;
 use crate::desired::yaml::{self, Validation};
-use crate::diagnostic::Diagnostic;
-use crate::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 
 pub(crate) use defaults::FlagDefault;
 use file::{File, Node};

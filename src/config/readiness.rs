@@ -4,8 +4,8 @@ use bounded_cel::{Condition, ParseError};
 
 use super::file::{File, Node};
 use super::ignore::object_pattern;
-use crate::rules::{MAX_READINESS_RULES, ObjectPattern, ReadinessRule};
-use crate::text::one_line;
+use reconcile_core::rules::{MAX_READINESS_RULES, ObjectPattern, ReadinessRule};
+use reconcile_core::text::one_line;
 
 /// The keys of a readiness rule.
 pub(super) const RULE: [&str; 4] = ["target", "current", "inProgress", "failed"];

@@ -9,10 +9,12 @@ use structured_merge::ObjectKey;
 use super::Configuration;
 use super::ignore::{MAX_MANAGER, MAX_REASON};
 use super::written::{WrittenConfiguration, WrittenRule};
-use crate::compare::{Action, Class, FieldChange, Owner};
-use crate::diagnostic::Location;
-use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_PATTERN, MAX_RULES, ObjectPattern};
-use crate::text::{one_line, visible, yaml_in_order};
+use reconcile_core::compare::{Action, Class, FieldChange, Owner};
+use reconcile_core::diagnostic::Location;
+use reconcile_core::rules::{
+    FieldPattern, Glob, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_PATTERN, MAX_RULES, ObjectPattern,
+};
+use reconcile_core::text::{one_line, visible, yaml_in_order};
 
 /// A whole configuration, ready to commit: the rules in force now, and a rule for each object and the managers of its drift.
 /// Comments name the differences that no rule can hide.

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::written::{WrittenConfiguration, WrittenRule};
 use super::{Configuration, Origin};
-use crate::rules::IgnoreRule;
-use crate::text::{visible, yaml_in_order};
+use reconcile_core::rules::IgnoreRule;
+use reconcile_core::text::{visible, yaml_in_order};
 
 /// A configuration, and the time at which it is looked at.
 pub(crate) struct View<'a> {

@@ -12,8 +12,8 @@ use super::ignore::{MAX_MANAGER, MAX_REASON};
 use super::readiness::MAX_EXPRESSION;
 use super::schema::{complete_rule, flags, require_kind};
 use super::{API_VERSION, Configuration, KIND};
-use crate::diagnostic::Location;
-use crate::rules::{
+use reconcile_core::diagnostic::Location;
+use reconcile_core::rules::{
     Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, MAX_READINESS_RULES, MAX_RULES, ObjectPattern, ReadinessRule,
 };
 

@@ -12,8 +12,8 @@ use bounded::{read_bounded, reason};
 
 use reconcile_core::manifest::Input;
 
-use crate::diagnostic::Diagnostic;
-use crate::text::name_without_credentials;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::name_without_credentials;
 
 /// Name of standard input in messages and reports.
 pub const STDIN: &str = "stdin";

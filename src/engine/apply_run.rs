@@ -10,8 +10,6 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use reconcile_report::Outcome;
 
-use crate::compare::{Action, Decision, DefinedKinds, ObjectVerdict};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison::Comparison;
 use crate::engine::event::{Event, Stage};
 use crate::engine::item::{self, Item, Skip, blocked, is_change};
@@ -19,7 +17,9 @@ use crate::engine::other_shards::ShardWait;
 use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
 use crate::live::resolve::{Target, resource_of};
-use crate::plan::{Plan, PlanItem, ReadySet};
+use reconcile_core::compare::{Action, Decision, DefinedKinds, ObjectVerdict};
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::plan::{Plan, PlanItem, ReadySet};
 
 /// All objects of one run, which are compared and then written.
 pub(crate) struct ApplyRun<'a> {

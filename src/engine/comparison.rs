@@ -8,11 +8,6 @@ use futures::StreamExt as _;
 use tokio::sync::SetOnce;
 
 use crate::client::{Cluster, MOST_IN_FLIGHT};
-use crate::compare::{
-    Action, ComparisonMachine, Decision, DefinedKinds, Evidence, Finding, Policy, Redactor, leave_out_nulls,
-    may_hold_refused_nulls,
-};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::comparison_inputs::{ComparisonInputs, only_has_to_exist};
 use crate::engine::dry_run::drive;
 use crate::engine::event::{Event, EventSink, Stage};
@@ -21,8 +16,13 @@ use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::fetch::{fetch_into, get};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
-use crate::plan::Plan;
-use crate::rules::ReadinessRules;
+use reconcile_core::compare::{
+    Action, ComparisonMachine, Decision, DefinedKinds, Evidence, Finding, Policy, Redactor, leave_out_nulls,
+    may_hold_refused_nulls,
+};
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::plan::Plan;
+use reconcile_core::rules::ReadinessRules;
 
 /// The inputs that all comparisons of one run share.
 pub(crate) struct Comparison<'a> {

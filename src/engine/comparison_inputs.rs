@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use crate::client::Cluster;
-use crate::compare::{ComparisonMachine, Finding, Policy};
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
+use reconcile_core::compare::{ComparisonMachine, Finding, Policy};
 
 /// The inputs of comparisons that are read from the server once for all objects.
 pub struct ComparisonInputs {

@@ -2,9 +2,9 @@
 //! admission, and writes nothing.
 
 use crate::client::{Change, Cluster, DryRun};
-use crate::compare::{Answer, ComparisonMachine, Question};
 use crate::live::answer::Asked;
 use crate::live::{Resource, fetch};
+use reconcile_core::compare::{Answer, ComparisonMachine, Question};
 
 /// Begins a comparison, unless it has begun already, and sends its questions until it has no more.
 pub async fn drive(cluster: &Cluster, resource: &Resource, machine: &mut ComparisonMachine<'_>) {

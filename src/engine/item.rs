@@ -8,15 +8,15 @@ use std::time::Duration;
 use reconcile_report::{ObjectReport, Outcome};
 
 use crate::client::Cluster;
-use crate::compare::{Action, Decision, Evidence, Finding, ObjectVerdict};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
 use crate::engine::write::Written;
 use crate::live::Target;
-use crate::object::Shard;
-use crate::plan::{DependencyKind, PlanItem};
-use crate::rules::ReadinessRules;
+use reconcile_core::compare::{Action, Decision, Evidence, Finding, ObjectVerdict};
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::object::Shard;
+use reconcile_core::plan::{DependencyKind, PlanItem};
+use reconcile_core::rules::ReadinessRules;
 
 /// One object of the run. The plan and the decision are shared with the write that is under way.
 pub(crate) struct Item {

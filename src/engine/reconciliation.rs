@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use tokio::task::spawn_blocking;
 
-use crate::compare::{Evidence, Replace};
 use crate::engine::apply_run::ApplyRun;
 use crate::engine::comparison::Comparison;
 use crate::engine::event::{Event, Stage};
@@ -19,7 +18,8 @@ use crate::engine::prune::{Judged, Planned, Unapplied};
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::live::Target;
-use crate::plan::Plan;
+use reconcile_core::compare::{Evidence, Replace};
+use reconcile_core::plan::Plan;
 
 /// The compared objects of one run, which it writes, prunes and waits for.
 pub(crate) struct Reconciliation<'a> {

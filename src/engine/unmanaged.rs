@@ -9,12 +9,12 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 use super::prune::searchable;
 use super::server::Server;
 use crate::client::IN_FLIGHT;
-use crate::diagnostic::Diagnostic;
 use crate::live::fetch::find;
 use crate::live::list::Pages;
 use crate::live::{Discovery, LiveState, Resolution, Resource};
-use crate::plan::{is_transient, unexplained};
-use crate::text::listed;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::plan::{is_transient, unexplained};
+use reconcile_core::text::listed;
 
 /// The largest number of kinds that a warning names.
 const NAMED: usize = 5;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::answer::{parse, unexpected};
 use crate::client::{Address, Change, Cluster, IN_FLIGHT, RequestError};
-use crate::object::Permission;
+use reconcile_core::object::Permission;
 
 /// Returns for each permission whether the user has it, in order; an error where that could not be found out.
 pub async fn review(cluster: &Cluster, permissions: &[&Permission]) -> Vec<Result<bool, RequestError>> {

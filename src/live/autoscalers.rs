@@ -9,10 +9,10 @@ use structured_merge::GroupVersionKind;
 
 use super::list::Pages;
 use crate::client::{Cluster, IN_FLIGHT, RequestError};
-use crate::diagnostic::Diagnostic;
-use crate::rules::{AUTOSCALERS, Autoscaler};
+use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resolution};
 use reconcile_core::live::{LiveState, Resource, Target};
+use reconcile_core::rules::{AUTOSCALERS, Autoscaler};
 
 /// From this many namespaces on, one LIST over all namespaces is tried first.
 const MANY: usize = 4;

@@ -13,7 +13,7 @@ use super::all_namespaces::{AllNamespaces, StatesRead, read_all_namespaces};
 use super::answer::Asked;
 use super::list::Pages;
 use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};
-use crate::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// Beyond this many requests for the objects of one resource, a LIST over all namespaces is tried first.
 const MANY_REQUESTS: usize = 8;

@@ -4,7 +4,7 @@ use reconcile_report::Failure;
 
 use crate::cli::{InputArgs, PruneArgs};
 use crate::engine::prune::{Reference, Requested};
-use crate::object::Shard;
+use reconcile_core::object::Shard;
 
 /// The apply set that the flags name, if they do.
 pub(crate) fn requested(

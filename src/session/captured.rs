@@ -6,7 +6,6 @@ use reconcile_report::{Command, ObjectReport, Report};
 
 use crate::cli::DiffArgs;
 use crate::client::namespace_flag;
-use crate::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
 use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
 use crate::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot, types::Types};
@@ -15,6 +14,7 @@ use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
 use crate::session::setup::{autoscalers, planned};
+use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
 
 /// Compares the input with the objects of a file.
 pub(crate) async fn without_cluster(

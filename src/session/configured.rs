@@ -10,12 +10,12 @@ use reconcile_report::Role;
 use reconcile_report::{Command as ReportedCommand, ConfigurationInfo, ObjectReport, Report};
 
 use crate::cli::{Addition, Cli, InputArgs, Typed};
-use crate::compare::Action;
 use crate::config::{Configuration, FlagDefault, Origin, typed_inputs};
-use crate::diagnostic::Diagnostic;
-use crate::rules::{IgnoreRules, ReadinessRules, RuleRef};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
+use reconcile_core::compare::Action;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::rules::{IgnoreRules, ReadinessRules, RuleRef};
 
 /// The configuration of a command, or the error for which it cannot be used.
 pub(crate) type Configured = Result<Configuration, Failure>;

@@ -8,11 +8,11 @@ use reconcile_report::{ApplySetInfo, ClusterInfo, Report};
 use reconcile_report::{Role, Styled};
 
 use crate::cli::InputArgs;
-use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::terminal;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// The interval at which the answer and Ctrl-C are checked for.
 const LOOK: Duration = Duration::from_millis(50);

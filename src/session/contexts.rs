@@ -2,10 +2,10 @@
 
 use crate::cli::ConnectionArgs;
 use crate::client::{Context, Contexts, Environment};
-use crate::diagnostic::Diagnostic;
-use crate::rules::Glob;
 use crate::session::failure::{Failure, not_connected};
-use crate::text::listed;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::rules::Glob;
+use reconcile_core::text::listed;
 
 /// The most names that a message lists.
 const NAMES_SHOWN: usize = 10;

@@ -13,12 +13,12 @@ use std::sync::atomic::Ordering;
 use reconcile_report::formats::unified::FilePair;
 use reconcile_report::{EXIT_INTERRUPTED, EXIT_SUCCESS};
 
-use crate::diagnostic::Diagnostic;
 use crate::program;
 use crate::session::child_process;
 use crate::session::private_folder::{self, PrivateFolder};
 use crate::session::signals;
-use crate::text::{io_reason, one_line};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::{io_reason, one_line};
 
 /// The variable.
 const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";

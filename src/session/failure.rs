@@ -2,8 +2,8 @@
 
 use reconcile_report::Verdict;
 
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::prune::ApplySetError;
+use reconcile_core::diagnostic::{Code, Diagnostic};
 
 pub(crate) use reconcile_report::Failure;
 

@@ -9,15 +9,15 @@ use reconcile_report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sec
 use reconcile_report::{Role, Styled};
 
 use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs};
-use crate::diagnostic::Diagnostic;
-use crate::object::Shard;
 use crate::session::external_diff::ExternalDiff;
 use crate::session::failure::Failure;
 use crate::session::journal::{Journal, Lines};
 use crate::session::paging::Paging;
 use crate::session::report_file::{Readers, ReportFile, is_stream};
 use crate::terminal::{self, Closed, Terminal};
-use crate::text::io_reason;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::object::Shard;
+use reconcile_core::text::io_reason;
 
 /// The requested reports, and the terminal.
 pub(crate) struct Output {

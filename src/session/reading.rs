@@ -15,9 +15,9 @@ use crate::client::{Bounds, Environment, download};
 use crate::desired::files::Inputs;
 use crate::desired::yaml::Validation;
 use crate::desired::{Chunk, DesiredSet, ReadChunk, ReadOptions, Selector, alias_budget, gather};
-use crate::diagnostic::Diagnostic;
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
+use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Input;
 
 /// The amount of text for which a thread is worth starting, in bytes.

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use reconcile_report::{ApplySetInfo, Command, FailOn, ObjectReport, ParentAction, Report};
 use structured_merge::ObjectKey;
 
-use crate::compare::Action;
 use crate::engine::event::{Event, EventSink};
 use crate::engine::prune::ParentChange;
 use crate::engine::reconciliation::Reconciliation;
+use reconcile_core::compare::Action;
 
 /// The objects of a run as its last events report them, in the order in which they were compared.
 #[derive(Default)]

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use reconcile_report::access::Reviewed;
 
 use crate::client::{Cluster, RequestError};
-use crate::diagnostic::Diagnostic;
 use crate::live::access::review;
-use crate::object::Permission;
-use crate::plan::access::Purpose;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::object::Permission;
+use reconcile_core::plan::access::Purpose;
 
 /// Asks the server for each permission. A permission that it cannot review is an error of the report; a lost connection ends the run.
 pub(crate) async fn reviewed(

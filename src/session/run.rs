@@ -7,7 +7,6 @@ use reconcile_report::{ClusterInfo, Report};
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs};
 use crate::client::Environment;
-use crate::compare::Policy;
 use crate::desired::DesiredSet;
 use crate::engine::comparison::Comparison;
 use crate::engine::event::EventSink;
@@ -15,7 +14,6 @@ use crate::engine::interrupt::Interrupt;
 use crate::engine::server::Server;
 use crate::live::discover;
 use crate::live::resolve::Namespaces;
-use crate::plan::Plan;
 use crate::session::agreement::Participant;
 use crate::session::configured::Settings;
 use crate::session::confirm::confirmed;
@@ -25,6 +23,8 @@ use crate::session::output::Output;
 use crate::session::reading::Reading;
 use crate::session::setup::{autoscalers, cluster_info, connected, planned, server_version};
 use crate::session::signals::listen;
+use reconcile_core::compare::Policy;
+use reconcile_core::plan::Plan;
 
 /// The flags that all commands with manifests have, the output, and the configuration.
 pub(crate) struct Invocation<'a> {

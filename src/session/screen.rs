@@ -229,8 +229,8 @@ fn in_words(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::{Evidence, FieldDiff};
     use crate::desired::Source;
+    use reconcile_core::compare::{Evidence, FieldDiff};
     use reconcile_report::Outcome;
     use reconcile_report::plain;
     use structured_merge::GroupVersionKind;

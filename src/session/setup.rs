@@ -10,15 +10,11 @@ use crate::cli::{
     ApplyArgs, AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, ReplaceChoice,
 };
 use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, RequestError, connect};
-use crate::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
 use crate::desired::DesiredSet;
-use crate::diagnostic::Diagnostic;
 use crate::engine::interrupt::Interrupt;
 use crate::live::autoscalers::AutoscalerSource;
 use crate::live::resolve::{Namespaces, resolve};
 use crate::live::{Discovery, Target, json};
-use crate::plan::Plan;
-use crate::rules::Autoscalers;
 use crate::session::configured::Settings;
 use crate::session::confirm::can_confirm;
 use crate::session::contexts::only_one;
@@ -26,6 +22,10 @@ use crate::session::failure::{Failure, not_connected};
 use crate::session::output::Output;
 use crate::session::signals::listen;
 use crate::terminal::Terminal;
+use reconcile_core::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::plan::Plan;
+use reconcile_core::rules::Autoscalers;
 
 /// Connects to a cluster, without a request.
 pub(crate) async fn connected(

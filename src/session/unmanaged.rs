@@ -8,9 +8,9 @@ use structured_merge::ObjectKey;
 use crate::cli::DiffArgs;
 use crate::engine::server::Server;
 use crate::engine::unmanaged::Unmanaged;
-use crate::object::{DNS_LABEL, Shard, is_dns_label};
-use crate::plan::Plan;
 use crate::session::failure::Failure;
+use reconcile_core::object::{DNS_LABEL, Shard, is_dns_label};
+use reconcile_core::plan::Plan;
 
 /// The search of a `diff` for unmanaged objects.
 pub(crate) struct UnmanagedSearch {

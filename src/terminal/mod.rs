@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use reconcile_report::{Role, STANDARD, Styled, Theme, View, paint};
 
-use crate::text::{io_reason, visible};
 pub use bug::report_panics;
 use heartbeat::Heartbeat;
 pub use pager::Pager;
 use progress::Live;
 pub use question::{can_ask, line};
+use reconcile_core::text::{io_reason, visible};
 
 /// The choice of coloured text (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::text::visible;
+use reconcile_core::text::visible;
 
 /// Interval at which the live line is drawn. A step that ends before is never shown.
 const TICK: Duration = Duration::from_millis(200);

@@ -83,5 +83,6 @@ mod values;
 mod version;
 mod wait;
 mod waves;
+mod words;
 
 use test_control_plane as control_plane;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use kubectl_reconcile::desired::files::Inputs;
 use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{Chunk, ReadOptions, Selector, read};
-use kubectl_reconcile::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::Diagnostic;
 
 #[test]
 fn problems_are_told_in_the_same_order_however_the_work_is_shared() {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubectl_reconcile::compare::{
+use reconcile_core::compare::{
     Class, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, ObjectPair, ObjectVerdict, Owner, Policy,
     Prediction, Redactor, UnmanagedCount, Versions, judge, predict,
 };
-use kubectl_reconcile::diagnostic::Location;
-use kubectl_reconcile::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
+use reconcile_core::diagnostic::Location;
+use reconcile_core::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
 use reconcile_report::formats::{FORMATS, Render};
 use reconcile_report::{Command, FailOn, ObjectReport, Report, View};
 use serde_json::{Map, Value, json};

@@ -8,9 +8,9 @@ use thiserror::Error;
 
 use reconcile_core::request::RequestError;
 
-use crate::diagnostic::{Code, Diagnostic};
 use crate::program::LookupError;
-use crate::text::io_reason;
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::text::io_reason;
 
 /// The reason why a plugin gave no credentials. Nothing that it printed to stdout is shown.
 #[derive(Debug, Error)]

@@ -23,7 +23,7 @@ use crate::client::kubeconfig::loader::first_document;
 use crate::client::kubeconfig::plugin::{Interactive, PluginConfig};
 use crate::client::options::Environment;
 use crate::program::{self, LookupError};
-use crate::text::one_line;
+use reconcile_core::text::one_line;
 
 /// The time that a plugin may take when standard input is no terminal.
 const UNATTENDED: Duration = Duration::from_mins(2);

@@ -19,7 +19,7 @@ use crate::client::kubeconfig::plugin::PluginConfig;
 use crate::client::options::{ConnectOptions, Environment};
 use crate::client::transport::connector::Connector;
 use crate::client::transport::http::AuthorizedClient;
-use crate::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// The age at which a token file is read again, as in client-go.
 const TOKEN_FILE_AGE: Duration = Duration::from_mins(1);

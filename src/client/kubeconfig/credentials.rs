@@ -8,7 +8,7 @@ use secrecy::{SecretSlice, SecretString};
 use super::files::read;
 use super::model::{ClusterEntry, UserEntry};
 use super::plugin::PluginConfig;
-use crate::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// A client certificate and its key, in PEM.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::client::error::unreadable;
-use crate::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// Reads a file that the kubeconfig names; `what` names it in the error.
 pub(super) fn read(what: &'static str, path: &Path) -> Result<Vec<u8>, Diagnostic> {

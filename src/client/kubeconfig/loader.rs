@@ -11,8 +11,8 @@ use thiserror::Error;
 
 use super::model::{Document, FieldError};
 use crate::client::options::Environment;
-use crate::diagnostic::Diagnostic;
-use crate::text::io_reason;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::io_reason;
 
 /// The merged kubeconfig, and the files that were tried, missing ones included.
 #[derive(Debug, Default)]

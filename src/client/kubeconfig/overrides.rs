@@ -9,7 +9,7 @@ use super::loader::Kubeconfig;
 use super::model::{ClusterEntry, ContextEntry, UserEntry};
 use crate::client::error::not_found;
 use crate::client::options::ConnectOptions;
-use crate::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// The entries of the kubeconfig that the flags and the current context choose.
 pub struct Chosen {

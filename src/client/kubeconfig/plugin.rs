@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::files::read;
 use super::model::{ClusterEntry, ExecEntry};
-use crate::diagnostic::Diagnostic;
-use crate::text::one_line;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::one_line;
 
 /// The configuration of a plugin, checked.
 #[derive(Debug)]

@@ -13,9 +13,9 @@ use super::model::ClusterEntry;
 use super::overrides::{Chosen, given, given_token, override_cluster, override_user};
 use crate::client::error::{files, no_cluster};
 use crate::client::options::{ConnectOptions, Environment};
-use crate::diagnostic::Diagnostic;
-use crate::object::{DNS_LABEL, is_dns_label};
-use crate::text::without_credentials;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::object::{DNS_LABEL, is_dns_label};
+use reconcile_core::text::without_credentials;
 
 /// All settings of a connection.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use test_control_plane::scripted as server;
 
 use super::*;
-use crate::diagnostic::{Code, Diagnostic};
+use reconcile_core::diagnostic::{Code, Diagnostic};
 
 /// Options that lead to `server` without looking at any file of this machine.
 fn to(server: &str) -> ConnectOptions {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError};
 
-use crate::text::{listed, one_line};
+use reconcile_core::text::{listed, one_line};
 
 /// The longest text of a library's error that is shown, in characters.
 const LIBRARY_TEXT: usize = 200;

@@ -16,7 +16,7 @@ use super::connect_cause;
 use super::http::client;
 use crate::client::kubeconfig::credentials::ClientCertificate;
 use crate::client::options::RequestTimeout;
-use crate::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// The time that connecting may take: name lookup, TCP, proxy and TLS together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);

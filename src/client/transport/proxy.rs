@@ -7,8 +7,8 @@ use ipnet::IpNet;
 use thiserror::Error;
 
 use crate::client::options::Environment;
-use crate::diagnostic::Diagnostic;
-use crate::text::without_credentials;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::without_credentials;
 
 /// A proxy address that cannot be used. The address is not shown: it may hold a password.
 #[derive(Debug, Error, PartialEq, Eq)]

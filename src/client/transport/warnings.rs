@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::header::WARNING;
 
-use crate::text::one_line;
+use reconcile_core::text::one_line;
 
 /// The longest warning that is kept, in characters. The API server itself truncates them to 256.
 const MAX_LENGTH: usize = 1000;

@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::bounded::{read_bounded, reason};
-use crate::diagnostic::Diagnostic;
 use crate::program::{self, LookupError};
-use crate::text::{name_without_credentials, urls_without_credentials};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::{name_without_credentials, urls_without_credentials};
 
 /// The programs that can build, in the order of preference.
 const PROGRAMS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize")];

@@ -9,12 +9,12 @@ use reconcile_report::Outcome;
 use super::entry::{End, Entry, INTERRUPTED};
 use super::listed_member::ListedMember;
 use crate::client::{Cluster, IN_FLIGHT};
-use crate::compare::ROUNDS;
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::LiveState;
+use reconcile_core::compare::ROUNDS;
+use reconcile_core::diagnostic::{Code, Diagnostic};
 
 /// Deletes the members of one step. Returns the reason why later steps are skipped, if there is one: the finalizers of members that are
 /// still being deleted may need the later members.

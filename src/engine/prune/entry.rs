@@ -8,10 +8,10 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
 use super::listed_member::ListedMember;
-use crate::compare::{ObjectVerdict, Redactor, Secrecy};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::live::LiveState;
-use crate::plan::prune_order::PruneStep;
+use reconcile_core::compare::{ObjectVerdict, Redactor, Secrecy};
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::plan::prune_order::PruneStep;
 
 /// The reason for members that were not deleted because the run was interrupted.
 pub(super) const INTERRUPTED: &str = "the run was interrupted";

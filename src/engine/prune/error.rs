@@ -1,4 +1,4 @@
-use crate::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// An error that ends a run with an apply set before anything is compared or written.
 #[derive(Debug)]

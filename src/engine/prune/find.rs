@@ -8,9 +8,9 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::client::{Cluster, IN_FLIGHT, RequestError};
-use crate::diagnostic::Diagnostic;
 use crate::live::list::{Pages, Spoilt};
 use crate::live::{Discovery, Resource};
+use reconcile_core::diagnostic::Diagnostic;
 
 /// The collections of one resource that are searched.
 #[derive(Clone, Debug)]

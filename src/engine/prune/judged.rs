@@ -14,12 +14,12 @@ use super::entry::{Entry, INTERRUPTED};
 use super::parent::{Parent, ParentChange};
 use super::write_parent::Recorded;
 use crate::client::Cluster;
-use crate::compare::ROUNDS;
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
-use crate::object::Shard;
+use reconcile_core::compare::ROUNDS;
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::object::Shard;
 
 /// The objects that do not match their manifests after the pass.
 #[derive(Clone, Copy, Debug, Default)]

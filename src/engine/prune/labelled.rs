@@ -3,7 +3,7 @@ use structured_merge::ObjectMeta as _;
 
 use crate::desired::Manifest;
 use crate::desired::yaml::Step;
-use crate::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// Refuses manifests that have the label of a set, because `--applyset` sets it. The parent is no member of its own set, and may have
 /// any label. Manifests without a namespace belong to `default_namespace`.

@@ -9,11 +9,11 @@ use super::entry::Entry;
 use super::judged::{Judged, Notes};
 use super::listed_member::ListedMember;
 use super::parent::Parent;
-use crate::compare::{Policy, Redactor};
 use crate::engine::event::{Event, EventSink};
 use crate::live::Target;
-use crate::object::Shard;
-use crate::plan::prune_order::{PruneStep, prune_order};
+use reconcile_core::compare::{Policy, Redactor};
+use reconcile_core::object::Shard;
+use reconcile_core::plan::prune_order::{PruneStep, prune_order};
 
 /// The annotation, with its value, that protects an object from pruning.
 const KEEP: (&str, &str) = ("kubectl-reconcile/prune", "keep");

@@ -12,10 +12,10 @@ use super::error::ApplySetError;
 use super::reference::Reference;
 use super::write_parent::{Recorded, record};
 use crate::client::Cluster;
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::server::Server;
 use crate::live::fetch::find;
 use crate::live::{Discovery, LiveState, Resource};
+use reconcile_core::diagnostic::{Code, Diagnostic};
 
 /// Finds the resource of the parent.
 pub(super) fn resource_of_parent<'d>(

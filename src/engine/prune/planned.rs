@@ -16,10 +16,10 @@ use super::parent::Parent;
 use super::reference::Reference;
 use crate::client::Cluster;
 use crate::desired::DesiredSet;
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::server::Server;
 use crate::live::{Discovery, Resolution};
-use crate::object::Shard;
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::object::Shard;
 
 /// The apply set that the flags ask for.
 pub(crate) struct Requested {

@@ -7,10 +7,10 @@ use apply_set::{GroupKind, ListedKinds, ParentState};
 use super::error::ApplySetError;
 use super::parent::{Parent, resource_of_parent};
 use super::planned::{Requested, kind_of};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::server::Server;
 use crate::live::{Discovery, Resolution};
-use crate::plan::access::Pruned;
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::plan::access::Pruned;
 
 /// Finds the parent's resource, and the kinds and namespaces that the parent lists. If the parent cannot be read, its list is unknown, and
 /// the diagnostic says why.

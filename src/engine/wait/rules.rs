@@ -7,7 +7,7 @@ use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
 use crate::live::readiness::{Readiness, State};
-use crate::rules::ReadinessRule;
+use reconcile_core::rules::ReadinessRule;
 
 fn group_kind(gvk: &GroupVersionKind) -> GroupKindRef<'_> {
     GroupKindRef::new(&gvk.group, &gvk.kind)

@@ -12,8 +12,8 @@ use super::list_watch::{FEW, ListWatch, Selection};
 use super::rules::{Owned, needs_pods, readiness_by, readiness_with_pods, selector_of};
 use super::watched::{TTL, Watched};
 use super::watcher::WatchUpdate;
-use crate::diagnostic::{Code, Diagnostic};
 use crate::live::readiness::{Readiness, State};
+use reconcile_core::diagnostic::{Code, Diagnostic};
 
 /// The objects of one scope.
 struct Collection {

@@ -5,10 +5,10 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use super::rules::{has_pods, readiness, readiness_by};
-use crate::diagnostic::Diagnostic;
 use crate::live::readiness::Readiness;
 use crate::live::{Resource, Target};
-use crate::rules::{ReadinessRule, ReadinessRules};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::rules::{ReadinessRule, ReadinessRules};
 
 /// The field of a Job with the time after which it is deleted once it has finished.
 pub(super) const TTL: &str = "/spec/ttlSecondsAfterFinished";

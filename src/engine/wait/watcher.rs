@@ -15,9 +15,9 @@ use tokio::time::sleep;
 use super::list_watch::{FEW, ListWatch};
 use super::rules::is_settled;
 use crate::client::{Cluster, IN_FLIGHT, Request, RequestError, WatchEvent};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::live::answer::{Asked, misfit_of_item};
 use crate::live::list::Pages;
+use reconcile_core::diagnostic::{Code, Diagnostic};
 
 /// The interval of polling.
 const POLL: Duration = Duration::from_secs(2);

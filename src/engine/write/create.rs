@@ -15,11 +15,13 @@ use structured_merge::{FieldSet, ManagedFieldsEntry, ObjectMeta as _, Operation,
 
 use super::{Writer, Written, is_conflict, is_open};
 use crate::client::{RequestError, Retry};
-use crate::compare::{Class, CompareContext, FieldChange, Finding, LiveObject, ObjectVerdict, Policy, ROUNDS, decide};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
 use crate::live::{LiveState, fetch};
+use reconcile_core::compare::{
+    Class, CompareContext, FieldChange, Finding, LiveObject, ObjectVerdict, Policy, ROUNDS, decide,
+};
+use reconcile_core::diagnostic::{Code, Diagnostic};
 
 /// The number of fields of others that a warning names.
 const NAMED: usize = 5;

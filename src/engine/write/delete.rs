@@ -9,11 +9,11 @@ use structured_merge::{ObjectKey, ObjectMeta as _};
 use tokio::time::Instant;
 
 use crate::client::{Change, Cluster, Retry};
-use crate::diagnostic::Diagnostic;
 use crate::engine::backoff::Backoff;
 use crate::live::answer::unexpected;
 use crate::live::fetch::find;
 use crate::live::{LiveState, Resource};
+use reconcile_core::diagnostic::Diagnostic;
 
 /// The time that the finalizers and the grace period of a deleted object may take, unless `--timeout` is given.
 pub const DEFAULT_DELETE_TIMEOUT: Duration = Duration::from_mins(1);

@@ -25,14 +25,14 @@ pub use established::{wait_for_discovery, wait_until_established};
 pub use replacements::{GRACE, Replacements};
 
 use crate::client::{Address, Change, Cluster, RequestError, Retry};
-use crate::compare::{
-    ComparisonMachine, Decision, Finding, ForceConflicts, LiveObject, ObjectVerdict, Policy, Prediction, ROUNDS,
-    Redactor, Refusal, Replace, refusal,
-};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::dry_run::drive;
 use crate::live::answer::Asked;
 use crate::live::{LiveState, Resource, Target, fetch};
+use reconcile_core::compare::{
+    ComparisonMachine, Decision, Finding, ForceConflicts, LiveObject, ObjectVerdict, Policy, Prediction, ROUNDS,
+    Redactor, Refusal, Replace, refusal,
+};
+use reconcile_core::diagnostic::{Code, Diagnostic};
 
 /// The outcome of a write.
 #[derive(Clone, Debug)]

@@ -14,14 +14,14 @@ use http::Method;
 use kubectl_reconcile::client::{
     Address, Change, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, connect,
 };
-use kubectl_reconcile::compare::{Policy, Redactor};
 use kubectl_reconcile::desired::Input;
 use kubectl_reconcile::desired::yaml::Validation;
 use kubectl_reconcile::desired::{DesiredObject, ReadOptions, Selector, read};
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Replacements, Writes};
-use kubectl_reconcile::live::resolve::{Namespaces, Target, resolve};
 use kubectl_reconcile::live::types::Types;
 use kubectl_reconcile::live::{Discovery, Resource, discover};
+use reconcile_core::compare::{Policy, Redactor};
+use reconcile_core::live::resolve::{Namespaces, Target, resolve};
 use serde_json::{Value, json};
 use structured_merge::TypeRef;
 use tokio::runtime::Runtime;

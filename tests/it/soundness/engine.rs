@@ -1,12 +1,12 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
-use kubectl_reconcile::compare::{
-    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, Policy, Redactor, decide, predict,
-};
 use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::engine::write::{Replacements, Written};
 use kubectl_reconcile::live::{LiveState, Target};
+use reconcile_core::compare::{
+    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, Policy, Redactor, decide, predict,
+};
 use serde_json::Value;
 use structured_merge::{FieldPath, PathElement, Scalar, changes, is_nothing, with_live_spelling};
 
@@ -53,7 +53,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let is_right = guessed.action() == diff.action();
     run.tally.count("local action", if is_right { "right" } else { "wrong" });
     if !is_right {
-        let shown = |diff: &kubectl_reconcile::compare::ObjectVerdict| {
+        let shown = |diff: &reconcile_core::compare::ObjectVerdict| {
             diff.changes()
                 .iter()
                 .filter(|c| c.class.is_drift())

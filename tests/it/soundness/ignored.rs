@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kubectl_reconcile::compare::{CompareContext, Finding, ForceConflicts, Policy, Redactor, decide};
 use kubectl_reconcile::desired::DesiredObject;
-use kubectl_reconcile::diagnostic::Location;
 use kubectl_reconcile::engine::write::{Replacements, Written};
-use kubectl_reconcile::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
+use reconcile_core::compare::{CompareContext, Finding, ForceConflicts, Policy, Redactor, decide};
+use reconcile_core::diagnostic::Location;
+use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
 use serde_json::Value;
 use structured_merge::{FieldPath, changes, fields_of};
 

@@ -156,7 +156,7 @@ pub fn unreadable(target: &Target, diagnostic: &Diagnostic) -> Value {
 /// The text of a snapshot, which [`Snapshot::read`] reads back as the same documents.
 #[must_use]
 pub fn written(documents: &[Value]) -> String {
-    documents.iter().map(|document| format!("---\n{}", as_yaml(document))).collect()
+    documents.iter().flat_map(|document| ["---\n".to_owned(), as_yaml(document)]).collect()
 }
 
 #[cfg(test)]

@@ -205,10 +205,11 @@ mod tests {
                     (Step::Member(value), PathElement::Member(member)) => {
                         value.glob.is_literal() && value.matches(member)
                     }
-                    (Step::Item(pairs), PathElement::Key(keys)) => pairs
-                        .iter()
-                        .zip(keys)
-                        .all(|((name, value), (key, of))| name == key && value.glob.is_literal() && value.matches(of)),
+                    (Step::Item(pairs), PathElement::Key(keys)) => {
+                        pairs.iter().zip(keys).all(|((name, value), (key, actual))| {
+                            name == key && value.glob.is_literal() && value.matches(actual)
+                        })
+                    }
                     _ => false,
                 };
                 assert!(matches, "{path}: {step:?} {element:?}");

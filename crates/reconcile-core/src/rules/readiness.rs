@@ -132,13 +132,13 @@ mod tests {
         };
         let rules: ReadinessRules =
             vec![of_kind("Database", "false"), of_kind("Data*", "true"), of_kind("Cache", "true")].into();
-        let of = |kind: &str| {
+        let current = |kind: &str| {
             let gvk = GroupVersionKind::new("example.com/v1", kind);
             let key = ObjectKey { gvk, namespace: None, name: "it".to_owned() };
             rules.of(&key, &json!({})).map(|rule| rule.current.text().to_owned())
         };
-        assert_eq!(of("Database").as_deref(), Some("false"));
-        assert_eq!(of("Dataset").as_deref(), Some("true"));
-        assert_eq!(of("Widget"), None);
+        assert_eq!(current("Database").as_deref(), Some("false"));
+        assert_eq!(current("Dataset").as_deref(), Some("true"));
+        assert_eq!(current("Widget"), None);
     }
 }

@@ -89,7 +89,7 @@ impl Agreement {
         let is_new = matches!(slot, State::Comparing);
         *slot = state;
         if is_new {
-            self.settled.send_modify(|settled| *settled = settled.saturating_add(1));
+            self.settled.send_modify(|settled| *settled += 1);
         }
     }
 

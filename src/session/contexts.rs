@@ -113,7 +113,7 @@ pub(crate) fn same_targets(contexts: &[Context], namespace: Option<&str>) -> Vec
     for (at, context) in contexts.iter().enumerate() {
         let is_same = |other: &&Context| target(context).is_some() && target(context) == target(other);
         let is_first = !contexts.iter().take(at).any(|other| is_same(&other));
-        let others: Vec<&Context> = contexts.iter().skip(at.saturating_add(1)).filter(is_same).collect();
+        let others: Vec<&Context> = contexts.iter().skip(at + 1).filter(is_same).collect();
         if is_first && !others.is_empty() {
             let names = [context].into_iter().chain(others).map(|one| one.name.as_str());
             warnings.push(format!("these contexts are the same cluster and namespace: {}", listed(names, NAMES_SHOWN)));

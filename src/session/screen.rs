@@ -92,7 +92,7 @@ impl<'a> Screen<'a> {
 
     /// Shows that the turn of one object is over.
     fn done(&self, object: &ObjectReport) {
-        self.advance(Stage::Apply, |done| done.saturating_add(1));
+        self.advance(Stage::Apply, |done| done + 1);
         if !self.shows_outcomes()
             && let Some(text) = outcomes::progress(object, &now())
         {

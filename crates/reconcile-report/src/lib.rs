@@ -15,8 +15,7 @@
         clippy::panic,
         clippy::unreachable,
         clippy::indexing_slicing,
-        clippy::string_slice,
-        clippy::arithmetic_side_effects
+        clippy::string_slice
     )
 )]
 

@@ -109,3 +109,22 @@ fn every_document_is_linked() {
     let lost: Vec<&String> = all_documents.iter().filter(|document| !reached.contains(document)).collect();
     assert!(lost.is_empty(), "no link leads to {lost:?}");
 }
+
+/// Paths of the source in backticks, as in the architecture and the recipes; `NAME` stands for the reader's own.
+#[test]
+fn paths_of_the_source_exist() {
+    let mut checked = 0;
+    for document in all() {
+        let text = fs::read_to_string(root().join(&document)).unwrap();
+        let in_backticks = text.split('`').skip(1).step_by(2);
+        let is_path = |text: &&str| {
+            let folders = ["src/", "crates/", "tests/it/", "testdata/", "examples/", "packaging/"];
+            folders.iter().any(|folder| text.starts_with(folder)) && !text.contains([' ', '*', '{', '\n'])
+        };
+        for path in in_backticks.filter(is_path).filter(|path| !path.contains("NAME")) {
+            checked += 1;
+            assert!(root().join(path).exists(), "{document} names `{path}`, which does not exist");
+        }
+    }
+    assert!(checked > 50, "{checked}");
+}

@@ -139,14 +139,14 @@ impl Comment {
     /// Appends a piece, or counts it where there is no room.
     fn add(&mut self, piece: &str, noun: &'static str) {
         let length = piece.chars().count();
-        let length = self.length.saturating_add(length);
+        let length = self.length + length;
         if length <= LIMIT.saturating_sub(RESERVE) {
             self.text.push_str(piece);
             self.length = length;
             return;
         }
         match self.left_out.iter_mut().find(|(other, _)| *other == noun) {
-            Some((_, count)) => *count = count.saturating_add(1),
+            Some((_, count)) => *count += 1,
             None => self.left_out.push((noun, 1)),
         }
     }

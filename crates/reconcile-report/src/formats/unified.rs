@@ -116,7 +116,7 @@ impl FileNames {
     fn unique(&mut self, name: &str) -> String {
         let count = self.counts.entry(name.to_lowercase()).or_default();
         loop {
-            *count = count.saturating_add(1);
+            *count += 1;
             let unique = if *count == 1 { name.to_owned() } else { format!("{name}-{count}") };
             if self.taken.insert(unique.to_lowercase()) {
                 return unique;
@@ -180,7 +180,7 @@ fn patch_of(patch: &mut String, FilePair { name, live, desired }: &FilePair) {
 
 fn hunk(patch: &mut String, group: &[DiffOp], old: &[&str], new: &[&str]) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
-    let range = |start: usize, end: usize| match (start.saturating_add(1), end.saturating_sub(start)) {
+    let range = |start: usize, end: usize| match (start + 1, end.saturating_sub(start)) {
         (_, 0) => format!("{start},0"),
         (first, 1) => format!("{first}"),
         (first, length) => format!("{first},{length}"),

@@ -23,7 +23,7 @@ pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> 
     let parts = [found.context.unwrap_or_default(), group, &name, found.rule.id, &found.path, message];
     let base = parts.join("\0");
     let count = seen.entry(base.clone()).or_default();
-    *count = count.saturating_add(1);
+    *count += 1;
     let text = if *count == 1 { base } else { format!("{base}\0{count}") };
     digest(&SHA256, text.as_bytes()).as_ref().iter().take(LENGTH).fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

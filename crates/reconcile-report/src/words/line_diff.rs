@@ -39,8 +39,8 @@ pub(crate) fn matched(bound: usize, old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
     let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
     let (old_len, new_len) = (old_rest.len().saturating_sub(end), new_rest.len().saturating_sub(end));
-    let (old_end, new_end) = (start.saturating_add(old_len), start.saturating_add(new_len));
-    let mut ops = if old_len.saturating_add(new_len) > bound {
+    let (old_end, new_end) = (start + old_len, start + new_len);
+    let mut ops = if old_len + new_len > bound {
         vec![
             DiffOp::Equal { old_index: 0, new_index: 0, len: start },
             DiffOp::Replace { old_index: start, old_len, new_index: start, new_len },

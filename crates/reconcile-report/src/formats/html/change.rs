@@ -97,6 +97,6 @@ fn split_at_item(path: &FieldPath) -> (Option<FieldPath>, FieldPath) {
     let Some(at) = parents.iter().position(|element| matches!(element, PathElement::Key(_))) else {
         return (None, path.clone());
     };
-    let (item, rest) = elements.split_at(at.saturating_add(1));
+    let (item, rest) = elements.split_at(at + 1);
     (Some(FieldPath::from(item.to_vec())), FieldPath::from(rest.to_vec()))
 }

@@ -24,7 +24,7 @@ impl<K: Ord> Facet<K> {
     fn count(&mut self, values: impl IntoIterator<Item = K>) {
         for value in values {
             let count = self.counts.entry(value).or_default();
-            *count = count.saturating_add(1);
+            *count += 1;
         }
     }
 

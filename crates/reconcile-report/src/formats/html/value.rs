@@ -155,7 +155,7 @@ impl Left {
         let fit = if page.len() > self.until { 0 } else { self.lines.min(lines.len()) };
         let (shown, omitted) = lines.split_at(fit);
         self.lines = self.lines.saturating_sub(fit);
-        self.omitted = self.omitted.saturating_add(omitted.len());
+        self.omitted += omitted.len();
         shown
     }
 

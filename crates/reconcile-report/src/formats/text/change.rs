@@ -83,7 +83,7 @@ struct Heading {
 impl Heading {
     /// The indentation of the lines below it.
     fn inner(&self) -> usize {
-        self.indent.saturating_add(GAP)
+        self.indent + GAP
     }
 
     /// The path with a sign before it, which is outside of the indentation.

@@ -31,17 +31,17 @@ fn level(sheet: &mut Sheet<'_>, changes: &[&FieldChange], from: usize, indent: u
         if count > 1 {
             let parent = part_of(&first.path, from, shared);
             sheet.line(Role::Plain, format!("{}{parent}", " ".repeat(indent)));
-            shown = shown.saturating_add(level(sheet, run, shared, indent.saturating_add(GAP)));
+            shown = shown.saturating_add(level(sheet, run, shared, indent + GAP));
         } else {
             let item = item_in_long(sheet, first, from, indent);
             if let Some(item) = item {
                 let parent = part_of(&first.path, from, item);
                 sheet.line(Role::Plain, format!("{}{parent}", " ".repeat(indent)));
             }
-            let indent = if item.is_some() { indent.saturating_add(GAP) } else { indent };
+            let indent = if item.is_some() { indent + GAP } else { indent };
             let parts = change(sheet, first, item.unwrap_or(from), indent);
-            below(sheet, &parts, indent.saturating_add(GAP));
-            shown = shown.saturating_add(1);
+            below(sheet, &parts, indent + GAP);
+            shown += 1;
         }
         rest = others;
     }
@@ -81,8 +81,7 @@ fn group(changes: &[&FieldChange], from: usize) -> (usize, usize) {
     };
     let run = |to: usize| changes.iter().take_while(|change| shares(change, to)).count();
     let is_item = |element: &PathElement| !matches!(element, PathElement::Field(_));
-    let is_worth_it =
-        |to: &usize| *to >= from.saturating_add(2) || path.get(from..*to).unwrap_or_default().iter().any(is_item);
+    let is_worth_it = |to: &usize| *to >= from + 2 || path.get(from..*to).unwrap_or_default().iter().any(is_item);
     let Some((count, shortest)) =
         (from..path.len()).skip(1).filter(is_worth_it).map(|to| (run(to), to)).find(|(count, _)| *count > 1)
     else {

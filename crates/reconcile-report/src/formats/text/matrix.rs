@@ -189,11 +189,11 @@ fn blocks(widths: &[usize], names: usize, most: usize) -> Vec<std::ops::Range<us
     let (mut start, mut taken) = (0, names);
     for (at, width) in widths.iter().enumerate() {
         let wanted = width.saturating_add(GAP.len());
-        if at > start && taken.saturating_add(wanted) > most {
+        if at > start && taken + wanted > most {
             blocks.push(start..at);
             (start, taken) = (at, names);
         }
-        taken = taken.saturating_add(wanted);
+        taken += wanted;
     }
     blocks.push(start..widths.len());
     blocks

@@ -57,7 +57,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     let (added, differing): (Vec<_>, Vec<_>) =
         foremost(&shown, most).into_iter().partition(|change| change.class == Class::Unmanaged);
     let count = fields::fields(&mut sheet, &differing, MARGIN.len());
-    let count = count.saturating_add(additions(&mut sheet, &added));
+    let count = count + additions(&mut sheet, &added);
     more(&mut sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
     conflicts(&mut sheet, object, most);
     for warning in warnings.iter().take(most) {

@@ -58,7 +58,7 @@ impl<'v> Sheet<'v> {
             self.text.line_end();
             return;
         }
-        let (first, last) = (taken.saturating_add(GAP), self.view.width.saturating_sub(wanted));
+        let (first, last) = (taken + GAP, self.view.width.saturating_sub(wanted));
         let at = if (first..=last).contains(&column) { column } else { last.max(first) };
         if at <= last {
             self.text.push(Role::Note, format!("{}{note}", " ".repeat(at.saturating_sub(taken))));

@@ -103,9 +103,9 @@ impl Fields {
             if !stricter.is_empty() {
                 self.stricter.push(format!("{path}: {}", stricter.join(", ")));
             } else if rules(&old) == rules(&new) && old.iter().all(is_same) {
-                self.described = self.described.saturating_add(1);
+                self.described += 1;
             } else {
-                self.looser = self.looser.saturating_add(1);
+                self.looser += 1;
             }
         }
     }

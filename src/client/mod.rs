@@ -16,7 +16,6 @@
 //! It is built on kube: `kubeconfig` fills a `kube::Config`, and `transport` sends every request with `kube::Client::send`.
 
 mod auth;
-mod change;
 mod cluster;
 mod connect;
 mod download;
@@ -26,12 +25,12 @@ mod options;
 mod redirect;
 mod request;
 mod transport;
+mod write_request;
 
 #[cfg(test)]
 mod tests;
 
 pub use auth::error::ExecError;
-pub use change::{Change, DryRun, Write};
 pub use cluster::Cluster;
 pub use connect::{ConfigNames, Context, Contexts, config_names, connect};
 pub use download::{Bounds, download};
@@ -41,3 +40,4 @@ pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT,
 pub use reconcile_core::request::{Address, Cause, RequestCounts, RequestError, StatusError, is_path_segment};
 pub use request::{IN_FLIGHT, MOST_IN_FLIGHT, Reply, Request, RequestKind, Retry};
 pub use transport::watch::{Watch, WatchEvent};
+pub use write_request::{DryRun, Write, WriteRequest};

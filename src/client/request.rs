@@ -53,7 +53,7 @@ pub enum Retry {
     Never,
 }
 
-/// One request to the API server. Requests that change objects are made from a [`super::Change`].
+/// One request to the API server. Requests that change objects are made from a [`super::WriteRequest`].
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The kind as which it is counted.

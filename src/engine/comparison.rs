@@ -17,7 +17,7 @@ use crate::live::fetch::{fetch_into, get};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
 use reconcile_core::compare::{
-    Action, ComparisonMachine, Decision, DefinedKinds, Evidence, Finding, Policy, Redactor, leave_out_nulls,
+    Action, ComparisonMachine, ComparisonResult, Decision, DefinedKinds, Evidence, Policy, Redactor, leave_out_nulls,
     may_hold_refused_nulls,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -184,10 +184,12 @@ impl<'a> Comparison<'a> {
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";
-                return machine.end(Finding::Unknown(Diagnostic::new(Code::Interrupted, message)));
+                return machine.end(ComparisonResult::Unknown(Diagnostic::new(Code::Interrupted, message)));
             }
-            Err(diagnostic) => return machine.end(Finding::Unknown(diagnostic.clone())),
-            Ok(resource) if resource.pending || too_early => return machine.end(Finding::Missing(Evidence::Local)),
+            Err(diagnostic) => return machine.end(ComparisonResult::Unknown(diagnostic.clone())),
+            Ok(resource) if resource.pending || too_early => {
+                return machine.end(ComparisonResult::Missing(Evidence::Local));
+            }
             Ok(resource) => resource,
         };
         drive(self.cluster, resource, machine).await;
@@ -199,10 +201,10 @@ fn is_absent(machine: &ComparisonMachine<'_>) -> bool {
 }
 
 /// The finding for an object that only has to exist.
-fn seen(state: &LiveState) -> Finding {
+fn seen(state: &LiveState) -> ComparisonResult {
     match state {
-        LiveState::Present(_) => Finding::Proven(None),
-        LiveState::Absent => Finding::Missing(Evidence::Local),
-        LiveState::Unreadable(diagnostic) => Finding::Unknown(diagnostic.clone()),
+        LiveState::Present(_) => ComparisonResult::Proven(None),
+        LiveState::Absent => ComparisonResult::Missing(Evidence::Local),
+        LiveState::Unreadable(diagnostic) => ComparisonResult::Unknown(diagnostic.clone()),
     }
 }

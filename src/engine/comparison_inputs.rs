@@ -7,7 +7,7 @@ use crate::client::Cluster;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::types::Types;
 use crate::live::{LiveState, Target};
-use reconcile_core::compare::{ComparisonMachine, Finding, Policy};
+use reconcile_core::compare::{ComparisonMachine, ComparisonResult, Policy};
 
 /// The inputs of comparisons that are read from the server once for all objects.
 pub struct ComparisonInputs {
@@ -51,7 +51,7 @@ impl ComparisonInputs {
         let begins = self.unlisted.is_empty() && matches!(state, LiveState::Present(_));
         let mut machine = ComparisonMachine::new(target, state, self.types.of(&target.key.gvk), &self.policy);
         if begins && only_has_to_exist(target) {
-            machine.end(Finding::Proven(None));
+            machine.end(ComparisonResult::Proven(None));
         } else if begins {
             machine.start();
         }

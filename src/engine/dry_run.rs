@@ -1,7 +1,7 @@
 //! Drives a comparison: sends its questions as dry runs (`dryRun=All`), for which the server merges, sets defaults and runs
 //! admission, and writes nothing.
 
-use crate::client::{Change, Cluster, DryRun};
+use crate::client::{Cluster, DryRun, WriteRequest};
 use crate::live::answer::Asked;
 use crate::live::{Resource, fetch};
 use reconcile_core::compare::{Answer, ComparisonMachine, Question};
@@ -16,15 +16,15 @@ pub async fn drive(cluster: &Cluster, resource: &Resource, machine: &mut Compari
         let answer = match question {
             Question::Read => Answer::Live(fetch::get(cluster, target, resource).await),
             Question::Apply(body) => {
-                let change = Change::apply(path(), manager, true, &body).dry_run();
+                let change = WriteRequest::apply(path(), manager, true, &body).dry_run();
                 object(cluster, change, &asked.sent(&body)).await
             }
             Question::Create(body) => {
                 let path = resource.collection_path(target.key.namespace.as_deref());
-                object(cluster, Change::create(path, manager, &body).dry_run(), &asked.created(&body)).await
+                object(cluster, WriteRequest::create(path, manager, &body).dry_run(), &asked.created(&body)).await
             }
             Question::Patch(operations) => {
-                object(cluster, Change::json_patch(path(), manager, &operations).dry_run(), &asked).await
+                object(cluster, WriteRequest::json_patch(path(), manager, &operations).dry_run(), &asked).await
             }
         };
         machine.answer(answer);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reconcile_report::ObjectReport;
 use structured_merge::ObjectKey;
 
-use crate::engine::wait::Readiness;
+use crate::engine::wait::ObjectReadiness;
 
 /// A stage of a run whose progress is counted in objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +38,9 @@ pub(crate) enum Event<'e> {
     /// The report on one object changed outside of its turn: it is held back, or what followed its write failed.
     Revised(&'e ObjectReport),
     /// The readiness of one object is known, or has changed.
-    ReadinessChanged(&'e ObjectKey, &'e Readiness),
+    ReadinessChanged(&'e ObjectKey, &'e ObjectReadiness),
     /// The final readiness of one object, after the wait.
-    Ready(&'e ObjectKey, &'e Readiness),
+    Ready(&'e ObjectKey, &'e ObjectReadiness),
     /// The wait timed out, and objects are not ready.
     TimedOut {
         /// The number of objects that are not ready.

@@ -12,7 +12,7 @@ use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
 use crate::engine::write::Written;
 use crate::live::Target;
-use reconcile_core::compare::{Action, Decision, Evidence, Finding, ObjectVerdict};
+use reconcile_core::compare::{Action, ComparisonResult, Decision, Evidence, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::object::Shard;
 use reconcile_core::plan::{DependencyKind, PlanItem};
@@ -70,11 +70,11 @@ impl Item {
     pub fn is_provisional(&self) -> bool {
         let verdict = &self.decision.verdict;
         match &self.decision.finding {
-            Finding::Missing(evidence) => *evidence == Evidence::Local,
-            Finding::Refused { .. } => {
+            ComparisonResult::Missing(evidence) => *evidence == Evidence::Local,
+            ComparisonResult::Refused { .. } => {
                 verdict.evidence() == Some(Evidence::Local) && verdict.action() != Action::Replace
             }
-            Finding::Proven(_) | Finding::Predicted { .. } | Finding::Unknown(_) => false,
+            ComparisonResult::Proven(_) | ComparisonResult::Predicted { .. } | ComparisonResult::Unknown(_) => false,
         }
     }
 

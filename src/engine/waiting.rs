@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::client::Cluster;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
-use crate::engine::wait::{Readiness, WaitEnd, WaitOptions, Watched, observe};
+use crate::engine::wait::{ObjectReadiness, WaitEnd, WaitOptions, Watched, observe};
 
 /// The options of a wait for readiness.
 pub(crate) struct Waiting<'a> {
@@ -28,13 +28,13 @@ impl Waiting<'_> {
     }
 
     /// Waits for these objects, and returns their readiness in the same order.
-    pub async fn observe(&self, watched: &[Watched]) -> Vec<Readiness> {
+    pub async fn observe(&self, watched: &[Watched]) -> Vec<ObjectReadiness> {
         let events = self.events;
         events.receive(Event::Began(Stage::Wait, watched.len()));
         let stopped = || self.interrupt.is_set();
         let until = WaitOptions { timeout: self.timeout, stopped: &stopped };
         let changed =
-            |one: &Watched, readiness: &Readiness| events.receive(Event::ReadinessChanged(&one.key, readiness));
+            |one: &Watched, readiness: &ObjectReadiness| events.receive(Event::ReadinessChanged(&one.key, readiness));
         let observation = observe(self.cluster, watched, &until, changed).await;
         events.receive(Event::Ended(Stage::Wait));
         if observation.ending == WaitEnd::TimedOut {

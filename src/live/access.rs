@@ -6,7 +6,7 @@ use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessR
 use serde_json::{Value, json};
 
 use super::answer::{parse, unexpected};
-use crate::client::{Address, Change, Cluster, IN_FLIGHT, RequestError};
+use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, WriteRequest};
 use reconcile_core::object::Permission;
 
 /// Returns for each permission whether the user has it, in order; an error where that could not be found out.
@@ -32,7 +32,7 @@ async fn is_allowed(cluster: &Cluster, permission: &Permission) -> Result<bool, 
     let (api_version, kind) = (SelfSubjectAccessReview::API_VERSION, SelfSubjectAccessReview::KIND);
     let question = json!({"apiVersion": api_version, "kind": kind, "spec": spec});
     let collection = Address::from("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
-    let reply = cluster.send(Change::create(collection, "kubectl-reconcile", &question).dry_run()).await?;
+    let reply = cluster.send(WriteRequest::create(collection, "kubectl-reconcile", &question).dry_run()).await?;
     let answer: Value = parse(cluster, &reply.body)?;
     let is_review = answer.get("kind").is_some_and(|kind| kind == SelfSubjectAccessReview::KIND);
     match answer.pointer("/status/allowed").and_then(Value::as_bool).filter(|_| is_review) {

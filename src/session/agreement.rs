@@ -15,7 +15,7 @@ use crate::session::output::Output;
 
 /// The common question of several contexts, and its answer.
 pub(crate) struct Agreement {
-    contexts: RefCell<Vec<State>>,
+    contexts: RefCell<Vec<AgreementState>>,
     /// The number of contexts that neither compare any more nor wait for a turn.
     settled: watch::Sender<usize>,
     answer: watch::Sender<Option<bool>>,
@@ -53,7 +53,7 @@ impl<'a> Participant<'a> {
 }
 
 /// The state of one context.
-enum State {
+enum AgreementState {
     /// It is being compared.
     Comparing,
     /// It waits for an answer. `target` is its context and server.
@@ -65,14 +65,14 @@ enum State {
 impl Agreement {
     /// Among this many contexts.
     pub fn among(contexts: usize) -> Self {
-        let contexts = RefCell::new((0..contexts).map(|_| State::Comparing).collect());
+        let contexts = RefCell::new((0..contexts).map(|_| AgreementState::Comparing).collect());
         Self { contexts, settled: watch::Sender::new(0), answer: watch::Sender::new(None) }
     }
 
     /// Waits for the answer.
     async fn wait(&self, at: usize, report: &Report, view: &View, cluster: &ClusterInfo) -> bool {
         let (differences, plan) = (text::differences(report, view), summary::plan(report, view));
-        self.settle(at, State::Waiting { differences, plan, target: target_of(report, cluster) });
+        self.settle(at, AgreementState::Waiting { differences, plan, target: target_of(report, cluster) });
         let mut answer = self.answer.subscribe();
         let answered = answer.wait_for(Option::is_some).await;
         answered.is_ok_and(|answer| *answer == Some(true))
@@ -80,13 +80,13 @@ impl Agreement {
 
     /// Ends a context: the question does not wait for it any more.
     pub fn over(&self, at: usize) {
-        self.settle(at, State::Over);
+        self.settle(at, AgreementState::Over);
     }
 
-    fn settle(&self, at: usize, state: State) {
+    fn settle(&self, at: usize, state: AgreementState) {
         let mut contexts = self.contexts.borrow_mut();
         let Some(slot) = contexts.get_mut(at) else { return };
-        let is_new = matches!(slot, State::Comparing);
+        let is_new = matches!(slot, AgreementState::Comparing);
         *slot = state;
         if is_new {
             self.settled.send_modify(|settled| *settled += 1);
@@ -110,8 +110,10 @@ impl Agreement {
             let contexts = self.contexts.borrow();
             let mut targets = Vec::new();
             let waiting = contexts.iter().zip(outputs).filter_map(|(state, (context, own))| match state {
-                State::Waiting { differences, plan, target } => Some((context, own, differences, plan, target)),
-                State::Comparing | State::Over => None,
+                AgreementState::Waiting { differences, plan, target } => {
+                    Some((context, own, differences, plan, target))
+                }
+                AgreementState::Comparing | AgreementState::Over => None,
             });
             let mut before = Some(before);
             for (context, own, differences, plan, target) in waiting {

@@ -8,10 +8,10 @@ use crate::terminal::{Closed, Pager, Terminal};
 
 /// The way of text to standard output. The pager starts with the first text.
 #[derive(Default)]
-pub(crate) struct Paging(Mutex<State>);
+pub(crate) struct Paging(Mutex<PagerState>);
 
 #[derive(Default)]
-enum State {
+enum PagerState {
     /// To the terminal.
     #[default]
     Direct,
@@ -24,18 +24,18 @@ enum State {
 impl Paging {
     /// With a pager, if this person has one.
     pub fn wanted() -> Self {
-        Self(Mutex::new(State::Wanted))
+        Self(Mutex::new(PagerState::Wanted))
     }
 
     /// Shows text.
     pub fn show(&self, text: &Styled, terminal: &Terminal) -> Result<(), Closed> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*state, State::Wanted) && !text.is_empty() {
-            *state = Pager::start().map_or(State::Direct, State::Begun);
+        if matches!(*state, PagerState::Wanted) && !text.is_empty() {
+            *state = Pager::start().map_or(PagerState::Direct, PagerState::Begun);
         }
         match &mut *state {
-            State::Begun(pager) => pager.write(&terminal.painted(text)),
-            State::Direct | State::Wanted => terminal.text(text),
+            PagerState::Begun(pager) => pager.write(&terminal.painted(text)),
+            PagerState::Direct | PagerState::Wanted => terminal.text(text),
         }
     }
 }

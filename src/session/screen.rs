@@ -11,7 +11,7 @@ use reconcile_report::{Role, Styled};
 use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink, Stage};
-use crate::engine::wait::{Readiness, State};
+use crate::engine::wait::{ObjectReadiness, ReadinessState};
 use crate::session::output::Output;
 use crate::terminal::Progress;
 
@@ -46,7 +46,7 @@ struct ReadinessSeen {
     ready: BTreeSet<ObjectKey>,
     /// The objects that are not ready, each with the reason.
     unready: BTreeMap<ObjectKey, String>,
-    shown: BTreeMap<ObjectKey, State>,
+    shown: BTreeMap<ObjectKey, ReadinessState>,
 }
 
 impl<'a> Screen<'a> {
@@ -108,7 +108,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    fn readiness_changed(&self, key: &ObjectKey, readiness: &Readiness) {
+    fn readiness_changed(&self, key: &ObjectKey, readiness: &ObjectReadiness) {
         let (ready, is_shown) = self.readiness.borrow_mut().change(key, readiness);
         self.advance(Stage::Wait, |_| ready);
         let slow = self.readiness.borrow().slow();
@@ -186,7 +186,7 @@ impl ReadinessSeen {
     }
 
     /// Records a change. Returns the number of ready objects, and true if the change is to be shown.
-    fn change(&mut self, key: &ObjectKey, readiness: &Readiness) -> (usize, bool) {
+    fn change(&mut self, key: &ObjectKey, readiness: &ObjectReadiness) -> (usize, bool) {
         if readiness.is_current() {
             self.unready.remove(key);
             self.ready.insert(key.clone());
@@ -197,8 +197,8 @@ impl ReadinessSeen {
         let last = self.shown.get(key).copied();
         // An object that is ready from the start is not shown, nor is one that fails again after another attempt.
         let is_shown = match readiness.state {
-            State::Current => last.is_some_and(|last| last != State::Current),
-            State::Failed => last != Some(State::Failed),
+            ReadinessState::Current => last.is_some_and(|last| last != ReadinessState::Current),
+            ReadinessState::Failed => last != Some(ReadinessState::Failed),
             _ => false,
         };
         if is_shown || last.is_none() {

@@ -14,12 +14,12 @@ pub(super) struct Heartbeat {
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<HeartbeatState>,
     ended: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct HeartbeatState {
     waits_for: Option<String>,
     is_over: bool,
 }

@@ -4,7 +4,7 @@
 //! Pure: it takes an object and the time, and returns a [`Readiness`]. The caller reads or watches the objects.
 //!
 //! ```
-//! use kstatus::{GroupKindRef, State, readiness};
+//! use kstatus::{GroupKindRef, ReadinessState, readiness};
 //! use serde_json::json;
 //!
 //! let deployment = json!({
@@ -14,7 +14,7 @@
 //! });
 //! let now = "2026-11-20T10:00:00Z".parse()?;
 //! let readiness = readiness(GroupKindRef::new("apps", "Deployment"), &deployment, now);
-//! assert_eq!(readiness.state, State::InProgress);
+//! assert_eq!(readiness.state, ReadinessState::InProgress);
 //! assert_eq!(readiness.message, "1 of 3 replicas are updated");
 //! # Ok::<(), jiff::Error>(())
 //! ```
@@ -73,5 +73,5 @@ mod workloads;
 
 pub use self::group_kind::GroupKindRef;
 pub use self::pods::{Owned, has_pods, readiness_with_pods, selector_of};
-pub use self::readiness::{Outlook, Readiness, State};
+pub use self::readiness::{Outlook, Readiness, ReadinessState};
 pub use self::rules::{before_rules, readiness};

@@ -9,7 +9,7 @@ use super::fields::{counted, list, text};
 use super::generation::not_observed;
 use super::group_kind::GroupKindRef;
 use super::pod::{PodIssue, Severity, issue};
-use super::readiness::{Readiness, State};
+use super::readiness::{Readiness, ReadinessState};
 use super::rules::readiness;
 
 /// Annotation of a Deployment with the revision that is rolled out. Its ReplicaSets have it as well.
@@ -87,7 +87,7 @@ pub fn has_pods(kind: GroupKindRef<'_>) -> bool {
 /// started or crashes fails the workload, long before its controller gives up; a Job's containers may crash as often as
 /// the Job allows. A Pod that fits on no node does not fail it: autoscalers take minutes to add a node.
 fn explain(own: Readiness, kind: GroupKindRef<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
-    if !matches!(own.state, State::InProgress | State::Failed) || not_observed(object).is_some() {
+    if !matches!(own.state, ReadinessState::InProgress | ReadinessState::Failed) || not_observed(object).is_some() {
         return own;
     }
     let Some((severity, description)) = worst(&of_current_revision(kind, object, owned), now) else { return own };
@@ -95,7 +95,7 @@ fn explain(own: Readiness, kind: GroupKindRef<'_>, object: &Value, owned: &Owned
     let is_job = kind.kind == "Job";
     let fails = severity == Severity::Stuck || severity == Severity::Crashing && !is_job;
     match own.state {
-        State::InProgress if fails => Readiness::failing(message),
+        ReadinessState::InProgress if fails => Readiness::failing(message),
         _ => Readiness { message, ..own },
     }
 }

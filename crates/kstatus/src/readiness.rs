@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub enum State {
+pub enum ReadinessState {
     /// Ready: the cluster has the state that the object asks for.
     Current,
     /// Being reconciled.
@@ -32,7 +32,7 @@ pub enum Outlook {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Readiness {
     /// State of the object.
-    pub state: State,
+    pub state: ReadinessState,
     /// Reason for the state, in one sentence.
     pub message: String,
     /// Outlook of a failure.
@@ -43,43 +43,43 @@ pub struct Readiness {
 impl Readiness {
     /// Creates the readiness for a state.
     #[must_use]
-    pub fn new(state: State, message: impl Into<String>) -> Self {
+    pub fn new(state: ReadinessState, message: impl Into<String>) -> Self {
         Self { state, message: message.into(), outlook: Outlook::Open }
     }
 
     /// Creates the readiness of a ready object.
     #[must_use]
     pub fn current(message: impl Into<String>) -> Self {
-        Self::new(State::Current, message)
+        Self::new(ReadinessState::Current, message)
     }
 
     /// Creates the readiness of an object that is being reconciled.
     #[must_use]
     pub fn in_progress(message: impl Into<String>) -> Self {
-        Self::new(State::InProgress, message)
+        Self::new(ReadinessState::InProgress, message)
     }
 
     /// Creates a failure that may pass.
     #[must_use]
     pub fn failing(message: impl Into<String>) -> Self {
-        Self::new(State::Failed, message)
+        Self::new(ReadinessState::Failed, message)
     }
 
     /// Creates a final failure.
     #[must_use]
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { outlook: Outlook::Final, ..Self::new(State::Failed, message) }
+        Self { outlook: Outlook::Final, ..Self::new(ReadinessState::Failed, message) }
     }
 
     /// Returns true if the object is ready.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.state == State::Current
+        self.state == ReadinessState::Current
     }
 
     /// Returns true if the object failed, and only a change of it helps.
     #[must_use]
     pub fn is_final_failure(&self) -> bool {
-        self.state == State::Failed && self.outlook == Outlook::Final
+        self.state == ReadinessState::Failed && self.outlook == Outlook::Final
     }
 }

@@ -7,7 +7,7 @@ use super::conditions::{self, conditions};
 use super::fields::{list, name_list, text};
 use super::generation::not_observed;
 use super::group_kind::GroupKindRef;
-use super::readiness::{Readiness, State};
+use super::readiness::{Readiness, ReadinessState};
 use super::{autoscaler, kinds, pod, workloads};
 
 /// The rule of a kind: a function of the object and the time.
@@ -57,7 +57,7 @@ fn terminating(object: &Value) -> Option<Readiness> {
     let left = conditions(object).filter(|condition| condition.is_true() && condition.kind.starts_with("Namespace"));
     let left: Vec<String> = left.map(|condition| condition.why()).collect();
     Some(Readiness::new(
-        State::Terminating,
+        ReadinessState::Terminating,
         match (left.is_empty(), finalizers.is_empty()) {
             (false, _) => format!("it is being deleted: {}", left.join("; ")),
             (true, false) => format!("it is being deleted, and waits for its finalizers {finalizers}"),

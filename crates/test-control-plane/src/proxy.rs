@@ -34,11 +34,11 @@ pub const PREFIX: &str = "/k8s/clusters/c-1";
 /// administrator, because a client certificate cannot be forwarded.
 pub struct Proxy {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ProxyState>,
     accepting: JoinHandle<()>,
 }
 
-struct State {
+struct ProxyState {
     tls: TlsAcceptor,
     administrator: Api,
     anyone: Api,
@@ -63,7 +63,7 @@ impl Proxy {
     pub fn new(workspace: &Workspace) -> Proxy {
         let plane = workspace.plane();
         let connect = |kubeconfig: &str| Api::new(kubeconfig).unwrap_or_else(|error| panic!("{error}"));
-        let state = Arc::new(State {
+        let state = Arc::new(ProxyState {
             tls: acceptor(plane.server_identity()),
             administrator: connect(&plane.kubeconfig(ADMIN, plane.url(), workspace.namespace())),
             anyone: connect(&plane.anonymous_kubeconfig()),
@@ -110,7 +110,7 @@ impl Drop for Proxy {
     }
 }
 
-impl State {
+impl ProxyState {
     /// Records the request, and returns its fault.
     fn fault_for(&self, method: &str, uri: &str) -> Option<Fault> {
         lock(&self.seen).push(format!("{method} {uri}"));
@@ -156,7 +156,7 @@ fn acceptor((certificate, key): (&str, &str)) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config.expect("the server's certificate and key")))
 }
 
-async fn accept(mut listener: TcpListener, address: SocketAddr, state: Arc<State>) {
+async fn accept(mut listener: TcpListener, address: SocketAddr, state: Arc<ProxyState>) {
     let mut outages = state.outages.subscribe();
     loop {
         tokio::select! {
@@ -171,7 +171,7 @@ async fn accept(mut listener: TcpListener, address: SocketAddr, state: Arc<State
     }
 }
 
-async fn serve(stream: TcpStream, state: Arc<State>) {
+async fn serve(stream: TcpStream, state: Arc<ProxyState>) {
     let _ = stream.set_nodelay(true);
     let mut outages = state.outages.subscribe();
     let fault = lock(&state.connections).pop();
@@ -200,7 +200,7 @@ async fn speak_plainly(mut stream: TcpStream) -> io::Result<()> {
     stream.shutdown().await
 }
 
-async fn converse(stream: TcpStream, tls: TlsAcceptor, state: Arc<State>) {
+async fn converse(stream: TcpStream, tls: TlsAcceptor, state: Arc<ProxyState>) {
     let Ok(stream) = tls.accept(stream).await else { return };
     let resets = Arc::<AtomicBool>::default();
     let service = service_fn(|request| Box::pin(answer(Arc::clone(&state), Arc::clone(&resets), request)));
@@ -215,7 +215,11 @@ async fn converse(stream: TcpStream, tls: TlsAcceptor, state: Arc<State>) {
     }
 }
 
-async fn answer(state: Arc<State>, resets: Arc<AtomicBool>, request: Request<Incoming>) -> Result<Answer, BoxError> {
+async fn answer(
+    state: Arc<ProxyState>,
+    resets: Arc<AtomicBool>,
+    request: Request<Incoming>,
+) -> Result<Answer, BoxError> {
     let uri = request.uri().path_and_query().map_or("", |path| path.as_str());
     match state.fault_for(request.method().as_str(), uri) {
         None => Ok(fault::whole(state.forward(request).await?)),

@@ -55,7 +55,8 @@ async fn a_stop_ends_what_is_read_and_leaves_a_write_its_answer() {
         _ => Act::Silence,
     })
     .await;
-    let dry_run = Change::apply(Address::from("/api/v1/namespaces/a/configmaps/b"), "me", true, &serde_json::json!({}));
+    let dry_run =
+        WriteRequest::apply(Address::from("/api/v1/namespaces/a/configmaps/b"), "me", true, &serde_json::json!({}));
     for request in [Request::get("/api"), Request::list("/api"), Request::read("/api"), dry_run.dry_run().into()] {
         let (cluster, stop) = stopping(&server).await;
         let start = Instant::now();

@@ -28,7 +28,7 @@ async fn connected(server: &server::Server) -> Cluster {
 
 /// A write that is never repeated.
 fn write(path: &'static str) -> Write {
-    Change::new(http::Method::PATCH, path.into(), "application/merge-patch+json", "secret").write(Retry::Never)
+    WriteRequest::new(http::Method::PATCH, path.into(), "application/merge-patch+json", "secret").write(Retry::Never)
 }
 
 /// A log, and what it took.

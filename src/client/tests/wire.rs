@@ -23,7 +23,7 @@ async fn a_request_and_its_answer() {
     assert_eq!(cluster.counts(), RequestCounts::default(), "connecting sends nothing");
 
     let object = Address::from("/api/v1/namespaces/shop/configmaps/web");
-    let change = Change::apply(object, "me", true, &serde_json::json!({"a": 1}));
+    let change = WriteRequest::apply(object, "me", true, &serde_json::json!({"a": 1}));
     let reply = cluster
         .send(Request::from(change.dry_run()).with_accept("application/json;as=PartialObjectMetadata"))
         .await

@@ -4,7 +4,7 @@ use apply_set::{ApplySet, ID, ParentAnnotations, ParentState};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
-use crate::client::{Change, Cluster, Retry};
+use crate::client::{Cluster, Retry, WriteRequest};
 use crate::live::Resource;
 use crate::live::answer::Asked;
 use reconcile_core::diagnostic::Diagnostic;
@@ -48,7 +48,7 @@ pub(super) async fn record(
     // A write that was begun is finished, even if the run is interrupted.
     let cluster = &cluster.until_done();
     let path = resource.object_path(parent.namespace.as_deref(), &parent.name);
-    let change = Change::apply(path, &annotations.manager(), true, &body);
+    let change = WriteRequest::apply(path, &annotations.manager(), true, &body);
     let answer = cluster.send(change.write(Retry::Safe)).await;
     let answer = answer.and_then(|reply| Asked::key(parent).sent(&body).read(cluster, &reply.body));
     match answer {

@@ -1,7 +1,7 @@
 //! Observes the readiness of live objects.
 //!
 //! ```text
-//! Watched ─Watcher (LIST, then a watch; polling if that is not allowed)─▶ ReadinessTracker ─rules─▶ Readiness
+//! Watched ─Watcher (LIST, then a watch; polling if that is not allowed)─▶ ReadinessTracker ─rules─▶ ObjectReadiness
 //! ```
 //!
 //! The [`rules`] are pure. [`observe`] looks once, or waits until everything is ready, nothing more can become ready, or the time is over.
@@ -14,7 +14,7 @@ mod tracker;
 mod watched;
 mod watcher;
 
-pub use crate::live::readiness::{Outlook, Readiness, State};
+pub use crate::live::readiness::{ObjectReadiness, Outlook, ReadinessState};
 pub use observe::{Observation, WaitOptions, observe};
 pub use stop_policy::WaitEnd;
 pub use watched::Watched;

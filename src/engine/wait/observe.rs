@@ -13,7 +13,7 @@ use super::tracker::ReadinessTracker;
 use super::watched::Watched;
 use super::watcher::{Looks, Watcher};
 use crate::client::Cluster;
-use crate::live::readiness::Readiness;
+use crate::live::readiness::ObjectReadiness;
 
 /// Interval for checking the timeout and the interrupt flag.
 const TICK: Duration = Duration::from_millis(100);
@@ -36,7 +36,7 @@ pub struct WaitOptions<'s> {
 #[derive(Clone, Debug)]
 pub struct Observation {
     /// The readiness of each watched object, in order.
-    pub readiness: Vec<Readiness>,
+    pub readiness: Vec<ObjectReadiness>,
     /// The reason why the wait ended.
     pub ending: WaitEnd,
 }
@@ -48,7 +48,7 @@ pub async fn observe(
     cluster: &Cluster,
     watched: &[Watched],
     until: &WaitOptions<'_>,
-    mut on_change: impl FnMut(&Watched, &Readiness),
+    mut on_change: impl FnMut(&Watched, &ObjectReadiness),
 ) -> Observation {
     let looks = if until.timeout.is_zero() { Looks::Once } else { Looks::Ongoing };
     let mut tracker = ReadinessTracker::new(watched);

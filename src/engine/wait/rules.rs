@@ -6,7 +6,7 @@ pub use kstatus::Owned;
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
-use crate::live::readiness::{Readiness, State};
+use crate::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::rules::ReadinessRule;
 
 fn group_kind(gvk: &GroupVersionKind) -> GroupKindRef<'_> {
@@ -15,19 +15,24 @@ fn group_kind(gvk: &GroupVersionKind) -> GroupKindRef<'_> {
 
 /// The readiness of a live object, from the object alone.
 #[must_use]
-pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> Readiness {
+pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> ObjectReadiness {
     kstatus::readiness(group_kind(gvk), object, now).into()
 }
 
 /// The readiness of a live object by a rule of the configuration, which replaces the rule of its kind.
 #[must_use]
-pub fn readiness_by(rule: &ReadinessRule, object: &Value) -> Readiness {
+pub fn readiness_by(rule: &ReadinessRule, object: &Value) -> ObjectReadiness {
     kstatus::before_rules(object).unwrap_or_else(|| rule.readiness(object)).into()
 }
 
 /// The readiness of a live object. For a workload that is not ready, the message includes what is wrong with its Pods.
 #[must_use]
-pub fn readiness_with_pods(gvk: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
+pub fn readiness_with_pods(
+    gvk: &GroupVersionKind,
+    object: &Value,
+    owned: &Owned<'_>,
+    now: Timestamp,
+) -> ObjectReadiness {
     kstatus::readiness_with_pods(group_kind(gvk), object, owned, now).into()
 }
 
@@ -48,8 +53,8 @@ pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> boo
 
 /// Returns true if the Pods of a workload can explain its readiness.
 #[must_use]
-pub fn needs_pods(gvk: &GroupVersionKind, readiness: &Readiness) -> bool {
-    has_pods(gvk) && matches!(readiness.state, State::InProgress | State::Failed)
+pub fn needs_pods(gvk: &GroupVersionKind, readiness: &ObjectReadiness) -> bool {
+    has_pods(gvk) && matches!(readiness.state, ReadinessState::InProgress | ReadinessState::Failed)
 }
 
 /// Returns true if objects of this kind run Pods of their own.

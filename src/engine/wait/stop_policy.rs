@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::live::readiness::{Readiness, State};
+use crate::live::readiness::{ObjectReadiness, ReadinessState};
 
 /// The time that temporary failures get to recover when nothing else is in progress: the kubelet restarts a crashed container after
 /// 10 seconds.
@@ -49,11 +49,11 @@ impl StopPolicy {
     }
 
     /// Returns the reason why the wait is over at this moment, if it is.
-    pub fn ending(&mut self, now: Instant, progress: ReadProgress, readiness: &[&Readiness]) -> Option<WaitEnd> {
+    pub fn ending(&mut self, now: Instant, progress: ReadProgress, readiness: &[&ObjectReadiness]) -> Option<WaitEnd> {
         if !progress.is_seen {
             return self.time_is_over(now);
         }
-        let any = |test: &dyn Fn(&Readiness) -> bool| readiness.iter().any(|readiness| test(readiness));
+        let any = |test: &dyn Fn(&ObjectReadiness) -> bool| readiness.iter().any(|readiness| test(readiness));
         if !any(&|readiness| !readiness.is_current()) {
             return Some(WaitEnd::Ready);
         }
@@ -61,15 +61,16 @@ impl StopPolicy {
             return progress.is_explained.then_some(WaitEnd::Settled);
         }
         let over = |since: Instant, bound: Duration| now.saturating_duration_since(since) >= bound;
-        if any(&Readiness::is_final_failure) {
+        if any(&ObjectReadiness::is_final_failure) {
             let since = *self.failed.get_or_insert(now);
             if progress.is_explained || over(since, EXPLANATION) {
                 return Some(WaitEnd::Settled);
             }
         }
-        if any(&Readiness::is_under_way) {
+        if any(&ObjectReadiness::is_under_way) {
             self.stuck = None;
-        } else if !any(&|readiness| readiness.state == State::Failed) || over(*self.stuck.get_or_insert(now), PATIENCE)
+        } else if !any(&|readiness| readiness.state == ReadinessState::Failed)
+            || over(*self.stuck.get_or_insert(now), PATIENCE)
         {
             return Some(WaitEnd::Settled);
         }
@@ -89,27 +90,32 @@ mod tests {
 
     const KNOWN: ReadProgress = ReadProgress { is_seen: true, is_explained: true };
 
-    fn crashing() -> Readiness {
-        Readiness::new(State::Failed, "CrashLoopBackOff")
+    fn crashing() -> ObjectReadiness {
+        ObjectReadiness::new(ReadinessState::Failed, "CrashLoopBackOff")
     }
 
-    fn broken() -> Readiness {
-        Readiness { outlook: Outlook::Final, ..crashing() }
+    fn broken() -> ObjectReadiness {
+        ObjectReadiness { outlook: Outlook::Final, ..crashing() }
     }
 
-    fn coming() -> Readiness {
-        Readiness::new(State::InProgress, "")
+    fn coming() -> ObjectReadiness {
+        ObjectReadiness::new(ReadinessState::InProgress, "")
     }
 
-    fn ready() -> Readiness {
-        Readiness::current("")
+    fn ready() -> ObjectReadiness {
+        ObjectReadiness::current("")
     }
 
     /// The state of the wait at these seconds after its beginning, if the objects are in these states all the time.
-    fn endings(timeout: u64, progress: ReadProgress, objects: &[Readiness], seconds: &[u64]) -> Vec<Option<WaitEnd>> {
+    fn endings(
+        timeout: u64,
+        progress: ReadProgress,
+        objects: &[ObjectReadiness],
+        seconds: &[u64],
+    ) -> Vec<Option<WaitEnd>> {
         let start = Instant::now();
         let mut policy = StopPolicy::new(Duration::from_secs(timeout), start);
-        let objects: Vec<&Readiness> = objects.iter().collect();
+        let objects: Vec<&ObjectReadiness> = objects.iter().collect();
         let at = |seconds: &u64| policy.ending(start + Duration::from_secs(*seconds), progress, &objects);
         seconds.iter().map(at).collect()
     }
@@ -124,7 +130,7 @@ mod tests {
     fn while_something_is_under_way_a_failure_may_pass() {
         let start = Instant::now();
         let mut policy = StopPolicy::new(Duration::from_mins(5), start);
-        let mut at = |seconds, objects: &[Readiness]| {
+        let mut at = |seconds, objects: &[ObjectReadiness]| {
             policy.ending(start + Duration::from_secs(seconds), KNOWN, &objects.iter().collect::<Vec<_>>())
         };
         let both = [crashing(), coming()];
@@ -151,7 +157,7 @@ mod tests {
         assert_eq!(endings(5, unseen, &[], &[4, 5]), [None, Some(WaitEnd::TimedOut)]);
         assert_eq!(endings(5, KNOWN, &[coming()], &[4, 5]), [None, Some(WaitEnd::TimedOut)]);
         assert_eq!(endings(5, KNOWN, &[ready()], &[0]), [Some(WaitEnd::Ready)]);
-        let unknown = Readiness::new(State::Unknown, "");
+        let unknown = ObjectReadiness::new(ReadinessState::Unknown, "");
         assert_eq!(endings(5, KNOWN, &[unknown], &[0]), [Some(WaitEnd::Settled)], "nothing is under way");
         assert_eq!(endings(0, KNOWN, &[coming()], &[0]), [Some(WaitEnd::Settled)], "one look");
         let unexplained = ReadProgress { is_explained: false, ..KNOWN };

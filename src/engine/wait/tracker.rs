@@ -12,7 +12,7 @@ use super::list_watch::{FEW, ListWatch, Selection};
 use super::rules::{Owned, needs_pods, readiness_by, readiness_with_pods, selector_of};
 use super::watched::{TTL, Watched};
 use super::watcher::WatchUpdate;
-use crate::live::readiness::{Readiness, State};
+use crate::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 
 /// The objects of one scope.
@@ -46,9 +46,9 @@ pub(super) struct ReadinessTracker<'w> {
     own: usize,
     /// The number of collections for which a watcher was started.
     started: usize,
-    readiness: Vec<Option<Readiness>>,
+    readiness: Vec<Option<ObjectReadiness>>,
     /// The results of rules of the configuration, with the resourceVersion for which each was computed.
-    ruled: BTreeMap<usize, (String, Readiness)>,
+    ruled: BTreeMap<usize, (String, ObjectReadiness)>,
 }
 
 impl<'w> ReadinessTracker<'w> {
@@ -102,7 +102,7 @@ impl<'w> ReadinessTracker<'w> {
     }
 
     /// Re-evaluates every object and reports those whose readiness changed.
-    pub fn judge(&mut self, now: Timestamp, on_change: &mut impl FnMut(&Watched, &Readiness)) {
+    pub fn judge(&mut self, now: Timestamp, on_change: &mut impl FnMut(&Watched, &ObjectReadiness)) {
         self.ask_rules();
         let owned = self.owned();
         let mut wanted = Vec::new();
@@ -150,7 +150,7 @@ impl<'w> ReadinessTracker<'w> {
     }
 
     /// The readiness of all objects, as far as it is known.
-    pub fn readiness(&self) -> impl Iterator<Item = &Readiness> {
+    pub fn readiness(&self) -> impl Iterator<Item = &ObjectReadiness> {
         self.readiness.iter().flatten()
     }
 
@@ -166,11 +166,11 @@ impl<'w> ReadinessTracker<'w> {
     }
 
     /// The readiness of all objects, in order. It is unknown for objects that were never read.
-    pub fn into_readiness(self) -> Vec<Readiness> {
+    pub fn into_readiness(self) -> Vec<ObjectReadiness> {
         let Self { readiness, homes, collections, .. } = self;
         let unread = |home: Option<usize>| match home.map(|home| &collections[home].reading) {
-            Some(Reading::NotYet(Some(diagnostic))) => Readiness::unknown(diagnostic.clone()),
-            _ => Readiness::unknown(Diagnostic::new(Code::Timeout, "it was not read in time")),
+            Some(Reading::NotYet(Some(diagnostic))) => ObjectReadiness::unknown(diagnostic.clone()),
+            _ => ObjectReadiness::unknown(Diagnostic::new(Code::Timeout, "it was not read in time")),
         };
         readiness.into_iter().zip(homes).map(|(known, home)| known.unwrap_or_else(|| unread(home))).collect()
     }
@@ -179,14 +179,16 @@ impl<'w> ReadinessTracker<'w> {
         self.collections[self.homes[index]?].objects.get(&self.watched[index].key.name)
     }
 
-    fn of(&self, index: usize, owned: &BTreeMap<&str, Owned<'_>>, now: Timestamp) -> Option<Readiness> {
+    fn of(&self, index: usize, owned: &BTreeMap<&str, Owned<'_>>, now: Timestamp) -> Option<ObjectReadiness> {
         let one = &self.watched[index];
         let Watched { key, resource, .. } = one;
-        let unknown = |diagnostic: &Diagnostic| Some(Readiness::unknown(diagnostic.clone()));
+        let unknown = |diagnostic: &Diagnostic| Some(ObjectReadiness::unknown(diagnostic.clone()));
         let Some(home) = self.homes[index] else {
             return match resource {
                 Err(diagnostic) => unknown(diagnostic),
-                Ok(_) => Some(Readiness::new(State::NotFound, "it does not exist, and neither does its kind")),
+                Ok(_) => {
+                    Some(ObjectReadiness::new(ReadinessState::NotFound, "it does not exist, and neither does its kind"))
+                }
             };
         };
         let collection = &self.collections[home];
@@ -213,7 +215,7 @@ impl<'w> ReadinessTracker<'w> {
     }
 
     /// Adds to the message of a workload that is not ready why its Pods cannot be read, if they cannot.
-    fn unexplained(&self, key: &ObjectKey, readiness: Readiness) -> Readiness {
+    fn unexplained(&self, key: &ObjectKey, readiness: ObjectReadiness) -> ObjectReadiness {
         let of_namespace = self.collections[self.own..].iter().filter(|pods| pods.scope.namespace == key.namespace);
         let diagnostic = of_namespace.filter_map(|pods| match &pods.reading {
             Reading::GivenUp(diagnostic) => Some(diagnostic),
@@ -222,7 +224,7 @@ impl<'w> ReadinessTracker<'w> {
         match diagnostic.into_iter().next().filter(|_| needs_pods(&key.gvk, &readiness)) {
             Some(diagnostic) => {
                 let message = format!("{}; its Pods cannot be read: {}", readiness.message, diagnostic.message);
-                Readiness { message, ..readiness }
+                ObjectReadiness { message, ..readiness }
             }
             None => readiness,
         }
@@ -259,15 +261,17 @@ impl<'w> ReadinessTracker<'w> {
 }
 
 /// The readiness of an object that does not exist, by its last state: a Job may be gone because it is done.
-fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> Readiness {
+fn gone(watched: &Watched, last: Option<&Value>, now: Timestamp) -> ObjectReadiness {
     const DONE: &str = "it finished, and was deleted after its `ttlSecondsAfterFinished`";
     let has_expired = watched.key.gvk.kind == "Job" && last.is_some_and(|job| job.pointer(TTL).is_some());
     match last.filter(|_| has_expired).map(|job| watched.readiness(job, now)) {
-        Some(last) if last.is_current() => Readiness::current(DONE),
-        Some(last) if last.state == State::Failed => last,
-        Some(_) => Readiness::new(State::NotFound, "it no longer exists, and it is not known how it ended"),
-        None if last.is_none() && watched.expires => Readiness::current(DONE),
-        None => Readiness::new(State::NotFound, "it does not exist"),
+        Some(last) if last.is_current() => ObjectReadiness::current(DONE),
+        Some(last) if last.state == ReadinessState::Failed => last,
+        Some(_) => {
+            ObjectReadiness::new(ReadinessState::NotFound, "it no longer exists, and it is not known how it ended")
+        }
+        None if last.is_none() && watched.expires => ObjectReadiness::current(DONE),
+        None => ObjectReadiness::new(ReadinessState::NotFound, "it does not exist"),
     }
 }
 

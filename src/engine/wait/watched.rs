@@ -5,7 +5,7 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use super::rules::{has_pods, readiness, readiness_by};
-use crate::live::readiness::Readiness;
+use crate::live::readiness::ObjectReadiness;
 use crate::live::{Resource, Target};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::rules::{ReadinessRule, ReadinessRules};
@@ -43,7 +43,7 @@ impl Watched {
     }
 
     /// The readiness of the object, from the object alone.
-    pub(super) fn readiness(&self, object: &Value, now: Timestamp) -> Readiness {
+    pub(super) fn readiness(&self, object: &Value, now: Timestamp) -> ObjectReadiness {
         match &self.rule {
             Some(rule) => readiness_by(rule, object),
             None => readiness(&self.key.gvk, object, now),

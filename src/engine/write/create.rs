@@ -19,7 +19,7 @@ use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
 use crate::live::{LiveState, fetch};
 use reconcile_core::compare::{
-    Class, CompareContext, FieldChange, Finding, LiveObject, ObjectVerdict, Policy, ROUNDS, decide,
+    Class, CompareContext, ComparisonResult, FieldChange, LiveObject, ObjectVerdict, Policy, ROUNDS, decide,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 
@@ -128,7 +128,7 @@ impl Writer<'_> {
         }
         let policy = Policy { show_unmanaged: true, ..self.policy.clone() };
         let context = CompareContext { schema: self.schema, policy: &policy, types_will_change: false };
-        let decision = decide(self.target, Finding::Proven(Some(Box::new(live))), context, self.redactor);
+        let decision = decide(self.target, ComparisonResult::Proven(Some(Box::new(live))), context, self.redactor);
         let is_unmanaged = |change: &&FieldChange| change.class == Class::Unmanaged;
         let unmanaged: Vec<&FieldChange> = decision.verdict.changes().iter().filter(is_unmanaged).collect();
         if unmanaged.is_empty() {

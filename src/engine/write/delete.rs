@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 use tokio::time::Instant;
 
-use crate::client::{Change, Cluster, Retry};
+use crate::client::{Cluster, Retry, WriteRequest};
 use crate::engine::backoff::Backoff;
 use crate::live::answer::unexpected;
 use crate::live::fetch::find;
@@ -81,7 +81,7 @@ pub async fn delete(
     });
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
     // The uid makes repetitions safe: an object that somebody created in the meantime has another uid.
-    let error = match cluster.send(Change::delete(path, &options).write(Retry::Safe)).await {
+    let error = match cluster.send(WriteRequest::delete(path, &options).write(Retry::Safe)).await {
         Ok(reply) => match answered(&reply.body, uid) {
             Some(deleted) => return Ok(deleted),
             None => unexpected(cluster, "it is not the answer to a deletion"),

@@ -24,13 +24,13 @@ pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_g
 pub use established::{wait_for_discovery, wait_until_established};
 pub use replacements::{GRACE, Replacements};
 
-use crate::client::{Address, Change, Cluster, RequestError, Retry};
+use crate::client::{Address, Cluster, RequestError, Retry, WriteRequest};
 use crate::engine::dry_run::drive;
 use crate::live::answer::Asked;
 use crate::live::{LiveState, Resource, Target, fetch};
 use reconcile_core::compare::{
-    ComparisonMachine, Decision, Finding, ForceConflicts, LiveObject, ObjectVerdict, Policy, Prediction, ROUNDS,
-    Redactor, Refusal, Replace, refusal,
+    ComparisonMachine, ComparisonResult, Decision, ForceConflicts, LiveObject, ObjectVerdict, Policy, Prediction,
+    ROUNDS, Redactor, Refusal, Replace, refusal,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 
@@ -91,11 +91,11 @@ impl Writes<'_> {
         match (&decision.finding, shown) {
             _ if !shown.conflicts().is_empty() => None,
             (_, ObjectVerdict::Create { .. }) => Some(writer.create(shown).await),
-            (Finding::Predicted { .. }, ObjectVerdict::Update(_)) => Some(writer.update(decision).await),
-            (Finding::Predicted { .. }, ObjectVerdict::InSync(_)) if shown.is_ownership_only() => {
+            (ComparisonResult::Predicted { .. }, ObjectVerdict::Update(_)) => Some(writer.update(decision).await),
+            (ComparisonResult::Predicted { .. }, ObjectVerdict::InSync(_)) if shown.is_ownership_only() => {
                 Some(writer.update(decision).await)
             }
-            (Finding::Refused { live: Some(live), .. }, ObjectVerdict::Replace { .. })
+            (ComparisonResult::Refused { live: Some(live), .. }, ObjectVerdict::Replace { .. })
                 if policy.replace == Replace::Immutable =>
             {
                 Some(writer.replace(&live.current.object, shown).await)
@@ -134,7 +134,7 @@ impl Writer<'_> {
         let mut again: Option<Decision> = None;
         loop {
             let Decision { finding, verdict, .. } = again.as_ref().unwrap_or(shown);
-            let Finding::Predicted { live, prediction } = finding else {
+            let ComparisonResult::Predicted { live, prediction } = finding else {
                 return Err(Written::Moved(Box::new(verdict.clone())));
             };
             let Err(error) = self.write_over(live, prediction, left_behind).await else { return Ok(done) };
@@ -231,7 +231,7 @@ impl Writer<'_> {
             {"op": "replace", "path": "/metadata/managedFields", "value": owners},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
         ]);
-        let patch = Change::json_patch(self.path(), &self.policy.manager, &patch);
+        let patch = WriteRequest::json_patch(self.path(), &self.policy.manager, &patch);
         let reply = self.cluster.send(patch.write(Retry::Safe)).await?;
         let object = Asked::key(&self.target.key).read(self.cluster, &reply.body)?;
         Ok(object.metadata("resourceVersion").cloned().unwrap_or_default())
@@ -239,7 +239,7 @@ impl Writer<'_> {
 
     /// Applies the body. Returns the status, which is 201 for a new object, and the object. An apply is idempotent, so it may be repeated.
     async fn apply(&self, body: &Value, force: bool) -> Result<(u16, Value), RequestError> {
-        let change = Change::apply(self.path(), &self.policy.manager, force, body);
+        let change = WriteRequest::apply(self.path(), &self.policy.manager, force, body);
         let reply = self.cluster.send(change.write(Retry::Safe)).await?;
         let object = Asked::key(&self.target.key).sent(body).read(self.cluster, &reply.body)?;
         Ok((reply.status, object))

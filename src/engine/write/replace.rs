@@ -13,11 +13,11 @@ use structured_merge::{ObjectMeta as _, Quantity, without_system_fields};
 use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
-use crate::client::{Change, RequestError, Retry};
+use crate::client::{RequestError, Retry, WriteRequest};
 use crate::live::LiveState;
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
-use reconcile_core::compare::{Decision, Finding, ObjectVerdict, ROUNDS, probe_object, replace_guard};
+use reconcile_core::compare::{ComparisonResult, Decision, ObjectVerdict, ROUNDS, probe_object, replace_guard};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 
 impl Writer<'_> {
@@ -35,7 +35,9 @@ impl Writer<'_> {
         for _ in 0..ROUNDS {
             let live = match again.as_ref().map(|now| (&now.finding, &now.verdict)) {
                 None => live,
-                Some((Finding::Refused { live: Some(now), .. }, ObjectVerdict::Replace { .. })) => &now.current.object,
+                Some((ComparisonResult::Refused { live: Some(now), .. }, ObjectVerdict::Replace { .. })) => {
+                    &now.current.object
+                }
                 Some((_, verdict)) => return Written::Moved(Box::new(verdict.clone())),
             };
             if self.replacements.is_interrupted() {
@@ -74,9 +76,9 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn creation(&self, body: &Value) -> Change {
+    pub(super) fn creation(&self, body: &Value) -> WriteRequest {
         let collection = self.resource.collection_path(self.target.key.namespace.as_deref());
-        Change::create(collection, &self.policy.manager, body)
+        WriteRequest::create(collection, &self.policy.manager, body)
     }
 
     async fn once_gone(&self, live: &Value, uid: &str, deadline: Deadline) -> Written {

@@ -9,10 +9,10 @@ pub const GRACE: Duration = Duration::from_secs(10);
 /// The objects that are being replaced: deleted, and not created again yet. While there are any, the process must not end, because it
 /// alone knows their content.
 #[derive(Clone, Debug, Default)]
-pub struct Replacements(Arc<Mutex<State>>);
+pub struct Replacements(Arc<Mutex<OpenReplacements>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct OpenReplacements {
     objects: Vec<ObjectKey>,
     /// The moment at which an interrupted run stops waiting.
     grace_ends: Option<Instant>,
@@ -56,7 +56,7 @@ impl Replacements {
         self.state().grace_ends.is_some_and(|end| end <= now)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OpenReplacements> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt as _;
 use http::Method;
 use kubectl_reconcile::client::{
-    Address, Change, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, connect,
+    Address, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, WriteRequest, connect,
 };
 use kubectl_reconcile::desired::Input;
 use kubectl_reconcile::desired::yaml::Validation;
@@ -141,7 +141,7 @@ impl Ground {
         body: &Value,
     ) -> Result<Value, StatusError> {
         let (address, is_dry_run) = address(path);
-        let change = Change::new(method.clone(), address.clone(), content, body.to_string());
+        let change = WriteRequest::new(method.clone(), address.clone(), content, body.to_string());
         let request: Request = match is_dry_run {
             _ if method == Method::GET => Request::read(address),
             true => change.dry_run().into(),

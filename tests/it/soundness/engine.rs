@@ -5,7 +5,7 @@ use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::engine::write::{Replacements, Written};
 use kubectl_reconcile::live::{LiveState, Target};
 use reconcile_core::compare::{
-    Action, CompareContext, ComparisonMachine, Finding, ForceConflicts, Policy, Redactor, decide, predict,
+    Action, CompareContext, ComparisonMachine, ComparisonResult, ForceConflicts, Policy, Redactor, decide, predict,
 };
 use serde_json::Value;
 use structured_merge::{FieldPath, PathElement, Scalar, changes, is_nothing, with_live_spelling};
@@ -23,11 +23,11 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let kind = target.key.gvk.kind.clone();
     let of = ground.of(&target);
     let context = CompareContext { schema: of, policy: &policy, types_will_change: false };
-    let decided = |finding: Finding| decide(&target, finding, context, &Redactor::default());
+    let decided = |finding: ComparisonResult| decide(&target, finding, context, &Redactor::default());
 
     let finding = ask(run, &target, &policy, live.clone()).await;
     let decision = decided(finding);
-    let Finding::Predicted { live, prediction } = &decision.finding else { return };
+    let ComparisonResult::Predicted { live, prediction } = &decision.finding else { return };
     let (before, diff) = (&live.current.object, &decision.verdict);
     let about = format!("{} {}, {force:?}\nmanifest {manifest}\nlive {before}", target.key.gvk.version, target.key);
     run.tally.count("engine", "compared");
@@ -49,7 +49,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
 
     let here = predict(manifest, &live.current, of, target.kind().as_ref(), &policy);
     let status_is_apart = resource_of(&target).status;
-    let guessed = decided(Finding::Predicted { live: live.clone(), prediction: Box::new(here.clone()) }).verdict;
+    let guessed =
+        decided(ComparisonResult::Predicted { live: live.clone(), prediction: Box::new(here.clone()) }).verdict;
     let is_right = guessed.action() == diff.action();
     run.tally.count("local action", if is_right { "right" } else { "wrong" });
     if !is_right {
@@ -110,7 +111,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
 }
 
-pub(super) async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Finding {
+pub(super) async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> ComparisonResult {
     let ground = run.ground;
     let mut machine = ComparisonMachine::new(target, LiveState::Present(live), ground.of(target), policy);
     drive(&ground.cluster, resource_of(target), &mut machine).await;

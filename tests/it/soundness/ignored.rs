@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::engine::write::{Replacements, Written};
-use reconcile_core::compare::{CompareContext, Finding, ForceConflicts, Policy, Redactor, decide};
+use reconcile_core::compare::{CompareContext, ComparisonResult, ForceConflicts, Policy, Redactor, decide};
 use reconcile_core::diagnostic::Location;
 use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let finding = ask(run, &target, &policy, live.clone()).await;
     let context = CompareContext { schema: of, policy: &policy, types_will_change: false };
     let decision = decide(&target, finding, context, &Redactor::default());
-    let Finding::Predicted { live, .. } = &decision.finding else {
+    let ComparisonResult::Predicted { live, .. } = &decision.finding else {
         return run.tally.count("ignored", "proven, refused or unknown");
     };
     let (before, ignored) = (&live.current.object, &live.wanted.ignored);

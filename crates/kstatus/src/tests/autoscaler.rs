@@ -34,42 +34,50 @@ fn autoscaler(conditions: &Value) -> Readiness {
 #[test]
 fn a_new_autoscaler_waits_for_its_controller() {
     let message = "its controller has not checked its target yet";
-    is(&autoscaler(&json!(null)), State::InProgress, message);
-    is(&autoscaler(&json!([])), State::InProgress, message);
+    is(&autoscaler(&json!(null)), ReadinessState::InProgress, message);
+    is(&autoscaler(&json!([])), ReadinessState::InProgress, message);
 }
 
 #[test]
 fn one_that_can_scale_is_ready() {
     let message = "the HPA controller was able to get the target's current scale (SucceededGetScale)";
-    is(&autoscaler(&json!([able()])), State::Current, message);
+    is(&autoscaler(&json!([able()])), ReadinessState::Current, message);
     let active = since(LONG_AGO, "ScalingActive", "True", "ValidMetricFound", "a metric was found");
     let limited = since(LONG_AGO, "ScalingLimited", "True", "TooFewReplicas", "at the minimum");
-    assert_eq!(autoscaler(&json!([limited, active])).state, State::Current);
+    assert_eq!(autoscaler(&json!([limited, active])).state, ReadinessState::Current);
     let disabled =
         since(LONG_AGO, "ScalingActive", "False", "ScalingDisabled", "the replica count of the target is zero");
-    assert_eq!(autoscaler(&json!([able(), disabled])).state, State::Current, "somebody scaled the target to zero");
+    assert_eq!(
+        autoscaler(&json!([able(), disabled])).state,
+        ReadinessState::Current,
+        "somebody scaled the target to zero"
+    );
 }
 
 #[test]
 fn one_without_metrics_or_target_fails_after_a_while() {
     for reason in ["FailedGetResourceMetric", "FailedGetObjectMetric", "FailedGetContainerResourceMetric"] {
         let failed = autoscaler(&json!([able(), without_metrics(LONG_AGO, reason)]));
-        assert_eq!((failed.state, failed.outlook), (State::Failed, Outlook::Open), "{reason}: it is asked again");
+        assert_eq!(
+            (failed.state, failed.outlook),
+            (ReadinessState::Failed, Outlook::Open),
+            "{reason}: it is asked again"
+        );
         assert!(failed.message.ends_with(&format!("no metrics returned ({reason})")), "{}", failed.message);
         let young = autoscaler(&json!([able(), without_metrics(JUST_NOW, reason)]));
-        assert_eq!(young.state, State::InProgress, "a new Pod has no metrics yet");
+        assert_eq!(young.state, ReadinessState::InProgress, "a new Pod has no metrics yet");
     }
     for reason in ["FailedGetScale", "FailedUpdateScale"] {
         let unable =
             |time: &str| autoscaler(&json!([since(time, "AbleToScale", "False", reason, "no matches for kind")]));
-        assert_eq!(unable(LONG_AGO).state, State::Failed, "{reason}");
-        assert_eq!(unable(JUST_NOW).state, State::InProgress, "{reason}: its target may come");
+        assert_eq!(unable(LONG_AGO).state, ReadinessState::Failed, "{reason}");
+        assert_eq!(unable(JUST_NOW).state, ReadinessState::InProgress, "{reason}: its target may come");
     }
     let invalid =
         since(JUST_NOW, "ScalingActive", "False", "InvalidSelector", "the target's scale is missing a selector");
-    assert_eq!(autoscaler(&json!([able(), invalid])).state, State::Failed, "time does not help");
+    assert_eq!(autoscaler(&json!([able(), invalid])).state, ReadinessState::Failed, "time does not help");
     let timeless = condition("ScalingActive", "False", "FailedGetPodsMetric", "");
-    assert_eq!(autoscaler(&json!([able(), timeless])).state, State::Failed);
+    assert_eq!(autoscaler(&json!([able(), timeless])).state, ReadinessState::Failed);
 }
 
 #[test]
@@ -79,10 +87,10 @@ fn the_first_version_keeps_its_conditions_in_an_annotation() {
         let object = json!({"metadata": {"annotations": annotations}, "status": {"currentReplicas": 1}});
         readiness_of("autoscaling/v1", "HorizontalPodAutoscaler", &object).state
     };
-    assert_eq!(annotated(&json!([able()]).to_string()), State::Current);
+    assert_eq!(annotated(&json!([able()]).to_string()), ReadinessState::Current);
     let failing = json!([able(), without_metrics(LONG_AGO, "FailedGetResourceMetric")]);
-    assert_eq!(annotated(&failing.to_string()), State::Failed);
+    assert_eq!(annotated(&failing.to_string()), ReadinessState::Failed);
     for odd in ["", "[]", "{", "{}", "[1]", "[{\"type\": 3}]"] {
-        assert_eq!(annotated(odd), State::InProgress, "{odd}");
+        assert_eq!(annotated(odd), ReadinessState::InProgress, "{odd}");
     }
 }

@@ -12,7 +12,7 @@ fn what_only_has_to_exist_is_current() {
     ] {
         is(
             &readiness_of(api_version, kind, &json!({"metadata": {"generation": 1}})),
-            State::Current,
+            ReadinessState::Current,
             "it is ready once it exists",
         );
     }
@@ -21,14 +21,14 @@ fn what_only_has_to_exist_is_current() {
 #[test]
 fn a_load_balancer_needs_its_address() {
     let service = |spec: Value, status: Value| readiness_of("v1", "Service", &json!({"spec": spec, "status": status}));
-    assert_eq!(service(json!({"type": "ClusterIP"}), json!({"loadBalancer": {}})).state, State::Current);
-    assert_eq!(service(json!({"type": "NodePort"}), json!({})).state, State::Current);
+    assert_eq!(service(json!({"type": "ClusterIP"}), json!({"loadBalancer": {}})).state, ReadinessState::Current);
+    assert_eq!(service(json!({"type": "NodePort"}), json!({})).state, ReadinessState::Current);
     let balanced = |ip: &str| json!({"type": "LoadBalancer", "clusterIP": ip});
-    is(&service(balanced(""), json!({})), State::InProgress, "it has no cluster IP yet");
+    is(&service(balanced(""), json!({})), ReadinessState::InProgress, "it has no cluster IP yet");
     let empty = json!({"loadBalancer": {}});
-    is(&service(balanced("10.0.0.7"), empty), State::InProgress, "its load balancer has no address yet");
+    is(&service(balanced("10.0.0.7"), empty), ReadinessState::InProgress, "its load balancer has no address yet");
     let ready = json!({"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}});
-    is(&service(balanced("10.0.0.7"), ready), State::Current, "its load balancer has an address");
+    is(&service(balanced("10.0.0.7"), ready), ReadinessState::Current, "its load balancer has an address");
 }
 
 #[test]
@@ -37,14 +37,14 @@ fn an_ingress_needs_its_address() {
         let ingress =
             |status: Value| readiness_of(group, "Ingress", &json!({"metadata": {"generation": 1}, "status": status}));
         let message = "its controller has not given it an address yet";
-        is(&ingress(json!({"loadBalancer": {}})), State::InProgress, message);
-        is(&ingress(json!({"loadBalancer": {"ingress": []}})), State::InProgress, message);
+        is(&ingress(json!({"loadBalancer": {}})), ReadinessState::InProgress, message);
+        is(&ingress(json!({"loadBalancer": {"ingress": []}})), ReadinessState::InProgress, message);
         let ready = json!({"loadBalancer": {"ingress": [{"hostname": "edge.example.com"}]}});
-        is(&ingress(ready), State::Current, "it has an address");
+        is(&ingress(ready), ReadinessState::Current, "it has an address");
     }
     assert_eq!(
         readiness_of("example.com/v1", "Ingress", &json!({})).state,
-        State::Current,
+        ReadinessState::Current,
         "another kind of this name"
     );
 }
@@ -52,8 +52,8 @@ fn an_ingress_needs_its_address() {
 #[test]
 fn a_claim_needs_its_volume() {
     let claim = |phase: &str| readiness_of("v1", "PersistentVolumeClaim", &json!({"status": {"phase": phase}}));
-    is(&claim("Pending"), State::InProgress, "it is not bound to a volume yet");
-    is(&claim("Bound"), State::Current, "it is bound to its volume");
+    is(&claim("Pending"), ReadinessState::InProgress, "it is not bound to a volume yet");
+    is(&claim("Bound"), ReadinessState::Current, "it is bound to its volume");
     assert!(claim("Lost").is_final_failure());
 }
 
@@ -63,17 +63,17 @@ fn a_definition_is_current_when_its_kind_is_served() {
         let object = json!({"status": {"conditions": conditions}});
         readiness_of("apiextensions.k8s.io/v1", "CustomResourceDefinition", &object)
     };
-    is(&definition(json!([])), State::InProgress, "its kind is not served yet");
+    is(&definition(json!([])), ReadinessState::InProgress, "its kind is not served yet");
     let refused = condition("NamesAccepted", "False", "ListKindConflict", "taken");
     let established = condition("Established", "True", "InitialNamesAccepted", "");
     let accepted = condition("NamesAccepted", "True", "NoConflicts", "");
     assert!(definition(json!([established, refused])).is_final_failure());
     assert_eq!(
         definition(json!([accepted, condition("Established", "False", "Installing", "")])).state,
-        State::InProgress
+        ReadinessState::InProgress
     );
     assert!(definition(json!([accepted, condition("Established", "False", "NotAccepted", "")])).is_final_failure());
-    is(&definition(json!([accepted, established])), State::Current, "its kind is served");
+    is(&definition(json!([accepted, established])), ReadinessState::Current, "its kind is served");
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn an_api_service_has_to_be_available() {
     let service = |conditions: Value| {
         readiness_of("apiregistration.k8s.io/v1", "APIService", &json!({"status": {"conditions": conditions}}))
     };
-    assert_eq!(service(json!([])).state, State::InProgress);
+    assert_eq!(service(json!([])).state, ReadinessState::InProgress);
     let missing = condition("Available", "False", "ServiceNotFound", "no such service");
-    is(&service(json!([missing])), State::InProgress, "no such service (ServiceNotFound)");
-    assert_eq!(service(json!([condition("Available", "True", "Passed", "")])).state, State::Current);
+    is(&service(json!([missing])), ReadinessState::InProgress, "no such service (ServiceNotFound)");
+    assert_eq!(service(json!([condition("Available", "True", "Passed", "")])).state, ReadinessState::Current);
 }

@@ -20,16 +20,20 @@ fn of_pod(phase: &str, containers: &[Value], conditions: &[Value], seconds: i64)
 #[test]
 fn a_pod_is_current_when_it_is_ready_or_has_succeeded() {
     let ready = [condition("Ready", "True", "", "")];
-    is(&of_pod("Running", &[], &ready, 60), State::Current, "it is ready");
-    is(&of_pod("Succeeded", &[], &[], 60), State::Current, "it has succeeded");
+    is(&of_pod("Running", &[], &ready, 60), ReadinessState::Current, "it is ready");
+    is(&of_pod("Succeeded", &[], &[], 60), ReadinessState::Current, "it has succeeded");
     let unready = json!({"name": "web", "ready": false, "state": {"running": {}}});
     let ready = json!({"name": "sidecar", "ready": true, "state": {"running": {}}});
-    is(&of_pod("Running", &[unready.clone(), ready], &[], 60), State::InProgress, "`web` is not ready yet");
-    is(&of_pod("Running", &[unready.clone(), unready], &[], 60), State::InProgress, "`web`, `web` are not ready yet");
-    is(&of_pod("Running", &[], &[], 60), State::InProgress, "it is not ready yet");
-    is(&of_pod("Pending", &[], &[], 60), State::InProgress, "its containers are not started yet");
-    is(&of_pod("", &[], &[], 60), State::InProgress, "it has no status yet");
-    is(&of_pod("Unknown", &[], &[], 60), State::InProgress, "its node does not report its status");
+    is(&of_pod("Running", &[unready.clone(), ready], &[], 60), ReadinessState::InProgress, "`web` is not ready yet");
+    is(
+        &of_pod("Running", &[unready.clone(), unready], &[], 60),
+        ReadinessState::InProgress,
+        "`web`, `web` are not ready yet",
+    );
+    is(&of_pod("Running", &[], &[], 60), ReadinessState::InProgress, "it is not ready yet");
+    is(&of_pod("Pending", &[], &[], 60), ReadinessState::InProgress, "its containers are not started yet");
+    is(&of_pod("", &[], &[], 60), ReadinessState::InProgress, "it has no status yet");
+    is(&of_pod("Unknown", &[], &[], 60), ReadinessState::InProgress, "its node does not report its status");
 }
 
 #[test]
@@ -37,28 +41,32 @@ fn a_failed_pod_has_failed_for_good() {
     let ended = json!({"name": "web", "state": {"terminated": {"exitCode": 3, "reason": "Error"}}});
     let fine = json!({"name": "first", "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}});
     let failed = of_pod("Failed", &[fine, ended], &[], 60);
-    is(&failed, State::Failed, "container `web` ended with exit code 3");
+    is(&failed, ReadinessState::Failed, "container `web` ended with exit code 3");
     assert!(failed.is_final_failure());
     let mut evicted = pod("Failed", &[], &[], 60);
     evicted["status"]["reason"] = json!("Evicted");
-    is(&readiness_of("v1", "Pod", &evicted), State::Failed, "it failed (Evicted)");
+    is(&readiness_of("v1", "Pod", &evicted), ReadinessState::Failed, "it failed (Evicted)");
     evicted["status"]["message"] = json!("The node was low on memory.");
-    is(&readiness_of("v1", "Pod", &evicted), State::Failed, "it failed: The node was low on memory (Evicted)");
+    is(&readiness_of("v1", "Pod", &evicted), ReadinessState::Failed, "it failed: The node was low on memory (Evicted)");
 }
 
 #[test]
 fn a_container_that_crashes_or_cannot_start_fails_its_pod_and_may_recover() {
     let crash = of_pod("Running", &[waiting("web", "CrashLoopBackOff", "back-off")], &[], 5);
     let message = "container `web` keeps exiting with exit code 137 (OOMKilled) (CrashLoopBackOff, 3 restarts)";
-    is(&crash, State::Failed, message);
+    is(&crash, ReadinessState::Failed, message);
     assert_eq!(crash.outlook, Outlook::Open);
     for reason in ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError"] {
         let stuck = of_pod("Pending", &[waiting("web", reason, "no such thing.")], &[], 5);
         let message = format!("container `web` cannot be started from image `shop/web:9` ({reason}): no such thing");
-        is(&stuck, State::Failed, &message);
+        is(&stuck, ReadinessState::Failed, &message);
     }
     for reason in ["ContainerCreating", "PodInitializing"] {
-        assert_eq!(of_pod("Pending", &[waiting("web", reason, "")], &[], 5).state, State::InProgress, "{reason}");
+        assert_eq!(
+            of_pod("Pending", &[waiting("web", reason, "")], &[], 5).state,
+            ReadinessState::InProgress,
+            "{reason}"
+        );
     }
     let mut init = pod("Pending", &[waiting("web", "PodInitializing", "")], &[], 5);
     init["status"]["initContainerStatuses"] = json!([waiting("migrate", "CrashLoopBackOff", "")]);
@@ -69,9 +77,9 @@ fn a_container_that_crashes_or_cannot_start_fails_its_pod_and_may_recover() {
 fn a_pod_without_a_node_has_failed_after_fifteen_seconds() {
     let unschedulable = [condition("PodScheduled", "False", "Unschedulable", "0/1 nodes are available.")];
     let message = "no node is suitable: 0/1 nodes are available (Unschedulable)";
-    is(&of_pod("Pending", &[], &unschedulable, 14), State::InProgress, message);
+    is(&of_pod("Pending", &[], &unschedulable, 14), ReadinessState::InProgress, message);
     let failed = of_pod("Pending", &[], &unschedulable, 15);
-    is(&failed, State::Failed, message);
+    is(&failed, ReadinessState::Failed, message);
     assert_eq!(failed.outlook, Outlook::Open, "a node may come");
 }
 
@@ -113,7 +121,7 @@ fn a_deployment_fails_early_with_the_pods_of_its_new_replica_set_only() {
     let sets = [replica_set("old", "1"), replica_set("new", "2")];
     let readiness = |pods: &[Value]| explained("apps/v1", "Deployment", &deployment(), pods, &sets);
     let old = owned("web-a", "old", &json!({}), "CrashLoopBackOff");
-    is(&readiness(std::slice::from_ref(&old)), State::InProgress, "0 of 3 replicas are updated");
+    is(&readiness(std::slice::from_ref(&old)), ReadinessState::InProgress, "0 of 3 replicas are updated");
     let pods = [
         old,
         owned("web-c", "new", &json!({}), "ImagePullBackOff"),
@@ -124,7 +132,7 @@ fn a_deployment_fails_early_with_the_pods_of_its_new_replica_set_only() {
     let failed = readiness(&pods);
     let message = "0 of 3 replicas are updated: Pod `web-b`: container `web` cannot be started from image `shop/web:9` \
         (ImagePullBackOff); the same for 1 more Pod";
-    is(&failed, State::Failed, message);
+    is(&failed, ReadinessState::Failed, message);
     assert_eq!(failed.outlook, Outlook::Open);
 }
 
@@ -135,17 +143,17 @@ fn pods_say_nothing_about_a_ready_workload_or_one_that_is_not_observed_yet() {
     let mut late = deployment();
     late["metadata"]["generation"] = json!(2);
     late["status"]["observedGeneration"] = json!(1);
-    assert_eq!(explained("apps/v1", "Deployment", &late, &pods, &sets).state, State::InProgress);
+    assert_eq!(explained("apps/v1", "Deployment", &late, &pods, &sets).state, ReadinessState::InProgress);
     let mut idle = deployment();
     idle["spec"] = json!({"replicas": 0});
     idle["status"] = json!({"conditions": [condition("Available", "True", "", "")]});
-    is(&explained("apps/v1", "Deployment", &idle, &pods, &sets), State::Current, "it is scaled to 0 replicas");
+    is(&explained("apps/v1", "Deployment", &idle, &pods, &sets), ReadinessState::Current, "it is scaled to 0 replicas");
     let leaving = {
         let mut pod = pods[0].clone();
         pod["metadata"]["deletionTimestamp"] = json!(NOW);
         [pod]
     };
-    assert_eq!(explained("apps/v1", "Deployment", &deployment(), &leaving, &sets).state, State::InProgress);
+    assert_eq!(explained("apps/v1", "Deployment", &deployment(), &leaving, &sets).state, ReadinessState::InProgress);
 }
 
 #[test]
@@ -155,7 +163,7 @@ fn a_deployment_that_took_too_long_says_what_its_pods_lack() {
     let pods = [owned("web-a", "new", &json!({}), "ErrImagePull")];
     let failed = explained("apps/v1", "Deployment", &late, &pods, &[replica_set("new", "2")]);
     assert!(failed.message.starts_with("too long (ProgressDeadlineExceeded): Pod `web-a`"), "{failed:?}");
-    assert_eq!(failed.state, State::Failed);
+    assert_eq!(failed.state, ReadinessState::Failed);
 }
 
 #[test]
@@ -163,16 +171,16 @@ fn stateful_sets_and_daemon_sets_tell_revisions_by_labels() {
     let set = json!({"metadata": {"uid": "db"}, "spec": {"replicas": 1}, "status": {"updateRevision": "db-2"}});
     let pod =
         |revision: &str| [owned("db-0", "db", &json!({"controller-revision-hash": revision}), "CrashLoopBackOff")];
-    assert_eq!(explained("apps/v1", "StatefulSet", &set, &pod("db-1"), &[]).state, State::InProgress);
-    assert_eq!(explained("apps/v1", "StatefulSet", &set, &pod("db-2"), &[]).state, State::Failed);
+    assert_eq!(explained("apps/v1", "StatefulSet", &set, &pod("db-1"), &[]).state, ReadinessState::InProgress);
+    assert_eq!(explained("apps/v1", "StatefulSet", &set, &pod("db-2"), &[]).state, ReadinessState::Failed);
 
     let set = json!({"metadata": {"uid": "log", "generation": 1,
             "annotations": {"deprecated.daemonset.template.generation": "2"}},
         "status": {"observedGeneration": 1, "desiredNumberScheduled": 1}});
     let pod =
         |generation: &str| [owned("log-x", "log", &json!({"pod-template-generation": generation}), "ErrImagePull")];
-    assert_eq!(explained("apps/v1", "DaemonSet", &set, &pod("1"), &[]).state, State::InProgress);
-    assert_eq!(explained("apps/v1", "DaemonSet", &set, &pod("2"), &[]).state, State::Failed);
+    assert_eq!(explained("apps/v1", "DaemonSet", &set, &pod("1"), &[]).state, ReadinessState::InProgress);
+    assert_eq!(explained("apps/v1", "DaemonSet", &set, &pod("2"), &[]).state, ReadinessState::Failed);
 }
 
 #[test]
@@ -180,10 +188,10 @@ fn a_replica_set_fails_with_its_pods_but_not_with_those_that_were_replaced() {
     let set = json!({"metadata": {"uid": "set"}, "spec": {"replicas": 1}, "status": {}});
     let readiness =
         |reason| explained("apps/v1", "ReplicaSet", &set, &[owned("set-a", "set", &json!({}), reason)], &[]);
-    assert_eq!(readiness("CrashLoopBackOff").state, State::Failed);
+    assert_eq!(readiness("CrashLoopBackOff").state, ReadinessState::Failed);
     is(
         &readiness("Failed"),
-        State::InProgress,
+        ReadinessState::InProgress,
         "0 of 1 replica is labelled: Pod `set-a`: container `web` ended with exit code 1",
     );
 }
@@ -193,13 +201,13 @@ fn a_job_may_crash_as_often_as_it_allows_but_needs_its_image() {
     let job = json!({"metadata": {"uid": "job"}, "status": {"startTime": NOW, "active": 1}});
     let readiness =
         |job: &Value, reason| explained("batch/v1", "Job", job, &[owned("job-a", "job", &json!({}), reason)], &[]);
-    assert_eq!(readiness(&job, "CrashLoopBackOff").state, State::InProgress);
-    assert_eq!(readiness(&job, "ErrImagePull").state, State::Failed);
+    assert_eq!(readiness(&job, "CrashLoopBackOff").state, ReadinessState::InProgress);
+    assert_eq!(readiness(&job, "ErrImagePull").state, ReadinessState::Failed);
     let mut failed = job;
     failed["status"]["conditions"] = json!([condition("Failed", "True", "BackoffLimitExceeded", "too often")]);
     let failed = readiness(&failed, "Failed");
     let message = "too often (BackoffLimitExceeded): Pod `job-a`: container `web` ended with exit code 1";
-    is(&failed, State::Failed, message);
+    is(&failed, ReadinessState::Failed, message);
     assert!(failed.is_final_failure());
 }
 

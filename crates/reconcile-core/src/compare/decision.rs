@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use structured_merge::{FieldPath, FieldSet, TypeRef};
 
+use super::comparison_result::ComparisonResult;
 use super::diff::{Evidence, FieldDiff, Reason};
-use super::finding::Finding;
 use super::judge::judge;
 use super::live_object::LiveObject;
 use super::object_pair::ObjectPair;
@@ -28,7 +28,7 @@ use crate::rules::RuleRef;
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// The result of the comparison.
-    pub finding: Finding,
+    pub finding: ComparisonResult,
     /// The verdict that reports show.
     pub verdict: ObjectVerdict,
     /// Warnings, from this program and from the server.
@@ -50,7 +50,12 @@ pub struct CompareContext<'a> {
 
 /// Decides about one object. The order of the objects must be fixed, as it gives their secret values their numbers.
 #[must_use]
-pub fn decide(target: &Target, finding: Finding, context: CompareContext<'_>, redactor: &Redactor) -> Decision {
+pub fn decide(
+    target: &Target,
+    finding: ComparisonResult,
+    context: CompareContext<'_>,
+    redactor: &Redactor,
+) -> Decision {
     let mut builder = VerdictBuilder { target, context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
     let verdict = builder.verdict(&finding);
     let VerdictBuilder { warnings, rules, .. } = builder;
@@ -67,18 +72,18 @@ struct VerdictBuilder<'a> {
 }
 
 impl VerdictBuilder<'_> {
-    fn verdict(&mut self, finding: &Finding) -> ObjectVerdict {
+    fn verdict(&mut self, finding: &ComparisonResult) -> ObjectVerdict {
         match finding {
-            Finding::Missing(evidence) => self.creation(*evidence),
-            Finding::Proven(None) => FieldDiff::none(Evidence::Proven).into(),
-            Finding::Proven(Some(live)) => {
+            ComparisonResult::Missing(evidence) => self.creation(*evidence),
+            ComparisonResult::Proven(None) => FieldDiff::none(Evidence::Proven).into(),
+            ComparisonResult::Proven(Some(live)) => {
                 let (object, owners) = (live.current.object.clone(), live.current.owners.clone());
                 let prediction = Prediction { object, owners, evidence: Evidence::Proven, in_the_way: FieldSet::new() };
                 self.fields(live, Some(&prediction)).into()
             }
-            Finding::Predicted { live, prediction } => self.fields(live, Some(prediction)).into(),
-            Finding::Refused { live, refusal } => self.refused(live.as_deref(), refusal),
-            Finding::Unknown(diagnostic) => ObjectVerdict::Unknown(diagnostic.clone()),
+            ComparisonResult::Predicted { live, prediction } => self.fields(live, Some(prediction)).into(),
+            ComparisonResult::Refused { live, refusal } => self.refused(live.as_deref(), refusal),
+            ComparisonResult::Unknown(diagnostic) => ObjectVerdict::Unknown(diagnostic.clone()),
         }
     }
 

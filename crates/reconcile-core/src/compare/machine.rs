@@ -1,5 +1,5 @@
 //! The comparison of one object as a state machine: it returns the next question for the server, takes the answer, and ends in a
-//! [`Finding`]. It does no I/O: `engine::dry_run` sends the questions.
+//! [`ComparisonResult`]. It does no I/O: `engine::dry_run` sends the questions.
 //!
 //! ```text
 //! live object ─prove─▶ Proven
@@ -20,9 +20,9 @@ use structured_merge::{
     with_node_ports, with_string_data,
 };
 
+use super::comparison_result::ComparisonResult;
 use super::decision::{CompareContext, Decision, decide};
 use super::diff::Evidence;
-use super::finding::Finding;
 use super::live_object::LiveObject;
 use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};
@@ -92,7 +92,7 @@ enum State {
     /// an immutable field, or because of a clash with a field that only the live object has.
     Probing { live: Box<LiveObject>, probes: Vec<Probe>, accepted: Refusal },
     /// The comparison is done.
-    Done(Finding),
+    Done(ComparisonResult),
 }
 
 /// A creation under another name, and the meaning of its rejection.
@@ -151,7 +151,7 @@ impl<'a> ComparisonMachine<'a> {
     }
 
     /// Ends the comparison with a finding that needs no question.
-    pub fn end(&mut self, finding: Finding) {
+    pub fn end(&mut self, finding: ComparisonResult) {
         (self.state, self.unproven) = (State::Done(finding), None);
         self.warnings.clear();
     }
@@ -183,7 +183,7 @@ impl<'a> ComparisonMachine<'a> {
     /// Takes the answer to the last question.
     pub fn answer(&mut self, answer: Answer) {
         if let Some(diagnostic) = self.bad_answer(&answer) {
-            self.state = State::Done(Finding::Unknown(diagnostic));
+            self.state = State::Done(ComparisonResult::Unknown(diagnostic));
             return;
         }
         let state = std::mem::replace(&mut self.state, State::Done(unfinished()));
@@ -192,7 +192,7 @@ impl<'a> ComparisonMachine<'a> {
             (State::Applying(live), Answer::Refused(error)) => self.apply_rejected(live, error),
             (State::Transferring { live, mut prediction, .. }, Answer::Object(object, _)) => {
                 (prediction.object, prediction.evidence) = (object, Evidence::Server);
-                State::Done(Finding::Predicted { live, prediction })
+                State::Done(ComparisonResult::Predicted { live, prediction })
             }
             (State::Transferring { live, error, .. }, Answer::Refused(trial)) => {
                 self.transfer_rejected(live, &error, &trial)
@@ -208,24 +208,28 @@ impl<'a> ComparisonMachine<'a> {
             (State::Pruning { live, mut prediction }, Answer::Object(object, _)) => {
                 // The owners stay those of the apply: the patch was an update.
                 prediction.object = object;
-                State::Done(Finding::Predicted { live, prediction })
+                State::Done(ComparisonResult::Predicted { live, prediction })
             }
             (State::Probing { live, probes, accepted }, answer) => self.probed(live, probes, accepted, answer),
             // The apply after the transfer would be rejected like this.
             (State::Pruning { live, .. }, Answer::Refused(error)) => self.pruning_rejected(live, &error),
-            (_, _) => {
-                State::Done(Finding::Unknown(Diagnostic::new(Code::Failed, "the server sent an unexpected answer")))
-            }
+            (_, _) => State::Done(ComparisonResult::Unknown(Diagnostic::new(
+                Code::Failed,
+                "the server sent an unexpected answer",
+            ))),
         };
     }
 
     /// Returns the finding.
     #[must_use]
-    pub fn into_finding(self) -> Finding {
+    pub fn into_finding(self) -> ComparisonResult {
         match self.state {
             State::Done(finding) => finding,
-            State::Pruning { live, prediction } => Finding::Predicted { live, prediction },
-            _ => Finding::Unknown(Diagnostic::new(Code::Interrupted, "the run ended before this object was compared")),
+            State::Pruning { live, prediction } => ComparisonResult::Predicted { live, prediction },
+            _ => ComparisonResult::Unknown(Diagnostic::new(
+                Code::Interrupted,
+                "the run ended before this object was compared",
+            )),
         }
     }
 
@@ -244,11 +248,13 @@ impl<'a> ComparisonMachine<'a> {
     fn begin(&mut self, live: LiveState) -> State {
         match live {
             LiveState::Absent if self.policy.evidence == EvidenceMode::ReadOnly => {
-                State::Done(Finding::Missing(Evidence::Local))
+                State::Done(ComparisonResult::Missing(Evidence::Local))
             }
-            LiveState::Absent if !self.policy.tries_creations => State::Done(Finding::Missing(Evidence::Server)),
+            LiveState::Absent if !self.policy.tries_creations => {
+                State::Done(ComparisonResult::Missing(Evidence::Server))
+            }
             LiveState::Absent => State::Applying(None),
-            LiveState::Unreadable(diagnostic) => State::Done(Finding::Unknown(diagnostic)),
+            LiveState::Unreadable(diagnostic) => State::Done(ComparisonResult::Unknown(diagnostic)),
             LiveState::Present(object) => self.compare(self.live_object(object)),
         }
     }
@@ -262,17 +268,17 @@ impl<'a> ComparisonMachine<'a> {
         if live.current.object.is_terminating() {
             let diagnostic =
                 Diagnostic::new(Code::Terminating, "it is being deleted").with_hint("run again when it is gone");
-            return State::Done(Finding::Unknown(diagnostic));
+            return State::Done(ComparisonResult::Unknown(diagnostic));
         }
         match self.proof(&live) {
             Proof::Proven => {
                 // The report counts and shows the fields that others added.
                 let others = &mut live.current.owners.others.iter();
                 let is_shown = !live.wanted.covering.is_empty() || others.any(|entry| entry.subresource != "status");
-                State::Done(Finding::Proven(is_shown.then(|| Box::new(live))))
+                State::Done(ComparisonResult::Proven(is_shown.then(|| Box::new(live))))
             }
             Proof::Inconclusive(_) if let Some(diagnostic) = unreadable_owners(&live.current.owners) => {
-                State::Done(Finding::Unknown(diagnostic))
+                State::Done(ComparisonResult::Unknown(diagnostic))
             }
             Proof::Inconclusive(_) if self.policy.evidence == EvidenceMode::ReadOnly => {
                 self.predicted_locally(Box::new(live))
@@ -296,13 +302,13 @@ impl<'a> ComparisonMachine<'a> {
     fn predicted_locally(&self, live: Box<LiveObject>) -> State {
         let (manifest, kind) = (live.wanted.object(self.target), self.target.kind());
         let prediction = Box::new(predict(manifest, &live.current, self.schema, kind.as_ref(), self.policy));
-        State::Done(Finding::Predicted { live, prediction })
+        State::Done(ComparisonResult::Predicted { live, prediction })
     }
 
     /// Takes the answer of a server that would apply the manifest.
     fn applied(&mut self, live: Option<Box<LiveObject>>, object: Value, warnings: Vec<String>) -> State {
         self.warnings = self.shown_warnings(live.as_ref().map(|live| &live.current.object), warnings);
-        let Some(live) = live else { return State::Done(Finding::Missing(Evidence::Server)) };
+        let Some(live) = live else { return State::Done(ComparisonResult::Missing(Evidence::Server)) };
         if version(&live.current.object) == version(&object) || self.rounds == 0 {
             return self.predicted(*live, object);
         }
@@ -315,7 +321,7 @@ impl<'a> ComparisonMachine<'a> {
         let api_version = self.target.key.gvk.api_version();
         let owners = Ownership::of(&answer, &self.policy.manager);
         if let Some(diagnostic) = unreadable_owners(&owners) {
-            return State::Done(Finding::Unknown(diagnostic));
+            return State::Done(ComparisonResult::Unknown(diagnostic));
         }
         let (claims, in_the_way) = (owners.our_fields(), FieldSet::new());
         let live = Box::new(live);
@@ -323,14 +329,14 @@ impl<'a> ComparisonMachine<'a> {
         let before = &live.current;
         let settled =
             before.owners.with_claims_transferred(&before.object, self.schema, &claims, &api_version, self.policy);
-        let Some(settled) = settled else { return State::Done(Finding::Predicted { live, prediction }) };
+        let Some(settled) = settled else { return State::Done(ComparisonResult::Predicted { live, prediction }) };
         let stays = structured_merge::fields_of(live.wanted.object(self.target), self.schema);
         let stays = with_string_data(&self.target.key.gvk, stays, &[]);
         let kept = settled.fields_of_others().union(&stays);
         let pruned = prune(&prediction.object, self.schema, &settled.our_fields(), &kept);
         let before = std::mem::replace(&mut prediction.object, pruned);
         if before == prediction.object {
-            return State::Done(Finding::Predicted { live, prediction });
+            return State::Done(ComparisonResult::Predicted { live, prediction });
         }
         State::Pruning { live, prediction }
     }
@@ -363,6 +369,6 @@ impl<'a> ComparisonMachine<'a> {
 }
 
 /// The placeholder while the machine takes an answer.
-fn unfinished() -> Finding {
-    Finding::Unknown(Diagnostic::new(Code::Interrupted, "the comparison was not finished"))
+fn unfinished() -> ComparisonResult {
+    ComparisonResult::Unknown(Diagnostic::new(Code::Interrupted, "the comparison was not finished"))
 }

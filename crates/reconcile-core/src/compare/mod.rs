@@ -2,7 +2,7 @@
 //! manager that made each of them.
 //!
 //! ```text
-//! manifest, LiveState ─ComparisonMachine─▶ Finding ─decide─▶ Decision, with the ObjectVerdict
+//! manifest, LiveState ─ComparisonMachine─▶ ComparisonResult ─decide─▶ Decision, with the ObjectVerdict
 //!                        │         ▲
 //!                     Question   Answer      (engine::dry_run sends and receives them)
 //! ```
@@ -11,11 +11,11 @@
 
 mod added_items;
 mod classify;
+mod comparison_result;
 mod conflicts;
 mod decision;
 mod definition;
 mod diff;
-mod finding;
 mod ignored_fields;
 mod judge;
 mod live_object;
@@ -38,10 +38,10 @@ mod versions;
 mod wanted;
 mod written_paths;
 
+pub use comparison_result::ComparisonResult;
 pub use decision::{CompareContext, Decision, decide};
 pub use definition::DefinedKinds;
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
-pub use finding::Finding;
 pub use ignored_fields::IgnoredFields;
 pub use judge::judge;
 pub use live_object::LiveObject;

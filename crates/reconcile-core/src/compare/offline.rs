@@ -1,7 +1,7 @@
 use structured_merge::ObjectMeta as _;
 
+use super::comparison_result::ComparisonResult;
 use super::decision::{CompareContext, Decision, decide};
-use super::finding::Finding;
 use super::machine::ComparisonMachine;
 use super::policy::{EvidenceMode, Policy};
 use super::redact::{Redactor, is_withheld};
@@ -13,16 +13,16 @@ use crate::live::{LiveState, Target};
 pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, redactor: &Redactor) -> Decision {
     let finding = match live {
         _ if let (true, Err(diagnostic)) = (target.desired.is_refused(), &target.resource) => {
-            Finding::Unknown(diagnostic.clone())
+            ComparisonResult::Unknown(diagnostic.clone())
         }
         LiveState::Present(live) if is_withheld(&live) => {
             let message = "its values are not in the snapshot";
             let hint = "take the snapshot with `--include-secrets`";
-            Finding::Unknown(Diagnostic::new(Code::ValuesWithheld, message).with_hint(hint))
+            ComparisonResult::Unknown(Diagnostic::new(Code::ValuesWithheld, message).with_hint(hint))
         }
         LiveState::Present(live) if live.is_terminating() => {
             let diagnostic = Diagnostic::new(Code::Terminating, "it was being deleted");
-            Finding::Unknown(diagnostic.with_hint("take a new snapshot"))
+            ComparisonResult::Unknown(diagnostic.with_hint("take a new snapshot"))
         }
         live => {
             let policy = Policy { evidence: EvidenceMode::ReadOnly, ..context.policy.clone() };

@@ -1,6 +1,6 @@
 //! The readiness of an object, as a report shows it.
 
-pub use kstatus::{Outlook, State};
+pub use kstatus::{Outlook, ReadinessState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use crate::diagnostic::Diagnostic;
 /// The readiness of one object, as a report shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Readiness {
+pub struct ObjectReadiness {
     /// The state.
-    pub state: State,
+    pub state: ReadinessState,
     /// The reason, in one sentence.
     pub message: String,
     /// Says of a failed object if it can still recover.
@@ -26,45 +26,45 @@ fn open() -> Outlook {
     Outlook::Open
 }
 
-impl Readiness {
+impl ObjectReadiness {
     /// Makes a readiness that is open to change.
     #[must_use]
-    pub fn new(state: State, message: impl Into<String>) -> Self {
+    pub fn new(state: ReadinessState, message: impl Into<String>) -> Self {
         Self { state, message: message.into(), outlook: Outlook::Open, diagnostic: None }
     }
 
     /// The readiness of an object that cannot be read.
     #[must_use]
     pub fn unknown(diagnostic: Diagnostic) -> Self {
-        Self { diagnostic: Some(diagnostic.clone()), ..Self::new(State::Unknown, diagnostic.message) }
+        Self { diagnostic: Some(diagnostic.clone()), ..Self::new(ReadinessState::Unknown, diagnostic.message) }
     }
 
     /// The readiness of an object that is ready.
     #[must_use]
     pub fn current(message: impl Into<String>) -> Self {
-        Self::new(State::Current, message)
+        Self::new(ReadinessState::Current, message)
     }
 
     /// Returns true if it is ready.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.state == State::Current
+        self.state == ReadinessState::Current
     }
 
     /// Returns true if it failed for good.
     #[must_use]
     pub fn is_final_failure(&self) -> bool {
-        self.state == State::Failed && self.outlook == Outlook::Final
+        self.state == ReadinessState::Failed && self.outlook == Outlook::Final
     }
 
     /// Returns true if waiting may help and no failure has to pass first.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
-        matches!(self.state, State::InProgress | State::Terminating | State::NotFound)
+        matches!(self.state, ReadinessState::InProgress | ReadinessState::Terminating | ReadinessState::NotFound)
     }
 }
 
-impl From<kstatus::Readiness> for Readiness {
+impl From<kstatus::Readiness> for ObjectReadiness {
     fn from(kstatus::Readiness { state, message, outlook }: kstatus::Readiness) -> Self {
         Self { state, message, outlook, diagnostic: None }
     }

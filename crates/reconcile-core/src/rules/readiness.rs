@@ -74,7 +74,7 @@ impl From<Vec<ReadinessRule>> for ReadinessRules {
 
 #[cfg(test)]
 mod tests {
-    use kstatus::State;
+    use kstatus::ReadinessState;
     use serde_json::json;
     use structured_merge::GroupVersionKind;
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn is(rule: &ReadinessRule, object: &Value, state: State, message: &str) {
+    fn is(rule: &ReadinessRule, object: &Value, state: ReadinessState, message: &str) {
         let readiness = rule.readiness(object);
         assert_eq!((readiness.state, readiness.message.as_str()), (state, message));
     }
@@ -97,11 +97,16 @@ mod tests {
     fn the_first_that_is_true_holds_in_the_order_of_flux() {
         let all = rule("data.inProgress", "data.failed", "data.current");
         let object = |in_progress: bool, failed: bool, current: bool| json!({"data": {"inProgress": in_progress, "failed": failed, "current": current}});
-        is(&all, &object(true, true, true), State::InProgress, "`inProgress` of its readiness rule is true");
-        is(&all, &object(false, true, true), State::Failed, "`failed` of its readiness rule is true");
-        is(&all, &object(false, false, true), State::Current, "`current` of its readiness rule is true");
-        is(&all, &object(false, false, false), State::InProgress, "`current` of its readiness rule is not true yet");
-        is(&rule("", "", "true"), &json!({}), State::Current, "`current` of its readiness rule is true");
+        is(&all, &object(true, true, true), ReadinessState::InProgress, "`inProgress` of its readiness rule is true");
+        is(&all, &object(false, true, true), ReadinessState::Failed, "`failed` of its readiness rule is true");
+        is(&all, &object(false, false, true), ReadinessState::Current, "`current` of its readiness rule is true");
+        is(
+            &all,
+            &object(false, false, false),
+            ReadinessState::InProgress,
+            "`current` of its readiness rule is not true yet",
+        );
+        is(&rule("", "", "true"), &json!({}), ReadinessState::Current, "`current` of its readiness rule is true");
     }
 
     #[test]
@@ -115,13 +120,18 @@ mod tests {
             (json!({"data": {"inProgress": false, "failed": "hunter2"}}), "failed", "it is neither true nor false"),
             (json!({"data": {"inProgress": false, "failed": false}}), "current", "there is no `current`"),
         ] {
-            is(&all, &object, State::InProgress, &cannot(name, why));
+            is(&all, &object, ReadinessState::InProgress, &cannot(name, why));
         }
         // Without any condition, `all` is true: also in Flux.
         let ready =
             |status: &str| format!("status.conditions.filter(e, e.type == 'Ready').all(e, e.status == '{status}')");
         let empty = rule("", &ready("False"), &ready("True"));
-        is(&empty, &json!({"status": {"conditions": []}}), State::Failed, "`failed` of its readiness rule is true");
+        is(
+            &empty,
+            &json!({"status": {"conditions": []}}),
+            ReadinessState::Failed,
+            "`failed` of its readiness rule is true",
+        );
     }
 
     #[test]

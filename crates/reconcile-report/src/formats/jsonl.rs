@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use reconcile_core::live::readiness::Readiness;
+use reconcile_core::live::readiness::ObjectReadiness;
 use serde::Serialize;
 use serde_json::{Value, json};
 use structured_merge::ObjectKey;
@@ -54,11 +54,11 @@ pub enum Entry<'e> {
         object: Cow<'e, ObjectReport>,
     },
     /// The readiness of an object is known, or has changed.
-    Readiness {
+    ObjectReadiness {
         /// The object.
         object: UnmanagedObject,
         /// Its readiness as in the report.
-        readiness: &'e Readiness,
+        readiness: &'e ObjectReadiness,
     },
     /// The wait timed out.
     TimedOut {
@@ -77,8 +77,8 @@ impl<'e> Entry<'e> {
 
     /// The readiness of an object.
     #[must_use]
-    pub fn readiness(key: &ObjectKey, readiness: &'e Readiness) -> Self {
-        Self::Readiness { object: key.into(), readiness }
+    pub fn readiness(key: &ObjectKey, readiness: &'e ObjectReadiness) -> Self {
+        Self::ObjectReadiness { object: key.into(), readiness }
     }
 
     /// The line, with a line end.

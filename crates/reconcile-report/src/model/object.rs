@@ -7,7 +7,7 @@ use reconcile_core::compare::{
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
-use reconcile_core::live::readiness::{Readiness, State};
+use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::Source;
 use reconcile_core::rules::RuleRef;
 use schemars::JsonSchema;
@@ -108,7 +108,7 @@ pub struct ObjectReport {
     pub outcome: Option<Outcome>,
     /// Its readiness, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub readiness: Option<Readiness>,
+    pub readiness: Option<ObjectReadiness>,
     /// True if it changed during the run, so that its differences are no longer those that were shown.
     #[serde(rename = "moved", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_moved: bool,
@@ -239,7 +239,7 @@ impl ObjectReport {
 
     /// The report of the readiness of one target, without a comparison.
     #[must_use]
-    pub fn observed(target: &Target, readiness: Readiness) -> Self {
+    pub fn observed(target: &Target, readiness: ObjectReadiness) -> Self {
         let diagnostic = readiness.diagnostic.clone();
         let unknown = diagnostic.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
         let mut report = Self::about(target, ObjectVerdict::Unknown(unknown));
@@ -298,7 +298,7 @@ impl ObjectReport {
     pub(crate) fn is_incomplete(&self) -> bool {
         self.action == Action::Unknown
             || self.outcome.is_some() && !self.is_done()
-            || self.readiness.as_ref().is_some_and(|readiness| readiness.state == State::Unknown)
+            || self.readiness.as_ref().is_some_and(|readiness| readiness.state == ReadinessState::Unknown)
     }
 
     /// Returns true if its readiness was checked and it is not ready.

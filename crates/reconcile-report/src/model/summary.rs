@@ -1,5 +1,5 @@
 use reconcile_core::compare::{Action, Evidence};
-use reconcile_core::live::readiness::State;
+use reconcile_core::live::readiness::ReadinessState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -147,12 +147,12 @@ impl ReadinessCounts {
         states.fold(None, |counts, state| {
             let mut counts: Self = counts.unwrap_or_default();
             let count = match state {
-                State::Current => &mut counts.current,
-                State::InProgress => &mut counts.in_progress,
-                State::Failed => &mut counts.failed,
-                State::Terminating => &mut counts.terminating,
-                State::NotFound => &mut counts.not_found,
-                State::Unknown => &mut counts.unknown,
+                ReadinessState::Current => &mut counts.current,
+                ReadinessState::InProgress => &mut counts.in_progress,
+                ReadinessState::Failed => &mut counts.failed,
+                ReadinessState::Terminating => &mut counts.terminating,
+                ReadinessState::NotFound => &mut counts.not_found,
+                ReadinessState::Unknown => &mut counts.unknown,
             };
             *count = count.saturating_add(1);
             Some(counts)

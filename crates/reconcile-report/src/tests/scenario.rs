@@ -6,7 +6,7 @@ use reconcile_core::compare::{
     Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic, Location};
-use reconcile_core::live::readiness::{Readiness, State};
+use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::Source;
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
@@ -226,7 +226,7 @@ pub fn apply(text: &str) -> Report {
             _ => Outcome::Updated,
         });
         if object.kind == "Deployment" && object.name == "web" {
-            object.readiness = Some(Readiness::new(State::InProgress, "1 of 2 replicas are updated"));
+            object.readiness = Some(ObjectReadiness::new(ReadinessState::InProgress, "1 of 2 replicas are updated"));
         }
     }
     let mut report = Report::compared(Command::Apply, objects, &FailOn::default());

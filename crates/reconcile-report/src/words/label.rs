@@ -1,7 +1,7 @@
 //! The sign and the word for an object: its action, its outcome, or its readiness.
 
 use reconcile_core::compare::Action;
-use reconcile_core::live::readiness::State;
+use reconcile_core::live::readiness::ReadinessState;
 
 use crate::{ObjectReport, Outcome};
 
@@ -108,14 +108,14 @@ pub(crate) fn outcome_name(outcome: Outcome) -> &'static str {
 }
 
 /// Returns the word for a readiness.
-pub(crate) fn readiness_label(state: State) -> Label {
+pub(crate) fn readiness_label(state: ReadinessState) -> Label {
     let (word, role) = match state {
-        State::Current => ("ready", Role::Add),
-        State::InProgress => ("in progress", Role::Change),
-        State::Failed => ("failed", Role::Error),
-        State::Terminating => ("terminating", Role::Remove),
-        State::NotFound => ("not found", Role::Error),
-        State::Unknown => ("unknown", Role::Error),
+        ReadinessState::Current => ("ready", Role::Add),
+        ReadinessState::InProgress => ("in progress", Role::Change),
+        ReadinessState::Failed => ("failed", Role::Error),
+        ReadinessState::Terminating => ("terminating", Role::Remove),
+        ReadinessState::NotFound => ("not found", Role::Error),
+        ReadinessState::Unknown => ("unknown", Role::Error),
     };
     Label { word, role }
 }

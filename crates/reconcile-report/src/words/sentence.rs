@@ -1,6 +1,6 @@
 //! Counts in words, for sentences about a run.
 
-use reconcile_core::live::readiness::State;
+use reconcile_core::live::readiness::ReadinessState;
 
 use super::label::readiness_label;
 use super::number::grouped;
@@ -44,11 +44,11 @@ pub(crate) fn ready(report: &Report) -> String {
 pub(crate) fn readiness_counts(counts: &ReadinessCounts) -> String {
     let ReadinessCounts { current, in_progress, failed, terminating, not_found, unknown } = *counts;
     let others = [
-        (failed, State::Failed),
-        (in_progress, State::InProgress),
-        (terminating, State::Terminating),
-        (not_found, State::NotFound),
-        (unknown, State::Unknown),
+        (failed, ReadinessState::Failed),
+        (in_progress, ReadinessState::InProgress),
+        (terminating, ReadinessState::Terminating),
+        (not_found, ReadinessState::NotFound),
+        (unknown, ReadinessState::Unknown),
     ];
     let all = others.iter().fold(current, |all, (count, _)| all.saturating_add(*count));
     let others = others.iter().filter(|(count, _)| *count > 0);

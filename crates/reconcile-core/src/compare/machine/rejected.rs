@@ -4,8 +4,8 @@ use serde_json::Value;
 use structured_merge::without_system_fields;
 
 use super::{Answer, ComparisonMachine, Probe, State};
+use crate::compare::comparison_result::ComparisonResult;
 use crate::compare::diff::Evidence;
-use crate::compare::finding::Finding;
 use crate::compare::live_object::LiveObject;
 use crate::compare::nulls::holds_null;
 use crate::compare::policy::EvidenceMode;
@@ -73,7 +73,7 @@ impl ComparisonMachine<'_> {
     /// Reads the rejection. If a probe can give a better diagnostic, asks if the server accepts the manifest alone.
     pub(super) fn rejected(&mut self, live: Option<Box<LiveObject>>, error: &RequestError) -> State {
         let Some(status) = error.refusal() else {
-            return State::Done(Finding::Unknown(Diagnostic::about(&self.target.key.gvk, error)));
+            return State::Done(ComparisonResult::Unknown(Diagnostic::about(&self.target.key.gvk, error)));
         };
         let object = live.as_ref().map(|live| &live.current.object);
         match (refusal(self.target, object, self.schema, status), live) {
@@ -82,14 +82,16 @@ impl ComparisonMachine<'_> {
                     .push(format!("compared locally, because the server cannot be asked: {}", diagnostic.message));
                 match live {
                     Some(live) => self.predicted_locally(live),
-                    None => State::Done(Finding::Missing(Evidence::Local)),
+                    None => State::Done(ComparisonResult::Missing(Evidence::Local)),
                 }
             }
             (Refusal::Other(diagnostic), Some(live)) => match self.probes(&live, status, &diagnostic) {
                 Some((probes, accepted)) => State::Probing { live, probes, accepted },
-                None => State::Done(Finding::Refused { live: Some(live), refusal: Refusal::Other(diagnostic) }),
+                None => {
+                    State::Done(ComparisonResult::Refused { live: Some(live), refusal: Refusal::Other(diagnostic) })
+                }
             },
-            (refusal, live) => State::Done(Finding::Refused { live, refusal }),
+            (refusal, live) => State::Done(ComparisonResult::Refused { live, refusal }),
         }
     }
 
@@ -128,7 +130,7 @@ impl ComparisonMachine<'_> {
             _ if probes.is_empty() => accepted,
             _ => return State::Probing { live, probes, accepted },
         };
-        State::Done(Finding::Refused { live: Some(live), refusal })
+        State::Done(ComparisonResult::Refused { live: Some(live), refusal })
     }
 
     /// The diagnostic for the rejection of a probe.

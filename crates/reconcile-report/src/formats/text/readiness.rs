@@ -1,6 +1,6 @@
 //! The text about the readiness of objects.
 
-use reconcile_core::live::readiness::{Readiness, State};
+use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 
 use crate::words::label::{Label, readiness_label};
 use crate::words::sentence::{of_shard, ready};
@@ -54,13 +54,13 @@ fn line(object: &ObjectReport) -> Styled {
 
 /// The line about an object that became ready or failed during the wait; with the reason, unless the end of the text has it.
 #[must_use]
-pub fn change(name: &str, readiness: &Readiness, time: &str, says_why: bool) -> Option<Styled> {
+pub fn change(name: &str, readiness: &ObjectReadiness, time: &str, says_why: bool) -> Option<Styled> {
     let Label { word, role } = readiness_label(readiness.state);
     let mut text = Styled::new().with(Role::Note, format!("{time} ")).with(role, format!("{word} "));
     text.push(Role::Name, name);
     match readiness.state {
-        State::Failed if says_why => text.push(Role::Plain, format!(": {}", readiness.message)),
-        State::Current | State::Failed => {}
+        ReadinessState::Failed if says_why => text.push(Role::Plain, format!(": {}", readiness.message)),
+        ReadinessState::Current | ReadinessState::Failed => {}
         _ => return None,
     }
     text.line_end();

@@ -7,16 +7,16 @@ use serde_json::Value;
 use super::request::{Request, RequestKind, Retry};
 use reconcile_core::request::Address;
 
-/// A change of an object. [`Change::dry_run`] and [`Change::write`] make a request of it.
+/// A change of an object. [`WriteRequest::dry_run`] and [`WriteRequest::write`] make a request of it.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct WriteRequest {
     method: Method,
     address: Address,
     content_type: &'static str,
     body: Bytes,
 }
 
-impl Change {
+impl WriteRequest {
     /// A change with any method and body.
     #[must_use]
     pub fn new(method: Method, address: Address, content_type: &'static str, body: impl Into<Bytes>) -> Self {
@@ -101,10 +101,10 @@ mod tests {
     fn only_a_dry_run_asks_for_one_and_may_always_be_repeated() {
         let object = || Address::from("/api/v1/namespaces/shop/configmaps/web");
         let changes = [
-            Change::apply(object(), "me", true, &json!({})),
-            Change::create(object(), "me", &json!({})),
-            Change::json_patch(object(), "me", &json!([])),
-            Change::delete(object(), &json!({})),
+            WriteRequest::apply(object(), "me", true, &json!({})),
+            WriteRequest::create(object(), "me", &json!({})),
+            WriteRequest::json_patch(object(), "me", &json!([])),
+            WriteRequest::delete(object(), &json!({})),
         ];
         for change in changes {
             let tried = Request::from(change.clone().dry_run());

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 
 /// The result of the comparison of one object, once the server has answered all questions.
 #[derive(Clone, Debug)]
-pub enum Finding {
+pub enum ComparisonResult {
     /// The object does not exist and has to be created; the evidence shows if the server was asked.
     Missing(Evidence),
     /// The object exists, and an apply would change nothing; the live object is kept if a report shows it.

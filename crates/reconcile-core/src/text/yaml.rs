@@ -202,7 +202,7 @@ fn string(text: &str) -> String {
 
 /// Returns true if a string needs no quotes: a word, a path, an image, a quantity, a sentence without signs of YAML.
 fn is_bare(text: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./@+ ()=;,:".contains(c);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./@+ ()[]\"=;,:".contains(c);
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') || is_quantity(text);
     let is_word = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"].contains(&&*text.to_ascii_lowercase());
     starts_well && !is_word && text.chars().all(is_plain) && !text.ends_with([' ', ':']) && !text.contains(": ")

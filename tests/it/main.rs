@@ -10,6 +10,7 @@ mod autoscalers;
 mod bad_input;
 mod browser;
 mod circles;
+mod client_side_apply;
 mod completions;
 mod configuration;
 mod confirm;

@@ -108,6 +108,7 @@ mod bookkeeping;
 mod changes;
 mod claimants;
 mod comparison;
+mod last_applied;
 mod managed_object;
 mod merge;
 mod node_ports;
@@ -126,6 +127,7 @@ pub use applier::Applier;
 pub use bookkeeping::leave_out_bookkeeping;
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength};
+pub use last_applied::{LastApplied, fields_last_applied, owns_last_applied};
 pub use managed_object::ManagedObject;
 pub use merge::merge;
 pub use node_ports::with_node_ports;
@@ -134,7 +136,7 @@ pub use object::{
     ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
     without_system_fields,
 };
-pub use ownership::{LostFields, Ownership, fields_last_applied, owns_last_applied};
+pub use ownership::{LostFields, Ownership};
 pub use predict::{predict, predict_displacing, unrecorded};
 pub use prove::{Proof, Unproven, prove};
 pub use prune::prune;

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::applier::Applier;
 use crate::claimants::step;
-use crate::object::ObjectMeta as _;
+use crate::last_applied::{fields_last_applied, owns_last_applied};
 use crate::object::{
     FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for,
     read_managed_fields,
 };
-use crate::schema::{self, Shape, TypeRef};
+use crate::schema::{Shape, TypeRef};
 use crate::string_data::with_string_data;
 
 /// The owners of an object: our own entry, and the entries of all others.
@@ -145,6 +145,7 @@ impl Ownership {
                 entry.fields.intersection(&claimed)
             };
             let left = entry.fields.difference(&pass);
+            let left = if is_former { without_parents(left, &pass) } else { left };
             if !pass.is_empty() {
                 time = time.max(entry.time.clone());
             }
@@ -225,6 +226,14 @@ fn fields_applied(fields: &FieldSet, live: &Value, schema: TypeRef<'_>, claimed:
     passing
 }
 
+/// The rest of an owner's fields after some of them have passed on: nothing, if only maps and lists around those are left. Such an
+/// entry would own nothing of its own (`f:data: {}`) for as long as the object exists.
+fn without_parents(left: FieldSet, passed: &FieldSet) -> FieldSet {
+    let mut has_own = false;
+    left.visit(&mut |path, _| has_own |= !passed.contains_at_or_below(path));
+    if has_own { left } else { FieldSet::new() }
+}
+
 /// Returns true if a path is in a value (an item, a struct, a scalar) that `applied` covers and `claimed` does not.
 /// Entries of maps and items of lists are separate values, and so is each field of the object's own metadata, as every
 /// manifest has metadata.
@@ -246,22 +255,4 @@ fn is_dropped(path: &FieldPath, schema: TypeRef<'_>, applied: &FieldSet, claimed
         applied = below;
     }
     false
-}
-
-/// The fields of the manifest that client-side apply last applied, if its copy can be read.
-#[must_use]
-pub fn fields_last_applied(live: &Value, schema: TypeRef<'_>) -> Option<FieldSet> {
-    let applied = last_applied(live)?;
-    Some(with_string_data(&GroupVersionKind::of(live), schema::fields_of(&applied, schema), &[]))
-}
-
-/// The manifest that client-side apply last applied.
-pub(crate) fn last_applied(live: &Value) -> Option<Value> {
-    serde_json::from_str(live.annotation(LAST_APPLIED)?).ok()
-}
-
-/// Returns true if an owner is client-side apply, which stores a copy of the manifest it last applied.
-#[must_use]
-pub fn owns_last_applied(fields: &FieldSet) -> bool {
-    fields.contains(&FieldPath::of(&["metadata", "annotations", LAST_APPLIED]))
 }

@@ -6,11 +6,12 @@ use serde_json::{Map, Value};
 
 use crate::applier::Applier;
 use crate::comparison::compare;
+use crate::last_applied::last_applied;
 use crate::managed_object::ManagedObject;
 use crate::merge::{Values, merge_to};
 use crate::node_ports::with_node_ports;
 use crate::object::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation};
-use crate::ownership::{Ownership, last_applied};
+use crate::ownership::Ownership;
 use crate::prune::prune_to;
 use crate::schema::{self, KindInfo, TypeRef};
 use crate::spelling::with_live_spelling;

@@ -3,8 +3,9 @@
 use apply_set::PART_OF;
 use serde_json::Value;
 use structured_merge::{
-    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, Lookup, ManagedFieldsEntry, ObjectMeta as _,
-    Op, Operation, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied, with_string_data,
+    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry,
+    ObjectMeta as _, Op, Operation, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied,
+    with_string_data,
 };
 
 use super::conflicts::{ContestedFields, paths_of};
@@ -30,6 +31,8 @@ pub(super) struct Classifier<'a> {
     ours_after: FieldSet,
     /// Our recorded fields before and after the apply.
     claims: FieldSet,
+    /// The manifest as client-side apply applied it last, while nothing is recorded as ours.
+    last_applied: Option<LastApplied>,
 }
 
 impl<'a> Classifier<'a> {
@@ -43,7 +46,9 @@ impl<'a> Classifier<'a> {
     ) -> Self {
         let (before, after) = (&subject.live.owners, &prediction.owners);
         let ours = before.our_fields();
+        let is_first = before.ours.is_none() && !differences.is_empty();
         Self {
+            last_applied: is_first.then(|| LastApplied::of(&subject.live.object, subject.schema)).flatten(),
             schema: subject.schema,
             claimants: Claimants::of(&before.others),
             contested: ContestedFields::between(subject, before_first_apply, differences, after, policy),
@@ -91,11 +96,18 @@ impl<'a> Classifier<'a> {
         match change.op {
             Op::Move => Class::Reordered,
             _ if !will_be_ours && (ours > ClaimStrength::None || self.passing.covers(path)) => Class::Pruned,
+            // The live value is still the one that client-side apply applied: the manifest has changed since.
+            Op::Change if self.last_applied.as_ref().is_some_and(|applied| applied.is_live(path)) => Class::Pending,
             Op::Change | Op::Remove if theirs > ClaimStrength::None && ours < theirs => Class::ChangedByOther,
             Op::Remove => Class::Pruned,
-            Op::Add if ours < ClaimStrength::Own && self.before.ours.is_some() => Class::Absent,
+            Op::Add if ours < ClaimStrength::Own && self.had(path) => Class::Absent,
             Op::Add | Op::Change => Class::Pending,
         }
+    }
+
+    /// Returns true if the live object may have lost a field of an earlier manifest.
+    fn had(&self, path: &FieldPath) -> bool {
+        self.before.ours.is_some() || self.last_applied.as_ref().is_some_and(|applied| applied.has(path))
     }
 
     /// The other managers that own a field.

@@ -1,0 +1,81 @@
+//! Objects that `kubectl apply` made: whose change a difference is, and what the first apply leaves of its owner.
+
+use serde_json::json;
+
+use crate::control_plane::{Replaced, Workspace};
+use crate::manifests::WEB;
+
+const SETTINGS: &str =
+    "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, annotations: {team: shop}}, data: {a: '1', b: '2'}}";
+
+fn applied_by_kubectl() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("settings.yaml", SETTINGS);
+    ws.write("web.yaml", WEB);
+    ws.kubectl(["apply", "-f", "."]).exits_with(0);
+    ws
+}
+
+#[test]
+fn an_edited_manifest_blames_nobody() {
+    let ws = applied_by_kubectl();
+    ws.write("settings.yaml", &SETTINGS.replaced("a: '1'", "a: '9'").replaced("team: shop", "team: pay"));
+    ws.write("web.yaml", &WEB.replaced("  replicas: 2", "  replicas: 3"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("ConfigMap", "settings"), ["pending data.a", "pending metadata.annotations.team"]);
+    assert_eq!(diff.changes("Deployment", "web"), ["pending spec.replicas"]);
+    assert_eq!(diff.change("ConfigMap", "settings", "data.a").get("managers"), None);
+    ws.reconcile(["diff", "-f", ".", "--fail-on", "manual"]).exits_with(0);
+    ws.reconcile(["diff", "-f", ".", "--fail-on", "pending"]).exits_with(1);
+}
+
+#[test]
+fn an_edited_object_blames_its_editor() {
+    let ws = applied_by_kubectl();
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"a": "7"}}));
+    ws.kubectl(["scale", "deployment/web", "--replicas=5"]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("ConfigMap", "settings"), ["changedByOther data.a"]);
+    assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"]);
+    // Both moved: the live value is not what was last applied.
+    ws.write("settings.yaml", &SETTINGS.replaced("a: '1'", "a: '9'"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("ConfigMap", "settings"), ["changedByOther data.a"]);
+    ws.reconcile(["diff", "-f", ".", "--fail-on", "manual"]).exits_with(1);
+}
+
+#[test]
+fn a_field_that_was_applied_and_is_gone_is_absent() {
+    let ws = applied_by_kubectl();
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"a": null}}));
+    ws.write("settings.yaml", &SETTINGS.replaced("b: '2'", "b: '2', c: '3'"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("ConfigMap", "settings"), ["absent data.a", "pending data.c"]);
+}
+
+/// The annotation is anybody's text: it changes the class of a difference, and nothing else.
+#[test]
+fn a_false_copy_hides_no_difference() {
+    let ws = applied_by_kubectl();
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"a": "7"}}));
+    let lie = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "7", "b": "2"}}).to_string();
+    let copy = json!({"metadata": {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": lie}}});
+    ws.patch_as("kubectl-edit", "configmap/settings", &copy);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.changes("ConfigMap", "settings"), ["pending data.a"]);
+    assert_eq!(diff.change("ConfigMap", "settings", "data.a")["live"], "7");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(ws.get("ConfigMap", "settings")["data"], json!({"a": "1", "b": "2"}));
+}
+
+#[test]
+fn no_entry_of_client_side_apply_stays_after_the_first_apply() {
+    let ws = applied_by_kubectl();
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let settings = ws.get("ConfigMap", "settings");
+    let entries = settings["metadata"]["managedFields"].as_array().expect("owners");
+    let managers: Vec<&str> = entries.iter().filter_map(|entry| entry["manager"].as_str()).collect();
+    assert_eq!(managers, ["kubectl-reconcile"], "{settings:#}");
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.writes(), 0, "{apply}");
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reconcile_report::formats::text::readiness;
-use reconcile_report::{Command, ObjectReport, Report};
+use reconcile_report::{Command, Report};
 
 use crate::cli::StatusArgs;
 use crate::desired::DesiredSet;
@@ -14,6 +14,7 @@ use crate::session::context_command::ContextCommand;
 use crate::session::events::Events;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
+use crate::session::report_builder::observed;
 use crate::session::run::{Invocation, Run};
 use crate::terminal::Closed;
 
@@ -44,9 +45,7 @@ impl ContextCommand for Status<'_> {
         let events = Events::new(run.output, !timeout.is_zero());
         let waiting = Waiting { cluster: &server.cluster, timeout, interrupt, events: &events };
         let readiness = waiting.observe(&watched).await;
-        let objects =
-            plan.targets().zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
-        Ok(Report::observed(Command::Status, objects.collect()))
+        Ok(observed(plan.targets(), readiness))
     }
 
     fn show(&self, report: &Report, output: &Output) -> Result<(), Closed> {

@@ -21,7 +21,7 @@ use reconcile_core::text::{one_line, visible, yaml_in_order};
 pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, report: &Report) -> String {
     let mut notes = Vec::new();
     let mut rules: Vec<WrittenRule> = in_force.iter().map(WrittenRule::of).collect();
-    for object in report.objects.iter().filter(|object| object.action != Action::None) {
+    for object in report.objects.iter().filter(|object| object.diff.action != Action::None) {
         rules.extend(of_object(object, &mut notes).iter().map(WrittenRule::of));
     }
     if let Some(more @ 1..) = rules.len().checked_sub(MAX_RULES) {
@@ -36,8 +36,8 @@ pub(crate) fn suggestion(configuration: &Configuration, in_force: &IgnoreRules, 
 }
 
 fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> {
-    let key = &object.key();
-    if let Some(reason) = why_without_fields(object.action) {
+    let key = &object.key;
+    if let Some(reason) = why_without_fields(object.diff.action) {
         notes.push(format!("{key}: {reason}"));
         return Vec::new();
     }
@@ -46,7 +46,7 @@ fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> 
         return Vec::new();
     };
     let mut groups: BTreeMap<(Vec<String>, String), Vec<FieldPattern>> = BTreeMap::new();
-    for change in object.changes.iter().filter(|change| change.class.is_drift()) {
+    for change in object.diff.changes.iter().filter(|change| change.class.is_drift()) {
         match field(change) {
             Some(field) => groups.entry((managers(&change.managers), reason(change))).or_default().push(field),
             None => notes.push(format!("{key}: {}: a rule cannot hide this", change.path)),

@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use reconcile_report::Outcome;
 
 use crate::engine::comparison::Comparison;
 use crate::engine::event::{Event, Stage};
-use crate::engine::item::{self, Item, Skip, blocked, is_change};
+use crate::engine::item::{self, Item, Skip, blocked};
 use crate::engine::other_shards::ShardWait;
 use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
@@ -43,7 +42,7 @@ impl<'a> ApplyRun<'a> {
         let items = plan.items.into_iter().zip(decisions);
         let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, decision)).collect();
         for item in items.iter().filter(|item| !item.is_in_other_shard()) {
-            events.receive(Event::Compared(&item.report));
+            events.receive(Event::Compared(item.target(), &item.decision));
         }
         Self { comparison, items, wait: None, agreed: false }
     }
@@ -65,7 +64,7 @@ impl<'a> ApplyRun<'a> {
 
     /// The number of objects that do not match their manifests yet.
     pub fn left(&self) -> usize {
-        self.own().filter(|item| !item.report.is_done()).count()
+        self.own().filter(|item| !item.is_done()).count()
     }
 
     /// The inputs that all comparisons of the run share.
@@ -80,25 +79,21 @@ impl<'a> ApplyRun<'a> {
             item.target().key.gvk.is_namespace() && item.target().key.name == name && !item.is_in_other_shard()
         };
         let Some(item) = items.iter_mut().find(is_it) else { return };
-        if item.decision.verdict.action() != Action::Create || comparison.interrupt.is_set() {
+        if item.verdict().action() != Action::Create || comparison.interrupt.is_set() {
             return;
         }
         let schema = comparison.types.of(&item.target().key.gvk);
         let written = writes(comparison, *wait, *agreed).write(item.target(), &item.decision, schema).await;
-        item::settle(&mut item.report, &item.decision, Ok(written));
-        comparison.events.receive(Event::Written(&item.report));
+        let result = item.settle(Ok(written));
+        comparison.events.receive(Event::Written(&item.target().key, &result));
     }
 
     /// Writes nothing, for a reason that concerns all objects.
     pub fn hold(&mut self, reason: &str) {
         let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());
-        for Item { report, decision, .. } in own.filter(|item| item.report.outcome.is_none()) {
-            report.outcome = Some(match item::left_alone(report, decision) {
-                Outcome::Unchanged if report.is_ownership_only() => item::skip(report, reason.to_owned()),
-                Outcome::Skipped if report.action != Action::Unknown => item::skip(report, reason.to_owned()),
-                left => left,
-            });
-            self.comparison.events.receive(Event::Revised(report));
+        for item in own.filter(|item| item.outcome.is_none()) {
+            let result = item.hold(reason);
+            self.comparison.events.receive(Event::Revised(&item.target().key, &result));
         }
     }
 
@@ -109,7 +104,7 @@ impl<'a> ApplyRun<'a> {
 
     /// Returns true if there is something to write.
     pub fn has_work(&self) -> bool {
-        self.own().any(|item| is_change(&item.report))
+        self.own().any(Item::is_change)
     }
 
     /// From now on, leaves objects alone whose differences turn out to be others than those that were shown.
@@ -144,11 +139,11 @@ impl<'a> ApplyRun<'a> {
                 && let Some(index) = queue.take()
             {
                 let item = &mut items[index];
-                if item.report.outcome.is_none() && item.is_in_other_shard() && !item.is_awaited() {
+                if item.outcome.is_none() && item.is_in_other_shard() && !item.is_awaited() {
                     item.looked_at(true);
                 }
                 // `create_namespace` may have written one Namespace already.
-                if item.report.outcome.is_some() {
+                if item.outcome.is_some() {
                     queue.done(index);
                     continue;
                 }
@@ -164,9 +159,10 @@ impl<'a> ApplyRun<'a> {
                 }
                 TurnOutcome::Tried(result) => {
                     let was_tried = result.is_ok();
-                    let Item { report, decision, .. } = &mut items[index];
-                    item::settle(report, decision, result);
-                    comparison.events.receive(if was_tried { Event::Written(report) } else { Event::Skipped(report) });
+                    let item = &mut items[index];
+                    let result = item.settle(result);
+                    let event = if was_tried { Event::Written } else { Event::Skipped };
+                    comparison.events.receive(event(&item.target().key, &result));
                 }
             }
             queue.done(index);
@@ -187,14 +183,14 @@ impl<'a> ApplyRun<'a> {
         let decisions = self.comparison.compare(&targets).await;
         for (index, mut decision) in again.into_iter().zip(decisions) {
             let item = &mut self.items[index];
-            if self.agreed && !decision.verdict.same_difference(&item.decision.verdict) {
+            if self.agreed && !decision.verdict.same_difference(item.verdict()) {
                 let message = "its differences are no longer those that were shown: left unchanged";
                 let diagnostic = Diagnostic::new(Code::Conflict, message).with_hint("run again");
                 decision.verdict = ObjectVerdict::Unknown(diagnostic);
                 (decision.warnings, decision.rules) = Default::default();
             }
-            item.decide(decision);
-            self.comparison.events.receive(Event::Compared(&item.report));
+            item.decision = Arc::new(decision);
+            self.comparison.events.receive(Event::Compared(item.target(), &item.decision));
         }
     }
 
@@ -208,9 +204,9 @@ impl<'a> ApplyRun<'a> {
             match wait_until_established(comparison.cluster, item.target()).await {
                 Ok(()) => crds.push(Arc::clone(&item.planned)),
                 Err(diagnostic) => {
-                    item::fail(&mut item.report, diagnostic);
+                    let result = item.fail(diagnostic);
                     if !item.is_in_other_shard() {
-                        comparison.events.receive(Event::Revised(&item.report));
+                        comparison.events.receive(Event::Revised(&item.target().key, &result));
                     }
                 }
             }
@@ -254,7 +250,7 @@ enum TurnOutcome {
 
 impl Turn {
     fn of(items: &[Item], item: &Item, comparison: &Comparison<'_>, wait: Option<Duration>) -> Self {
-        let timeout = wait.filter(|_| is_change(&item.report));
+        let timeout = wait.filter(|_| item.is_change());
         Self {
             planned: Arc::clone(&item.planned),
             decision: Arc::clone(&item.decision),

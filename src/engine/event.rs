@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use reconcile_report::ObjectReport;
+use reconcile_core::compare::{Decision, ObjectVerdict};
+use reconcile_core::pass::TurnResult;
 use structured_merge::ObjectKey;
 
 use crate::engine::wait::ObjectReadiness;
+use crate::live::Target;
 
 /// A stage of a run whose progress is counted in objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub(crate) enum Stage {
     Wait,
 }
 
-/// An event. Each report is the newest of its object.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event<'e> {
     /// A stage begins, with this many objects.
@@ -27,16 +29,18 @@ pub(crate) enum Event<'e> {
     Advanced(Stage, usize),
     /// A stage is over.
     Ended(Stage),
-    /// The verdict on one object, in the order of the plan; a second one replaces the first, which was provisional.
-    Compared(&'e ObjectReport),
+    /// The decision about one object, in the order of the plan; a second one replaces the first, which was provisional.
+    Compared(&'e Target, &'e Decision),
+    /// The verdict on one member of the apply set that is in no manifest.
+    Judged(&'e ObjectKey, &'e ObjectVerdict),
     /// The turn of one object is over: it was written, could not be, or needed no write.
-    Written(&'e ObjectReport),
+    Written(&'e ObjectKey, &'e TurnResult),
     /// The turn of one object is over: it was not tried.
-    Skipped(&'e ObjectReport),
+    Skipped(&'e ObjectKey, &'e TurnResult),
     /// One member of the apply set is deleted.
-    Pruned(&'e ObjectReport),
-    /// The report on one object changed outside of its turn: it is held back, or what followed its write failed.
-    Revised(&'e ObjectReport),
+    Pruned(&'e ObjectKey, &'e TurnResult),
+    /// The result of one object changed outside of its turn: it is held back, or what followed its write failed.
+    Revised(&'e ObjectKey, &'e TurnResult),
     /// The readiness of one object is known, or has changed.
     ReadinessChanged(&'e ObjectKey, &'e ObjectReadiness),
     /// The final readiness of one object, after the wait.

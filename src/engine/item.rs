@@ -5,8 +5,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reconcile_report::{ObjectReport, Outcome};
-
 use crate::client::Cluster;
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
@@ -15,6 +13,7 @@ use crate::live::Target;
 use reconcile_core::compare::{Action, ComparisonResult, Decision, Evidence, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::object::Shard;
+use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::{DependencyKind, PlanItem};
 use reconcile_core::rules::ReadinessRules;
 
@@ -24,15 +23,14 @@ pub(crate) struct Item {
     pub planned: Arc<PlanItem>,
     /// The result of the comparison.
     pub decision: Arc<Decision>,
-    /// The report, with the outcome.
-    pub report: ObjectReport,
+    /// The outcome, once its turn is over.
+    pub outcome: Option<Outcome>,
 }
 
 impl Item {
     /// A compared object.
     pub fn new(planned: PlanItem, decision: Decision) -> Self {
-        let report = ObjectReport::new(&planned.target, &decision);
-        Self { planned: Arc::new(planned), decision: Arc::new(decision), report }
+        Self { planned: Arc::new(planned), decision: Arc::new(decision), outcome: None }
     }
 
     /// The object.
@@ -40,10 +38,50 @@ impl Item {
         &self.planned.target
     }
 
-    /// Replaces the decision, after the object was compared again.
-    pub fn decide(&mut self, decision: Decision) {
-        self.report = ObjectReport::new(&self.planned.target, &decision);
-        self.decision = Arc::new(decision);
+    /// The verdict on it.
+    pub fn verdict(&self) -> &ObjectVerdict {
+        &self.decision.verdict
+    }
+
+    /// Returns true if it has changes to write.
+    pub fn is_change(&self) -> bool {
+        let verdict = self.verdict();
+        let differs = !verdict.is_done() && verdict.action() != Action::Unknown;
+        differs && verdict.conflicts().is_empty()
+    }
+
+    /// Returns true if its turn is over and it now matches its manifest.
+    pub fn is_done(&self) -> bool {
+        self.outcome.is_some_and(Outcome::is_done)
+    }
+
+    /// Ends its turn. Returns the result.
+    pub fn settle(&mut self, end: Result<Option<Written>, Skip>) -> TurnResult {
+        self.end(turn_result(self.verdict(), end))
+    }
+
+    /// Ends its turn before it began, for a reason that concerns all objects. Returns the result.
+    pub fn hold(&mut self, reason: &str) -> TurnResult {
+        let result = left_alone(self.verdict());
+        let is_held = match result.outcome {
+            Outcome::Unchanged => self.verdict().is_ownership_only(),
+            Outcome::Skipped => self.verdict().action() != Action::Unknown,
+            _ => false,
+        };
+        self.end(if is_held { TurnResult::skipped(reason) } else { result })
+    }
+
+    /// Records that what followed its write failed. Returns the result.
+    pub fn fail(&mut self, diagnostic: Diagnostic) -> TurnResult {
+        self.end(TurnResult::failed(diagnostic))
+    }
+
+    fn end(&mut self, result: TurnResult) -> TurnResult {
+        self.outcome = Some(result.outcome);
+        if let Some(verdict) = &result.new_verdict {
+            Arc::make_mut(&mut self.decision).verdict = (**verdict).clone();
+        }
+        result
     }
 
     /// Returns true if it belongs to another shard: it is read, and neither reported nor written.
@@ -53,12 +91,12 @@ impl Item {
 
     /// Returns true if another shard still has to write it.
     pub fn is_awaited(&self) -> bool {
-        self.is_in_other_shard() && !matches!(self.decision.verdict.action(), Action::None | Action::Unknown)
+        self.is_in_other_shard() && !matches!(self.verdict().action(), Action::None | Action::Unknown)
     }
 
     /// Records whether another shard has written it, after the wait for it.
     pub fn looked_at(&mut self, is_there: bool) {
-        self.report.outcome = Some(match self.decision.verdict.action() {
+        self.outcome = Some(match self.verdict().action() {
             Action::None | Action::Unknown => Outcome::Unchanged,
             Action::Create if is_there => Outcome::Created,
             _ if is_there => Outcome::Updated,
@@ -68,7 +106,7 @@ impl Item {
 
     /// Returns true if the server could not be asked yet, because other objects of this input have to exist first.
     pub fn is_provisional(&self) -> bool {
-        let verdict = &self.decision.verdict;
+        let verdict = self.verdict();
         match &self.decision.finding {
             ComparisonResult::Missing(evidence) => *evidence == Evidence::Local,
             ComparisonResult::Refused { .. } => {
@@ -81,14 +119,14 @@ impl Item {
     /// Returns true if it is a Namespace or a CustomResourceDefinition and was written.
     pub fn is_new_foundation(&self) -> bool {
         let gvk = &self.target().key.gvk;
-        let is_written = matches!(self.report.outcome, Some(Outcome::Created | Outcome::Updated | Outcome::Replaced));
+        let is_written = matches!(self.outcome, Some(Outcome::Created | Outcome::Updated | Outcome::Replaced));
         is_written && (gvk.is_namespace() || gvk.is_crd())
     }
 
     /// Returns true if it exists in the cluster and nothing about it failed: it was written, was in sync, or has conflicts.
     pub fn exists(&self) -> bool {
         use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
-        matches!(self.report.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
+        matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
     }
 }
 
@@ -104,15 +142,9 @@ pub(crate) enum Skip {
 pub(crate) fn skipped(items: &[Item], item: &Item, interrupted: bool) -> Option<Skip> {
     match interrupted {
         true => Some(Skip::Interrupted),
-        false if is_change(&item.report) => blocked(items, item),
+        false if item.is_change() => blocked(items, item),
         false => None,
     }
-}
-
-/// Returns true if the object has changes to write.
-pub(crate) fn is_change(report: &ObjectReport) -> bool {
-    let differs = !matches!(report.action, Action::None | Action::Unknown) || report.is_ownership_only();
-    differs && report.conflicts.is_empty()
 }
 
 /// The targets of the object's `depends-on` annotation.
@@ -145,12 +177,13 @@ pub(crate) async fn unready(
 /// Returns the dependency that the object lacks, if there is one.
 pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
     item.planned.needs.iter().find_map(|need| {
-        let Item { planned, report: other, .. } = &items[need.on];
+        let other = &items[need.on];
+        let (target, action) = (other.target(), other.verdict().action());
         let which = match other.outcome {
-            Some(Outcome::Failed) if other.action == Action::Create => "could not be created",
+            Some(Outcome::Failed) if action == Action::Create => "could not be created",
             Some(Outcome::Failed) => "could not be written",
             Some(Outcome::Conflict) => "was left alone",
-            Some(Outcome::Skipped) if other.action == Action::Unknown => "could not be compared",
+            Some(Outcome::Skipped) if action == Action::Unknown => "could not be compared",
             Some(Outcome::Skipped) => "was skipped",
             _ => return None,
         };
@@ -158,72 +191,74 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
             DependencyKind::Order => false,
             // An object that the API refuses is not created, and may not exist.
             DependencyKind::Existence | DependencyKind::Inside => {
-                other.action == Action::Create || planned.target.desired.is_refused()
+                action == Action::Create || target.desired.is_refused()
             }
             DependencyKind::Success | DependencyKind::Explicit => true,
         };
-        let what = other.key().to_string();
-        is_missed.then(|| match items[need.on].target().other_shard() {
-            Some(shard) => Skip::InOtherShard { what, shard, is_missing: other.action == Action::Create },
+        let what = target.key.to_string();
+        is_missed.then(|| match target.other_shard() {
+            Some(shard) => Skip::InOtherShard { what, shard, is_missing: action == Action::Create },
             None => Skip::Needs { what, which },
         })
     })
 }
 
-pub(crate) fn settle(report: &mut ObjectReport, decision: &Decision, result: Result<Option<Written>, Skip>) {
-    report.outcome = Some(match result {
-        Err(Skip::Interrupted) => skip(report, "the run was interrupted".to_owned()),
-        Err(Skip::Needs { what, which }) => skip(report, format!("it needs {what}, which {which}")),
-        Err(Skip::InOtherShard { what, shard, is_missing }) => {
-            report.hint = Some(format!("run again after shard {shard} was applied"));
-            let which = if is_missing { "is not in the cluster" } else { "is not as its manifest says" };
-            skip(report, format!("it needs {what}, which {which} yet: shard {shard} has it"))
-        }
-        Err(Skip::Unready { what, message }) => skip(report, format!("it needs {what}, which is not ready: {message}")),
-        Ok(None) => left_alone(report, decision),
-        Ok(Some(Written::Created)) => Outcome::Created,
-        Ok(Some(Written::Updated)) => Outcome::Updated,
-        Ok(Some(Written::Adopted)) => Outcome::Adopted,
-        Ok(Some(Written::Replaced)) => Outcome::Replaced,
-        Ok(Some(Written::Failed(diagnostic))) => return fail(report, diagnostic),
+/// The result of a turn: of a write, or without one, or the reason why it was not tried.
+fn turn_result(verdict: &ObjectVerdict, end: Result<Option<Written>, Skip>) -> TurnResult {
+    match end {
+        Err(skip) => skip.into(),
+        Ok(None) => left_alone(verdict),
+        Ok(Some(Written::Created)) => Outcome::Created.into(),
+        Ok(Some(Written::Updated)) => Outcome::Updated.into(),
+        Ok(Some(Written::Adopted)) => Outcome::Adopted.into(),
+        Ok(Some(Written::Replaced)) => Outcome::Replaced.into(),
+        Ok(Some(Written::Failed(diagnostic))) => TurnResult::failed(diagnostic),
         Ok(Some(Written::Noted(done, warning))) => {
-            report.note(warning);
-            return settle(report, decision, Ok(Some(*done)));
+            let mut result = turn_result(verdict, Ok(Some(*done)));
+            result.notes.insert(0, warning);
+            result
         }
-        Ok(Some(Written::Moved(verdict))) => {
-            let was_missing = report.action == Action::Create;
-            report.move_to(*verdict);
-            let message = if was_missing {
+        Ok(Some(Written::Moved(new_verdict))) => {
+            let message = if verdict.action() == Action::Create {
                 "somebody else created it in the meantime: left unchanged"
             } else {
                 "it changed while it was applied, and now differs in another way: left unchanged"
             };
-            return fail(report, Diagnostic::new(Code::Conflict, message).with_hint("run again"));
-        }
-    });
-}
-
-pub(crate) fn left_alone(report: &mut ObjectReport, decision: &Decision) -> Outcome {
-    match &decision.verdict {
-        verdict if !verdict.conflicts().is_empty() => Outcome::Conflict,
-        ObjectVerdict::InSync(_) | ObjectVerdict::Kept { .. } => Outcome::Unchanged,
-        ObjectVerdict::Replace { reason, .. } => {
-            report.reason = Some(format!("{}: it has to be deleted and recreated", reason.text));
-            Outcome::Failed
-        }
-        ObjectVerdict::Unknown(diagnostic) => skip(report, format!("it could not be compared: {}", diagnostic.message)),
-        ObjectVerdict::Create { .. } | ObjectVerdict::Update(_) | ObjectVerdict::Delete { .. } => {
-            skip(report, "it could not be compared".to_owned())
+            let diagnostic = Diagnostic::new(Code::Conflict, message).with_hint("run again");
+            TurnResult { new_verdict: Some(new_verdict), ..TurnResult::failed(diagnostic) }
         }
     }
 }
 
-pub(crate) fn skip(report: &mut ObjectReport, reason: String) -> Outcome {
-    report.reason = Some(reason);
-    Outcome::Skipped
+impl From<Skip> for TurnResult {
+    fn from(skip: Skip) -> Self {
+        match skip {
+            Skip::Interrupted => Self::skipped("the run was interrupted"),
+            Skip::Needs { what, which } => Self::skipped(format!("it needs {what}, which {which}")),
+            Skip::InOtherShard { what, shard, is_missing } => {
+                let which = if is_missing { "is not in the cluster" } else { "is not as its manifest says" };
+                let hint = Some(format!("run again after shard {shard} was applied"));
+                Self { hint, ..Self::skipped(format!("it needs {what}, which {which} yet: shard {shard} has it")) }
+            }
+            Skip::Unready { what, message } => Self::skipped(format!("it needs {what}, which is not ready: {message}")),
+        }
+    }
 }
 
-pub(crate) fn fail(report: &mut ObjectReport, diagnostic: Diagnostic) {
-    report.error = Some(diagnostic);
-    report.outcome = Some(Outcome::Failed);
+/// The result for an object that is not written.
+fn left_alone(verdict: &ObjectVerdict) -> TurnResult {
+    match verdict {
+        verdict if !verdict.conflicts().is_empty() => Outcome::Conflict.into(),
+        ObjectVerdict::InSync(_) | ObjectVerdict::Kept { .. } => Outcome::Unchanged.into(),
+        ObjectVerdict::Replace { reason, .. } => {
+            let reason = format!("{}: it has to be deleted and recreated", reason.text);
+            TurnResult { reason: Some(reason), ..Outcome::Failed.into() }
+        }
+        ObjectVerdict::Unknown(diagnostic) => {
+            TurnResult::skipped(format!("it could not be compared: {}", diagnostic.message))
+        }
+        ObjectVerdict::Create { .. } | ObjectVerdict::Update(_) | ObjectVerdict::Delete { .. } => {
+            TurnResult::skipped("it could not be compared")
+        }
+    }
 }

@@ -51,7 +51,7 @@ impl<'a> Reconciliation<'a> {
 
     /// The objects that were proven in sync.
     pub fn proven(&self) -> impl Iterator<Item = &Target> {
-        let proven = |item: &Item| item.report.evidence == Some(Evidence::Proven);
+        let proven = |item: &Item| item.verdict().evidence() == Some(Evidence::Proven);
         self.run.own().filter(move |item| proven(item)).map(Item::target)
     }
 

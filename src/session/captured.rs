@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reconcile_report::{Command, ObjectReport, Report};
+use reconcile_report::{Command, Report};
 
 use crate::cli::DiffArgs;
 use crate::client::namespace_flag;
@@ -10,6 +10,7 @@ use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
 use crate::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::session::diff_flags::gate;
+use crate::session::events::Events;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
@@ -46,8 +47,8 @@ pub(crate) async fn without_cluster(
     let types = Types::defined(kinds, snapshot.definitions().chain(wanted));
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let redactor = Redactor::default();
-    let journal = output.journal();
-    let judged = plan.targets().map(|target| {
+    let events = Events::new(output, false);
+    for target in plan.targets() {
         let (state, gvk) = (snapshot.state(&target.key), &target.key.gvk);
         let is_present = matches!(state, LiveState::Present(_));
         let context = CompareContext { schema: types.of(gvk), policy: &policy, types_will_change: false };
@@ -58,9 +59,7 @@ pub(crate) async fn without_cluster(
                 "compared without its type, because the snapshot has no CustomResourceDefinition of {kind}: each list is compared as a whole"
             ));
         }
-        let object = ObjectReport::new(target, &decision);
-        journal.receive(Event::Compared(&object));
-        object
-    });
-    Ok(Report::compared(Command::Diff, judged.collect(), &gate(args)))
+        events.receive(Event::Compared(target, &decision));
+    }
+    Ok(events.builder.report_without_pass(Command::Diff, &gate(args)))
 }

@@ -103,7 +103,7 @@ impl Settings {
     fn unmatched_places<'r>(&self, reports: impl IntoIterator<Item = &'r Report>) -> Option<Vec<String>> {
         let mut matched: BTreeSet<RuleRef> = BTreeSet::new();
         for report in reports {
-            let is_unknown = |object: &ObjectReport| object.action == Action::Unknown;
+            let is_unknown = |object: &ObjectReport| object.diff.action == Action::Unknown;
             let is_compared = matches!(report.command, ReportedCommand::Diff | ReportedCommand::Apply);
             let is_empty = report.objects.is_empty() && report.shard.is_none();
             if !is_compared || is_empty || report.objects.iter().any(is_unknown) {

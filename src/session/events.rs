@@ -23,8 +23,8 @@ impl<'a> Events<'a> {
 
 impl EventSink for Events<'_> {
     fn receive(&self, event: Event<'_>) {
-        self.screen.receive(event);
-        self.builder.receive(event);
-        self.journal.receive(event);
+        let object = self.builder.fold(event);
+        self.screen.receive(event, object.as_deref());
+        self.journal.receive(event, object.as_deref());
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{Timestamp, Unit};
-use reconcile_report::View;
 use reconcile_report::formats::jsonl::Entry;
+use reconcile_report::{ObjectReport, View};
 
-use crate::engine::event::{Event, EventSink, Stage};
+use crate::engine::event::{Event, Stage};
 use crate::session::report_file::ReportFile;
 use crate::terminal::Terminal;
 
@@ -56,24 +56,29 @@ pub(crate) struct Journal {
     pub view: View,
 }
 
-impl EventSink for Journal {
-    fn receive(&self, event: Event<'_>) {
+impl Journal {
+    /// Writes the line of an event, with the report of its object.
+    pub fn receive(&self, event: Event<'_>, object: Option<&ObjectReport>) {
         let Some(lines) = &self.lines else { return };
-        let view = &self.view;
+        let about = |entry| object.map(|object| Entry::of(object, &self.view, entry));
         let entry = match event {
-            Event::Began(stage, objects) => Entry::Began { stage: name(stage), objects },
-            Event::Ended(stage) => Entry::Ended { stage: name(stage) },
-            Event::Compared(object) => Entry::of(object, view, |object| Entry::Compared { object }),
-            Event::Written(object) => Entry::of(object, view, |object| Entry::Written { object }),
-            Event::Skipped(object) => Entry::of(object, view, |object| Entry::Skipped { object }),
-            Event::Pruned(object) => Entry::of(object, view, |object| Entry::Pruned { object }),
-            Event::Revised(object) => Entry::of(object, view, |object| Entry::Revised { object }),
-            Event::ReadinessChanged(key, readiness) | Event::Ready(key, readiness) => Entry::readiness(key, readiness),
-            Event::TimedOut { unready, after } => Entry::TimedOut { unready, after_seconds: after.as_secs_f64() },
+            Event::Began(stage, objects) => Some(Entry::Began { stage: name(stage), objects }),
+            Event::Ended(stage) => Some(Entry::Ended { stage: name(stage) }),
+            Event::Compared(..) | Event::Judged(..) => about(|object| Entry::Compared { object }),
+            Event::Written(..) => about(|object| Entry::Written { object }),
+            Event::Skipped(..) => about(|object| Entry::Skipped { object }),
+            Event::Pruned(..) => about(|object| Entry::Pruned { object }),
+            Event::Revised(..) => about(|object| Entry::Revised { object }),
+            Event::ReadinessChanged(key, readiness) | Event::Ready(key, readiness) => {
+                Some(Entry::readiness(key, readiness))
+            }
+            Event::TimedOut { unready, after } => Some(Entry::TimedOut { unready, after_seconds: after.as_secs_f64() }),
             // The lines about its objects show how far a stage is.
-            Event::Advanced(..) => return,
+            Event::Advanced(..) => None,
         };
-        lines.write(&entry.line(&now(), self.context.as_deref()));
+        if let Some(entry) = entry {
+            lines.write(&entry.line(&now(), self.context.as_deref()));
+        }
     }
 }
 

@@ -1,15 +1,17 @@
 //! Makes the report of a run: of its events, and of what is known about the run as a whole.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
 
 use reconcile_report::{ApplySetInfo, Command, FailOn, ObjectReport, ParentAction, Report};
 use structured_merge::ObjectKey;
 
-use crate::engine::event::{Event, EventSink};
+use crate::engine::event::Event;
 use crate::engine::prune::ParentChange;
 use crate::engine::reconciliation::Reconciliation;
 use reconcile_core::compare::Action;
+use reconcile_core::live::Target;
+use reconcile_core::live::readiness::ObjectReadiness;
 
 /// The objects of a run as its last events report them, in the order in which they were compared.
 #[derive(Default)]
@@ -24,6 +26,11 @@ struct Objects {
 }
 
 impl ReportBuilder {
+    /// Folds an event into the reports. Returns the report of its object as it is now, if it is about one.
+    pub fn fold(&self, event: Event<'_>) -> Option<RefMut<'_, ObjectReport>> {
+        RefMut::filter_map(self.objects.borrow_mut(), |objects| objects.fold(event)).ok()
+    }
+
     /// The report as it is now.
     pub fn report(&self, command: Command, gate: &FailOn, pass: &Reconciliation<'_>) -> Report {
         complete(Report::compared(command, self.objects.borrow().reports.clone(), gate), pass)
@@ -31,8 +38,19 @@ impl ReportBuilder {
 
     /// The report at the end, which takes the objects along.
     pub fn last_report(&self, command: Command, gate: &FailOn, pass: &Reconciliation<'_>) -> Report {
-        complete(Report::compared(command, self.objects.take().reports, gate), pass)
+        complete(self.report_without_pass(command, gate), pass)
     }
+
+    /// The report of objects that were compared without a cluster. It takes them along.
+    pub fn report_without_pass(&self, command: Command, gate: &FailOn) -> Report {
+        Report::compared(command, self.objects.take().reports, gate)
+    }
+}
+
+/// The report of objects whose readiness was observed, and which were not compared.
+pub(crate) fn observed<'t>(targets: impl Iterator<Item = &'t Target>, readiness: Vec<ObjectReadiness>) -> Report {
+    let objects = targets.zip(readiness).map(|(target, readiness)| ObjectReport::observed(target, readiness));
+    Report::observed(Command::Status, objects.collect())
 }
 
 /// Adds the warnings of the comparison, and the apply set with its warnings and errors.
@@ -50,8 +68,7 @@ fn complete(mut report: Report, pass: &Reconciliation<'_>) -> Report {
     report.warnings.extend(set.warnings().iter().cloned());
     if report.command == Command::Diff && report.summary.delete > 0 {
         let blocking = report.objects.iter().find(|object| prevents_pruning(object, pass.replaces()));
-        let warning =
-            blocking.map(|object| format!("`apply` would prune nothing until {} can be applied", object.key()));
+        let warning = blocking.map(|object| format!("`apply` would prune nothing until {} can be applied", object.key));
         report.warnings.extend(warning);
     }
     report.with_errors(set.errors().to_vec())
@@ -59,47 +76,51 @@ fn complete(mut report: Report, pass: &Reconciliation<'_>) -> Report {
 
 /// Returns true if an object cannot be applied as it is: then members of the apply set are not pruned.
 fn prevents_pruning(object: &ObjectReport, replaces: bool) -> bool {
-    match object.action {
+    match object.diff.action {
         Action::Unknown => true,
         Action::Replace => !replaces,
-        _ => !object.conflicts.is_empty(),
+        _ => !object.diff.conflicts.is_empty(),
     }
 }
 
-impl EventSink for ReportBuilder {
-    fn receive(&self, event: Event<'_>) {
-        let mut objects = self.objects.borrow_mut();
+impl Objects {
+    /// Folds an event into the report of its object. Returns the report, if the event is about an object that has one.
+    fn fold(&mut self, event: Event<'_>) -> Option<&mut ObjectReport> {
         match event {
-            Event::Compared(object)
-            | Event::Written(object)
-            | Event::Skipped(object)
-            | Event::Pruned(object)
-            | Event::Revised(object) => objects.put(object),
+            Event::Compared(target, decision) => self.put(ObjectReport::new(target, decision)),
+            Event::Judged(key, verdict) => self.put(ObjectReport::unwanted(key, verdict.clone())),
+            Event::Written(key, result)
+            | Event::Skipped(key, result)
+            | Event::Pruned(key, result)
+            | Event::Revised(key, result) => {
+                let report = self.get(key)?;
+                report.settle(result);
+                Some(report)
+            }
             Event::Ready(key, readiness) => {
-                if let Some(report) = objects.get(key) {
-                    report.readiness = Some(readiness.clone());
-                }
+                let report = self.get(key)?;
+                report.run.readiness = Some(readiness.clone());
+                Some(report)
             }
             Event::Began(..)
             | Event::Advanced(..)
             | Event::Ended(_)
             | Event::ReadinessChanged(..)
-            | Event::TimedOut { .. } => {}
+            | Event::TimedOut { .. } => None,
         }
     }
-}
 
-impl Objects {
     fn get(&mut self, key: &ObjectKey) -> Option<&mut ObjectReport> {
         self.places.get(key).and_then(|place| self.reports.get_mut(*place))
     }
 
-    fn put(&mut self, object: &ObjectReport) {
-        if let Some(report) = self.get(&object.key()) {
-            *report = object.clone();
-        } else {
-            self.places.insert(object.key(), self.reports.len());
-            self.reports.push(object.clone());
+    /// Adds the report of an object, or replaces the former one.
+    fn put(&mut self, report: ObjectReport) -> Option<&mut ObjectReport> {
+        let place = *self.places.entry(report.key.clone()).or_insert(self.reports.len());
+        match self.reports.get_mut(place) {
+            Some(former) => *former = report,
+            None => self.reports.push(report),
         }
+        self.reports.get_mut(place)
     }
 }

@@ -10,7 +10,7 @@ use reconcile_report::formats::text::{outcomes, readiness};
 use reconcile_report::{Role, Styled};
 use structured_merge::ObjectKey;
 
-use crate::engine::event::{Event, EventSink, Stage};
+use crate::engine::event::{Event, Stage};
 use crate::engine::wait::{ObjectReadiness, ReadinessState};
 use crate::session::output::Output;
 use crate::terminal::Progress;
@@ -54,6 +54,25 @@ impl<'a> Screen<'a> {
     pub fn new(output: &'a Output, follows: bool) -> Self {
         let (running, outcomes, readiness) = Default::default();
         Self { output, follows, running, outcomes, readiness }
+    }
+
+    /// Shows an event, with the report of its object.
+    pub fn receive(&self, event: Event<'_>, object: Option<&ObjectReport>) {
+        match event {
+            Event::Began(stage, objects) => self.begin(stage, objects),
+            Event::Advanced(stage, objects) => self.advance(stage, |_| objects),
+            Event::Ended(stage) => self.end(stage),
+            Event::Compared(target, _) => self.outcomes.borrow_mut().plan(&target.key),
+            Event::Written(..) | Event::Skipped(..) | Event::Pruned(..) => {
+                if let Some(object) = object {
+                    self.done(object);
+                }
+            }
+            Event::ReadinessChanged(key, readiness) => self.readiness_changed(key, readiness),
+            Event::TimedOut { unready, after } => self.timed_out(unready, after),
+            // Only the report at the end shows these.
+            Event::Judged(..) | Event::Revised(..) | Event::Ready(..) => {}
+        }
     }
 
     fn begin(&self, stage: Stage, objects: usize) {
@@ -134,36 +153,20 @@ impl<'a> Screen<'a> {
     }
 }
 
-impl EventSink for Screen<'_> {
-    fn receive(&self, event: Event<'_>) {
-        match event {
-            Event::Began(stage, objects) => self.begin(stage, objects),
-            Event::Advanced(stage, objects) => self.advance(stage, |_| objects),
-            Event::Ended(stage) => self.end(stage),
-            Event::Compared(object) => self.outcomes.borrow_mut().plan(object),
-            Event::Written(object) | Event::Skipped(object) | Event::Pruned(object) => self.done(object),
-            Event::ReadinessChanged(key, readiness) => self.readiness_changed(key, readiness),
-            Event::TimedOut { unready, after } => self.timed_out(unready, after),
-            // Only the report at the end shows these.
-            Event::Revised(_) | Event::Ready(..) => {}
-        }
-    }
-}
-
 impl Outcomes {
     /// Adds an object to the plan. Members of an apply set are not part of it: they are deleted after all other objects.
-    fn plan(&mut self, object: &ObjectReport) {
-        if object.source.is_some() && self.planned.insert(object.key()) {
-            self.open.push_back(object.key());
+    fn plan(&mut self, key: &ObjectKey) {
+        if self.planned.insert(key.clone()) {
+            self.open.push_back(key.clone());
         }
     }
 
     /// The lines that can be shown now that this object is done.
     fn next(&mut self, object: &ObjectReport) -> Vec<Styled> {
-        if !self.planned.contains(&object.key()) {
+        if !self.planned.contains(&object.key) {
             return vec![outcomes::outcome(object)];
         }
-        self.done.insert(object.key(), outcomes::outcome(object));
+        self.done.insert(object.key.clone(), outcomes::outcome(object));
         let mut lines = Vec::new();
         while let Some(line) = self.open.front().and_then(|key| self.done.remove(key)) {
             lines.push(line);
@@ -229,35 +232,33 @@ fn in_words(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desired::Source;
     use reconcile_core::compare::{Evidence, FieldDiff};
-    use reconcile_report::Outcome;
+    use reconcile_core::pass::Outcome;
     use reconcile_report::plain;
     use structured_merge::GroupVersionKind;
 
-    fn object(name: &str, is_planned: bool) -> ObjectReport {
+    fn key(name: &str) -> ObjectKey {
         let gvk = GroupVersionKind::new("v1", "ConfigMap");
-        let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
-        let verdict = FieldDiff::none(Evidence::Proven).into();
-        let source = is_planned.then(|| Source { file: "web.yaml".into(), line: 1, document: 1 });
-        ObjectReport { outcome: Some(Outcome::Created), source, ..ObjectReport::unwanted(&key, verdict) }
+        ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() }
     }
 
     #[test]
     fn outcomes_come_in_the_order_of_the_plan() {
         let mut outcomes = Outcomes::default();
         for name in ["a", "b", "c"] {
-            outcomes.plan(&object(name, true));
+            outcomes.plan(&key(name));
         }
         // A second verdict does not change the order.
-        outcomes.plan(&object("a", true));
-        let mut next = |name: &str, is_planned: bool| -> Vec<String> {
-            let lines = outcomes.next(&object(name, is_planned));
+        outcomes.plan(&key("a"));
+        let mut next = |name: &str| -> Vec<String> {
+            let mut object = ObjectReport::unwanted(&key(name), FieldDiff::none(Evidence::Proven).into());
+            object.run.outcome = Some(Outcome::Created);
+            let lines = outcomes.next(&object);
             lines.iter().map(|line| plain(line).trim_end().to_owned()).collect()
         };
-        assert_eq!(next("c", true), [""; 0]);
-        assert_eq!(next("member", false), ["created ConfigMap shop/member"]);
-        assert_eq!(next("a", true), ["created ConfigMap shop/a"]);
-        assert_eq!(next("b", true), ["created ConfigMap shop/b", "created ConfigMap shop/c"]);
+        assert_eq!(next("c"), [""; 0]);
+        assert_eq!(next("member"), ["created ConfigMap shop/member"]);
+        assert_eq!(next("a"), ["created ConfigMap shop/a"]);
+        assert_eq!(next("b"), ["created ConfigMap shop/b", "created ConfigMap shop/c"]);
     }
 }

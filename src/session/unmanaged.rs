@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_report::{FailOn, ObjectReport, Report};
+use reconcile_report::{FailOn, Report};
 use structured_merge::ObjectKey;
 
 use crate::cli::DiffArgs;
@@ -38,8 +38,8 @@ impl UnmanagedSearch {
     /// Adds the objects that no manifest, owner or apply set explains.
     pub async fn add_to(self, mut report: Report, server: &Server) -> Report {
         // Members of an apply set that are to be pruned are no objects of the manifests.
-        let reported: Vec<ObjectKey> = report.objects.iter().map(ObjectReport::key).collect();
-        let wanted: BTreeSet<&ObjectKey> = reported.iter().chain(&self.desired).collect();
+        let wanted: BTreeSet<&ObjectKey> =
+            report.objects.iter().map(|object| &object.key).chain(&self.desired).collect();
         let wanted: Vec<&ObjectKey> = wanted.into_iter().collect();
         let namespaces = or_own(self.named, wanted.iter().copied());
         let mut unmanaged = Unmanaged::search(server, &namespaces, &wanted).await;

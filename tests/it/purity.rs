@@ -100,6 +100,24 @@ fn pure_crates_read_no_files_environment_or_clock() {
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
 }
 
+/// They make values of `reconcile-core`, of which `src/session` makes reports.
+#[test]
+fn stages_know_nothing_of_reports() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    for stage in ["client", "desired", "engine", "live"] {
+        let before = files.len();
+        sources(&root.join(stage), &mut files);
+        assert!(files.len() > before, "there are no files in `{stage}`");
+    }
+    let knows = |file: &PathBuf| {
+        let text = code(&fs::read_to_string(file).unwrap());
+        paths(&text).iter().any(|path| path.first().is_some_and(|name| name == "reconcile_report"))
+    };
+    files.retain(knows);
+    assert!(files.is_empty(), "these files import `reconcile_report`: {files:#?}");
+}
+
 fn is_impure(path: &[String]) -> bool {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let is_module = matches!(path[..], ["std", module, ..] if MODULES.contains(&module));

@@ -46,6 +46,7 @@ pub mod live;
 pub mod manifest;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod object;
+pub mod pass;
 pub mod plan;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod request;

@@ -66,8 +66,10 @@ impl View {
         let mut objects: Vec<&ObjectReport> = report.objects.iter().collect();
         match self.sort {
             Sort::Plan => {}
-            Sort::Kind => objects.sort_by_key(|object| (&object.kind, &object.namespace, &object.name)),
-            Sort::Namespace => objects.sort_by_key(|object| (&object.namespace, &object.kind, &object.name)),
+            Sort::Kind => objects.sort_by_key(|object| (&object.key.gvk.kind, &object.key.namespace, &object.key.name)),
+            Sort::Namespace => {
+                objects.sort_by_key(|object| (&object.key.namespace, &object.key.gvk.kind, &object.key.name));
+            }
             Sort::Source => objects.sort_by_key(|object| {
                 let place = object.source.as_ref().map(|source| (&source.file, source.line, source.document));
                 (place.is_none(), place)

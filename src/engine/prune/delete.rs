@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use apply_set::{DesiredMembers, Member, PruneDecision};
 use futures::StreamExt as _;
-use reconcile_report::Outcome;
 
 use super::entry::{End, Entry, INTERRUPTED};
 use super::listed_member::ListedMember;
@@ -15,6 +14,7 @@ use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
 use crate::live::LiveState;
 use reconcile_core::compare::ROUNDS;
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::pass::Outcome;
 
 /// Deletes the members of one step. Returns the reason why later steps are skipped, if there is one: the finalizers of members that are
 /// still being deleted may need the later members.
@@ -35,9 +35,11 @@ pub(super) async fn delete_step(
     let mut still_there = None;
     for (entry, end) in members.into_iter().zip(ends) {
         entry.settle(end, desired, Some(timeout).filter(|_| !interrupt.is_set()));
-        match entry.report.outcome {
-            Some(Outcome::Deleted) => events.receive(Event::Pruned(&entry.report)),
-            Some(Outcome::Terminating) => still_there = Some(format!("{} is still being deleted", entry.key())),
+        match &entry.result {
+            Some(result) if result.outcome == Outcome::Deleted => events.receive(Event::Pruned(entry.key(), result)),
+            Some(result) if result.outcome == Outcome::Terminating => {
+                still_there = Some(format!("{} is still being deleted", entry.key()));
+            }
             _ => {}
         }
     }

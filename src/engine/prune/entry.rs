@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use apply_set::{DesiredMembers, Member, PruneDecision, Reason};
-use reconcile_report::{ObjectReport, Outcome};
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
@@ -11,6 +10,7 @@ use super::listed_member::ListedMember;
 use crate::live::LiveState;
 use reconcile_core::compare::{ObjectVerdict, Redactor, Secrecy};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::prune_order::PruneStep;
 
 /// The reason for members that were not deleted because the run was interrupted.
@@ -21,57 +21,56 @@ pub(super) struct Entry {
     pub step: PruneStep,
     pub member: ListedMember,
     pub decision: PruneDecision,
-    pub report: ObjectReport,
+    /// Its result, once its turn is over.
+    pub result: Option<TurnResult>,
 }
 
 impl Entry {
-    pub fn new(step: PruneStep, member: ListedMember, decision: PruneDecision, redactor: &Redactor) -> Self {
-        let verdict = match decision.reason() {
+    /// The verdict on it.
+    pub fn verdict(&self, redactor: &Redactor) -> ObjectVerdict {
+        match self.decision.reason() {
             None => {
                 let reason = "no longer in the manifests".to_owned();
-                ObjectVerdict::Delete { live: shown(&member.member, redactor), reason }
+                ObjectVerdict::Delete { live: shown(&self.member.member, redactor), reason }
             }
             Some(reason) => ObjectVerdict::Kept { reason: kept_because(reason) },
-        };
-        let report = ObjectReport::unwanted(&member.member.key, verdict);
-        Self { step, member, decision, report }
+        }
     }
 
     pub fn key(&self) -> &ObjectKey {
         &self.member.member.key
     }
 
-    /// Records that it is not deleted, for this reason.
-    pub fn skip(&mut self, reason: &str) {
-        self.report.reason = Some(reason.to_owned());
-        self.report.outcome = Some(Outcome::Skipped);
+    /// The outcome, once its turn is over.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.result.as_ref().map(|result| result.outcome)
+    }
+
+    /// Returns true if it is or will be deleted.
+    pub fn is_deletion(&self) -> bool {
+        self.decision.is_prune() && matches!(self.outcome(), None | Some(Outcome::Deleted | Outcome::Terminating))
     }
 
     /// Records how its deletion ended, after a wait of this time that was not interrupted.
     pub fn settle(&mut self, end: End, desired: &mut DesiredMembers, waited: Option<Duration>) {
-        match end {
-            End::Gone => self.report.outcome = Some(Outcome::Deleted),
+        self.result = Some(match end {
+            End::Gone => Outcome::Deleted.into(),
             End::Failed(diagnostic) => {
                 desired.keep(self.key());
-                self.fail(diagnostic, Outcome::Failed);
+                TurnResult::failed(diagnostic)
             }
-            End::Terminating(left) => self.fail(terminating(&left, waited), Outcome::Terminating),
-            End::Interrupted => self.skip(INTERRUPTED),
+            End::Terminating(left) => {
+                TurnResult { outcome: Outcome::Terminating, ..TurnResult::failed(terminating(&left, waited)) }
+            }
+            End::Interrupted => TurnResult::skipped(INTERRUPTED),
             End::Spared(decision) => {
-                if let Some(reason) = decision.reason() {
-                    self.report.spare(&kept_because(reason));
-                }
                 desired.settle(self.key(), &decision);
-                self.report.outcome = Some(Outcome::Unchanged);
+                let reason = decision.reason().map(kept_because);
+                let new_verdict = reason.clone().map(|reason| Box::new(ObjectVerdict::Kept { reason }));
                 self.decision = decision;
+                TurnResult { reason, new_verdict, ..Outcome::Unchanged.into() }
             }
-        }
-    }
-
-    fn fail(&mut self, diagnostic: Diagnostic, outcome: Outcome) {
-        self.report.reason = None;
-        self.report.error = Some(diagnostic);
-        self.report.outcome = Some(outcome);
+        });
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use apply_set::{ApplySet, DesiredMembers, Inventory, PruneDecision};
-use reconcile_report::Outcome;
 use structured_merge::ObjectKey;
 
 use super::coverage::Coverage;
@@ -20,6 +19,7 @@ use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use reconcile_core::compare::ROUNDS;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::object::Shard;
+use reconcile_core::pass::{Outcome, TurnResult};
 
 /// The objects that do not match their manifests after the pass.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,7 +92,7 @@ impl Judged {
 
     /// The namespaces in which members are deleted, and to which no manifest belongs.
     pub fn deletion_only_namespaces(&self) -> BTreeSet<String> {
-        let deleted = self.entries.iter().filter(|entry| entry.report.is_deletion());
+        let deleted = self.entries.iter().filter(|entry| entry.is_deletion());
         let namespaces = deleted.filter_map(|entry| entry.key().own_namespace());
         namespaces.filter(|name| !self.namespaces.contains(*name)).map(ToOwned::to_owned).collect()
     }
@@ -156,14 +156,17 @@ impl Judged {
         events: &dyn EventSink,
     ) {
         for entry in self.entries.iter_mut().filter(|entry| !entry.decision.is_prune()) {
-            entry.report.outcome = Some(Outcome::Unchanged);
+            entry.result = Some(Outcome::Unchanged.into());
         }
         let timeout = timeout.unwrap_or(DEFAULT_DELETE_TIMEOUT);
         self.delete(cluster, self.held(unapplied, interrupt), timeout, interrupt, events).await;
-        let staying = self.entries.iter().filter(|entry| entry.report.outcome != Some(Outcome::Deleted));
-        staying.for_each(|entry| events.receive(Event::Revised(&entry.report)));
-        let is_complete =
-            self.pruned_by.is_none() && unapplied.is_none() && self.entries.iter().all(|entry| entry.report.is_done());
+        for entry in self.entries.iter().filter(|entry| entry.outcome() != Some(Outcome::Deleted)) {
+            if let Some(result) = &entry.result {
+                events.receive(Event::Revised(entry.key(), result));
+            }
+        }
+        let is_done = |entry: &Entry| entry.outcome().is_some_and(Outcome::is_done);
+        let is_complete = self.pruned_by.is_none() && unapplied.is_none() && self.entries.iter().all(is_done);
         if is_complete && self.notes.errors.is_empty() && !interrupt.is_set() {
             self.end(cluster).await;
         }
@@ -203,7 +206,7 @@ impl Judged {
                 None => delete_step(cluster, members, &mut self.desired, timeout, interrupt, events).await,
                 Some(reason) => {
                     for entry in members {
-                        entry.skip(&reason);
+                        entry.result = Some(TurnResult::skipped(&*reason));
                     }
                     Some(reason)
                 }

@@ -52,9 +52,9 @@ impl Listed {
         let decisions = desired.decide_all(&members);
         let entries = unwanted.into_iter().zip(decisions);
         let entries: Vec<Entry> =
-            entries.map(|((step, member), decision)| Entry::new(step, member, decision, redactor)).collect();
+            entries.map(|((step, member), decision)| Entry { step, member, decision, result: None }).collect();
         for entry in &entries {
-            events.receive(Event::Compared(&entry.report));
+            events.receive(Event::Judged(entry.key(), &entry.verdict(redactor)));
         }
         let parent_change = parent.change(desired.inventory());
         let namespaces =

@@ -94,7 +94,7 @@ fn many() -> Report {
         };
         let verdict = if at % 5 < 3 { update(changes()) } else { in_sync() };
         let mut object = object(kind, &format!("app-{at}"), verdict);
-        object.namespace = Some(format!("team-{}", at % 97));
+        object.key.namespace = Some(format!("team-{}", at % 97));
         object
     };
     Report::compared(Command::Diff, (0..5_000).map(one).collect(), &FailOn::default())
@@ -109,9 +109,9 @@ fn hostile() -> Report {
         change(&["data", "lines"], HOSTILE, lines, json!("x".repeat(5_000))),
     ];
     let mut object = object(HOSTILE, HOSTILE, update(changes));
-    (object.namespace, object.warnings) = (Some(HOSTILE.to_owned()), vec![HOSTILE.to_owned()]);
-    let (path, owner) = (object.changes[0].path.clone(), object.changes[0].managers[0].clone());
-    object.conflicts = vec![Conflict { path, owner }];
+    (object.key.namespace, object.messages.warnings) = (Some(HOSTILE.to_owned()), vec![HOSTILE.to_owned()]);
+    let (path, owner) = (object.diff.changes[0].path.clone(), object.diff.changes[0].managers[0].clone());
+    object.diff.conflicts = vec![Conflict { path, owner }];
     Report::compared(Command::Diff, vec![object, unknown()], &FailOn::default())
 }
 

@@ -25,7 +25,7 @@ pub fn render<R: Sections + Serialize + Clone>(report: &R, view: &View) -> Strin
 /// The report as it is shown: with all objects as a whole, or without the large ones.
 pub(crate) fn shown<'r, R: Sections + Clone>(report: &'r R, view: &View) -> Cow<'r, R> {
     let is_whole = |section: &Section<'_>| {
-        section.report.objects.iter().flat_map(|object| &object.changes).all(|change| size(change) <= LARGE)
+        section.report.objects.iter().flat_map(|object| &object.diff.changes).all(|change| size(change) <= LARGE)
     };
     if view.full || report.sections().iter().all(is_whole) {
         return Cow::Borrowed(report);
@@ -37,7 +37,7 @@ pub(crate) fn shown<'r, R: Sections + Clone>(report: &'r R, view: &View) -> Cow<
 
 /// The same for one object.
 pub(crate) fn shown_object<'r>(object: &'r ObjectReport, view: &View) -> Cow<'r, ObjectReport> {
-    if view.full || object.changes.iter().all(|change| size(change) <= LARGE) {
+    if view.full || object.diff.changes.iter().all(|change| size(change) <= LARGE) {
         return Cow::Borrowed(object);
     }
     let mut shown = object.clone();
@@ -46,7 +46,7 @@ pub(crate) fn shown_object<'r>(object: &'r ObjectReport, view: &View) -> Cow<'r,
 }
 
 fn leave_out(object: &mut ObjectReport) {
-    for change in &mut object.changes {
+    for change in &mut object.diff.changes {
         let size = size(change);
         if size > LARGE {
             let values = [&mut change.live, &mut change.desired];

@@ -2,12 +2,13 @@
 
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 use reconcile_core::compare::Action;
+use reconcile_core::pass::Outcome;
 use reconcile_core::text::visible;
 
 use crate::words::findings::{Finding, of_object, of_run};
 use crate::words::verdict::verdict;
 use crate::words::{describe, location};
-use crate::{FailClass, Level, ObjectReport, Outcome, Report, Section, Sections, View};
+use crate::{FailClass, Level, ObjectReport, Report, Section, Sections, View};
 
 /// The document.
 #[must_use]
@@ -50,12 +51,15 @@ fn case_of_run(report: &Report, errors: &[Finding<'_>]) -> TestCase {
 }
 
 fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>], view: &View) -> TestCase {
-    let kind = match object.group() {
-        "" => object.kind.clone(),
-        group => format!("{}.{group}", object.kind),
+    let kind = match object.key.gvk.group.as_str() {
+        "" => object.key.gvk.kind.clone(),
+        group => format!("{}.{group}", object.key.gvk.kind),
     };
-    let name =
-        object.namespace.as_ref().map_or_else(|| object.name.clone(), |space| format!("{space}/{}", object.name));
+    let name = object
+        .key
+        .namespace
+        .as_ref()
+        .map_or_else(|| object.key.name.clone(), |space| format!("{space}/{}", object.key.name));
     let mut case = TestCase::new(text(&name), status(report, object, found));
     case.set_classname(text(&kind));
     if let Some(source) = &object.source
@@ -74,7 +78,7 @@ fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>],
 fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> TestCaseStatus {
     let mut status = match kind(report, object) {
         None => return TestCaseStatus::success(),
-        Some(_) if object.outcome == Some(Outcome::Skipped) => TestCaseStatus::skipped(),
+        Some(_) if object.run.outcome == Some(Outcome::Skipped) => TestCaseStatus::skipped(),
         Some(kind) => TestCaseStatus::non_success(kind),
     };
     let foremost = found.iter().rev().max_by_key(|one| one.level);
@@ -93,13 +97,13 @@ fn status(report: &Report, object: &ObjectReport, found: &[Finding<'_>]) -> Test
 fn kind(report: &Report, object: &ObjectReport) -> Option<NonSuccessKind> {
     let classes: Vec<FailClass> = report.fail_on.iter().filter_map(|name| FailClass::named(name)).collect();
     let fails = if classes.is_empty() {
-        object.action != Action::None
+        object.diff.action != Action::None
     } else {
         classes.iter().any(|class| class.is_in(object))
     };
     if object.is_incomplete() {
         Some(NonSuccessKind::Error)
-    } else if object.is_unready() || fails && object.outcome.is_none() {
+    } else if object.is_unready() || fails && object.run.outcome.is_none() {
         Some(NonSuccessKind::Failure)
     } else {
         None

@@ -64,12 +64,12 @@ fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     }
     comment.push("\n| | object | state | findings | location |\n| --- | --- | --- | --- | --- |\n");
     for (object, found) in rows {
-        let sign = if object.error.is_some() { "!" } else { label::sign(object).0 };
+        let sign = if object.messages.error.is_some() { "!" } else { label::sign(object).0 };
         let source = object.source.as_ref().and_then(|source| Some((location::path(&source.file, view)?, source.line)));
         let place = source.map(|(file, line)| in_cell(&format!("{file}:{line}"))).unwrap_or_default();
         let state = describe::state(object);
         let row =
-            format!("| `{sign}` | {} | {state} | {} | {place} |\n", in_cell(&object.key().to_string()), found.len());
+            format!("| `{sign}` | {} | {state} | {} | {place} |\n", in_cell(&object.key.to_string()), found.len());
         comment.add(&row, "object");
     }
 }
@@ -96,7 +96,7 @@ fn shown<'r>(section: &Section<'r>, view: &View) -> impl Iterator<Item = (&'r Ob
     let (context, report) = (section.context, section.report);
     view.sorted(report).into_iter().filter_map(move |object| {
         let found: Vec<Finding<'_>> = of_object(context, object, report.command).collect();
-        (worst(&found).is_some() || object.action != Action::None).then_some((object, found))
+        (worst(&found).is_some() || object.diff.action != Action::None).then_some((object, found))
     })
 }
 
@@ -104,8 +104,8 @@ fn shown<'r>(section: &Section<'r>, view: &View) -> impl Iterator<Item = (&'r Ob
 fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String> {
     let beside = found.iter().filter(|one| !one.is_change);
     let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
-    lines.extend(object.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
-    lines.extend(object.changes.iter().flat_map(hunk::lines));
+    lines.extend(object.diff.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
+    lines.extend(object.diff.changes.iter().flat_map(hunk::lines));
     if let Some(more @ 1..) = lines.len().checked_sub(LINES).filter(|_| !full) {
         lines.truncate(LINES);
         lines.push(format!("# … {more} more lines"));

@@ -34,15 +34,15 @@ fn is_meant(object: &ObjectReport, command: Command) -> bool {
     match command {
         Command::Status => object.is_unready(),
         Command::Apply => object.is_changed(),
-        Command::Diff => !matches!(object.action, Action::None | Action::Unknown),
+        Command::Diff => !matches!(object.diff.action, Action::None | Action::Unknown),
     }
 }
 
 /// `deployment.apps/web`
 fn name(object: &ObjectReport) -> String {
-    let group = object.group();
+    let group = object.key.gvk.group.as_str();
     let dot = if group.is_empty() { "" } else { "." };
-    visible(&format!("{}{dot}{group}/{}", object.kind.to_lowercase(), object.name)).into_owned()
+    visible(&format!("{}{dot}{group}/{}", object.key.gvk.kind.to_lowercase(), object.key.name)).into_owned()
 }
 
 #[cfg(test)]
@@ -50,9 +50,10 @@ mod tests {
     use structured_merge::{GroupVersionKind, ObjectKey};
 
     use super::*;
-    use crate::{ContextReport, FailOn, Outcome};
+    use crate::{ContextReport, FailOn};
     use reconcile_core::compare::{FieldDiff, ObjectVerdict};
     use reconcile_core::diagnostic::{Code, Diagnostic};
+    use reconcile_core::pass::Outcome;
 
     fn object(kind: (&str, &str), name: &str, verdict: ObjectVerdict) -> ObjectReport {
         let gvk = GroupVersionKind::new(kind.0, kind.1);
@@ -89,7 +90,7 @@ mod tests {
     fn of_an_apply_it_is_what_was_done() {
         let mut done = objects();
         for (object, outcome) in done.iter_mut().zip([Outcome::Deleted, Outcome::Failed, Outcome::Unchanged]) {
-            object.outcome = Some(outcome);
+            object.run.outcome = Some(outcome);
         }
         let report = Report::compared(Command::Apply, done, &FailOn::default());
         assert_eq!(render(&report, &View::default()), "deployment.apps/web\n");

@@ -113,13 +113,13 @@ fn objects(sections: &[Section<'_>]) -> Metric {
 }
 
 fn outcomes(sections: &[Section<'_>]) -> Metric {
-    let outcomes = |object: &ObjectReport| object.outcome.iter().map(snake_case).collect();
+    let outcomes = |object: &ObjectReport| object.run.outcome.iter().map(snake_case).collect();
     let samples = sections.iter().flat_map(|section| counted(section, "outcome", outcomes));
     Metric { name: "outcomes", help: "Objects of the last run, by outcome.", samples: samples.collect() }
 }
 
 fn changes(sections: &[Section<'_>]) -> Metric {
-    let classes = |object: &ObjectReport| object.changes.iter().map(|change| snake_case(&change.class)).collect();
+    let classes = |object: &ObjectReport| object.diff.changes.iter().map(|change| snake_case(&change.class)).collect();
     let samples = sections.iter().flat_map(|section| counted(section, "class", classes));
     Metric { name: "changes", help: "Differences that the last run found, by class.", samples: samples.collect() }
 }
@@ -200,10 +200,10 @@ fn drifted(sections: &[Section<'_>]) -> Metric {
     for section in sections {
         let common = labels(section);
         for object in drifting(section).take(OBJECTS) {
-            let mut labels = with(&common, "api_version", object.api_version.as_str());
-            labels.push(("kind", object.kind.clone()));
-            labels.push(("namespace", object.namespace.clone().unwrap_or_default()));
-            labels.push(("name", object.name.clone()));
+            let mut labels = with(&common, "api_version", object.key.gvk.api_version());
+            labels.push(("kind", object.key.gvk.kind.clone()));
+            labels.push(("namespace", object.key.namespace.clone().unwrap_or_default()));
+            labels.push(("name", object.key.name.clone()));
             labels.push(("state", describe::state(object).replace(' ', "_")));
             samples.push((labels, 1));
         }

@@ -49,7 +49,7 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
         }
         for object in view.sorted(section.report) {
             let pair = pair(&section, object, &mut names);
-            if object.action != Action::None || object.is_incomplete() {
+            if object.diff.action != Action::None || object.is_incomplete() {
                 remarks_of(&mut patch, &section, object, pair.is_some());
             }
             if let Some(pair) = pair {
@@ -76,8 +76,8 @@ pub fn files<R: Sections>(report: &R) -> Vec<FilePair> {
 }
 
 fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> Option<FilePair> {
-    let whole = object.changes.first();
-    let (live, desired) = match (object.action, &object.details.versions) {
+    let whole = object.diff.changes.first();
+    let (live, desired) = match (object.diff.action, &object.details.versions) {
         (Action::Create, _) => (None, Some(masked(whole?.desired.as_ref()?))),
         (Action::Delete, _) => (Some(masked(whole?.live.as_ref()?)), None),
         (Action::Update | Action::Replace, Some(versions)) => {
@@ -91,10 +91,10 @@ fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> 
 
 /// kubectl `pkg/cmd/diff`, `InfoObject.Name`, with everything encoded that is no letter, digit, `-`, `_` or dot.
 fn file_name(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> String {
-    let gvk = object.key().gvk;
-    let namespace = object.namespace.as_deref().unwrap_or_default();
+    let gvk = &object.key.gvk;
+    let namespace = object.key.namespace.as_deref().unwrap_or_default();
     let parts = [section.context.unwrap_or_default(), &gvk.group, &gvk.version, &gvk.kind];
-    let parts = parts.into_iter().filter(|part| !part.is_empty()).chain([namespace, &object.name]);
+    let parts = parts.into_iter().filter(|part| !part.is_empty()).chain([namespace, &object.key.name]);
     let mut name = parts.map(encoded).collect::<Vec<_>>().join(".");
     if name.starts_with('.') {
         name.insert(0, '_');
@@ -144,7 +144,7 @@ fn remarks_of(patch: &mut String, section: &Section<'_>, object: &ObjectReport, 
             remark(patch, &about(&found));
         }
     }
-    for conflict in &object.conflicts {
+    for conflict in &object.diff.conflicts {
         let name = fingerprint::name(object, section.context);
         remark(patch, &format!("{name}: conflict: {}", describe::conflict(conflict)));
     }

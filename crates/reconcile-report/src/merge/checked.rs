@@ -47,8 +47,8 @@ fn all_shards(parts: &[MergeInput], cluster: &str) -> Result<(), Diagnostic> {
 fn objects<'p>(part: &'p MergeInput, shard: Shard, places: &mut BTreeMap<usize, &'p str>) -> Result<(), Diagnostic> {
     let file = part.file.as_str();
     for object in &part.report().objects {
-        if object.source.is_some() && !shard.has(&object.key()) {
-            let message = format!("{} in {file} is not an object of shard {shard}", object.key());
+        if object.source.is_some() && !shard.has(&object.key) {
+            let message = format!("{} in {file} is not an object of shard {shard}", object.key);
             return refused(message, "merge reports as `kubectl reconcile -o json` wrote them");
         }
         let Some(place) = object.place else { continue };

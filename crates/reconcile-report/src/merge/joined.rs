@@ -104,7 +104,7 @@ fn unmatched(reports: &[Report]) -> Option<Vec<String>> {
 /// `#1@2` is number 1 of shard 2, and says nothing about `#1@3`.
 fn name_redacted(report: &mut Report) {
     let Some(Shard { index, .. }) = report.shard.filter(|shard| shard.count >= 2) else { return };
-    for change in report.objects.iter_mut().flat_map(|object| &mut object.changes) {
+    for change in report.objects.iter_mut().flat_map(|object| &mut object.diff.changes) {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
             name_numbers(value, index);
         }

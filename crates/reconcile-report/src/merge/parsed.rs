@@ -5,7 +5,6 @@ use serde::de::{Error as _, IgnoredAny};
 use serde_json::Value;
 
 use crate::Report;
-use crate::model::key::key;
 use crate::model::report::{Fixed, api_version};
 
 /// A report of a file.
@@ -68,12 +67,8 @@ fn one_of_several(mut fields: serde_json::Map<String, Value>) -> Result<Parsed, 
 }
 
 impl Report {
-    /// The same, with the key of its apply set; an error if it contradicts itself.
-    fn checked(mut self) -> Result<Self, serde_json::Error> {
-        if let Some(set) = &mut self.apply_set {
-            let parent = &set.parent;
-            set.parent.key = key(&parent.api_version, &parent.kind, parent.namespace.as_deref(), &parent.name);
-        }
+    /// The same; an error if it contradicts itself.
+    fn checked(self) -> Result<Self, serde_json::Error> {
         let refused = |message: String| Err(serde_json::Error::custom(message));
         let (verdict, code) = (self.verdict, self.exit_code);
         if ![verdict.exit_code(false), verdict.exit_code(true)].contains(&code) {

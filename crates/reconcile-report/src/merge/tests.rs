@@ -81,7 +81,7 @@ fn the_shards_of_a_run_become_the_run() {
     let mut parts = shards(4);
     parts.reverse();
     let together = whole(&parts);
-    let names: Vec<String> = together.objects.iter().map(|object| object.name.clone()).collect();
+    let names: Vec<String> = together.objects.iter().map(|object| object.key.name.clone()).collect();
     assert_eq!(names, (0..12).map(|place| format!("m-{place}")).collect::<Vec<_>>());
     assert_eq!((together.summary.objects, together.summary.in_sync, together.requests.list), (12, 12, 8));
     assert_eq!((together.shard, together.exit_code), (None, 0));
@@ -214,9 +214,9 @@ fn numbers_of_secrets_are_never_taken_for_those_of_another_shard() {
         part["objects"][0]["changes"] = values;
     }
     let report = whole(&parts);
-    let changed = report.objects.iter().filter(|object| !object.changes.is_empty());
+    let changed = report.objects.iter().filter(|object| !object.diff.changes.is_empty());
     let values: Vec<String> =
-        changed.map(|object| object.changes[0].live.clone().unwrap()["redacted"].to_string()).collect();
+        changed.map(|object| object.diff.changes[0].live.clone().unwrap()["redacted"].to_string()).collect();
     assert_eq!(values.len(), 2);
     assert!(values.contains(&"\"#1@0\"".to_owned()) && values.contains(&"\"#1@1\"".to_owned()), "{values:?}");
     let text = render(&report, &View::default());

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
-use super::key::no_key;
+use super::key::key;
 
 /// The apply set of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -36,9 +36,6 @@ pub struct ParentInfo {
     pub name: String,
     /// The change that its list of kinds and namespaces needs. That alone is not drift.
     pub action: ParentAction,
-    /// The key in full, for display.
-    #[serde(skip, default = "no_key")]
-    pub key: ObjectKey,
 }
 
 /// The change that the list of a parent needs.
@@ -53,13 +50,20 @@ pub enum ParentAction {
     Update,
 }
 
+impl ParentInfo {
+    /// Its key.
+    #[must_use]
+    pub fn key(&self) -> ObjectKey {
+        key(&self.api_version, &self.kind, self.namespace.clone(), self.name.clone())
+    }
+}
+
 impl ApplySetInfo {
     /// The set with this id and this parent.
     #[must_use]
     pub fn new(id: &str, parent: &ObjectKey, action: ParentAction) -> Self {
         let ObjectKey { gvk, namespace, name } = parent.clone();
-        let (api_version, key) = (gvk.api_version(), parent.clone());
-        let parent = ParentInfo { api_version, kind: gvk.kind, namespace, name, action, key };
+        let parent = ParentInfo { api_version: gvk.api_version(), kind: gvk.kind, namespace, name, action };
         Self { id: id.to_owned(), parent, deletes_in: Vec::new(), pruned_by: None }
     }
 

@@ -80,12 +80,12 @@ impl FailClass {
     /// Returns true if an object has such a difference.
     pub(crate) fn is_in(self, object: &ObjectReport) -> bool {
         match self {
-            Self::Drift => object.action != Action::None,
-            Self::Manual => !object.beside.is_empty() || object.changes.iter().any(FieldChange::is_manual),
-            Self::Replace => object.action == Action::Replace,
+            Self::Drift => object.diff.action != Action::None,
+            Self::Manual => !object.diff.beside.is_empty() || object.diff.changes.iter().any(FieldChange::is_manual),
+            Self::Replace => object.diff.action == Action::Replace,
             // These are not objects of the manifests.
             Self::UnmanagedObjects => false,
-            Self::Of(class) => object.changes.iter().any(|change| change.class == class),
+            Self::Of(class) => object.diff.changes.iter().any(|change| change.class == class),
         }
     }
 }
@@ -122,7 +122,7 @@ impl FailOn {
         let manual = self.classes.contains(&FailClass::Manual);
         if manual && !all {
             for object in objects {
-                object.changes.retain(|change| change.class != Class::Unmanaged || change.is_manual());
+                object.diff.changes.retain(|change| change.class != Class::Unmanaged || change.is_manual());
             }
         }
     }

@@ -3,68 +3,56 @@ use std::sync::Arc;
 
 use reconcile_core::compare::{
     Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
-    UnmanagedCount, Versions, paths_of,
+    UnmanagedCount, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::Source;
+use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::rules::RuleRef;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey};
+use serde::{Serialize, Serializer};
+use structured_merge::{FieldPath, ObjectKey};
 
+use super::diagnostic;
 use super::diagnostic::ObjectError;
-use super::{diagnostic, read_diagnostic};
+use super::unmanaged::{self, UnmanagedObject};
 
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;
 
-/// The outcome of `apply` for one object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum Outcome {
-    /// It was created.
-    Created,
-    /// Its fields were changed to those of the manifest.
-    Updated,
-    /// Its values already matched, and are now recorded as owned by our field manager.
-    Adopted,
-    /// It was deleted and recreated.
-    Replaced,
-    /// It was deleted.
-    Deleted,
-    /// It is being deleted, but was not gone in time.
-    Terminating,
-    /// It needed no change.
-    Unchanged,
-    /// Not written, because other managers own fields of the manifest.
-    Conflict,
-    /// It could not be written.
-    Failed,
-    /// It was not attempted.
-    Skipped,
-}
-
 /// One object of the report.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+// Its JSON has the fields of all parts, in this order; `read_object` reads them.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ObjectReport {
-    /// As in the manifest.
-    pub api_version: String,
-    /// As in the manifest.
-    pub kind: String,
-    /// Absent for a cluster-scoped object.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<String>,
-    /// Its name.
-    pub name: String,
+    /// The object.
+    #[serde(flatten, serialize_with = "unmanaged::as_fields")]
+    #[schemars(with = "UnmanagedObject")]
+    pub key: ObjectKey,
     /// Its location; absent for a member of an apply set that is in no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
     /// Its position in the order of all objects, with `--shard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
+    /// The result of its comparison.
+    #[serde(flatten)]
+    pub diff: ObjectDiff,
+    /// The messages about it.
+    #[serde(flatten)]
+    pub messages: ObjectMessages,
+    /// The results of the run.
+    #[serde(flatten)]
+    pub run: ObjectRun,
+    /// The facts that decide the output of some formats, and are not part of the JSON.
+    #[serde(skip)]
+    pub details: Details,
+}
+
+/// The result of the comparison of one object.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ObjectDiff {
     /// The action that `apply` has to take.
     pub action: Action,
     /// The evidence for the action.
@@ -75,26 +63,21 @@ pub struct ObjectReport {
     /// Fields of the manifest that other managers own.
     pub conflicts: Vec<Conflict>,
     /// Items that manual changes added to lists of the manifest.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        serialize_with = "as_texts",
-        deserialize_with = "paths_of"
-    )]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
     #[schemars(with = "Vec<String>")]
     pub beside: Vec<FieldPath>,
     /// Differences that rules ignore, by rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<IgnoredFields>,
+}
+
+/// The messages about one object.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct ObjectMessages {
     /// Warnings for the author of the manifest.
     pub warnings: Vec<String>,
     /// The error for which it could not be compared or written.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "diagnostic::of_object",
-        deserialize_with = "read_diagnostic::error"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "diagnostic::of_object")]
     #[schemars(with = "Option<ObjectError<'static>>")]
     pub error: Option<Diagnostic>,
     /// The reason for which it is to be replaced or deleted, is kept, or was skipped.
@@ -103,6 +86,11 @@ pub struct ObjectReport {
     /// The action to take about the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+/// The results of the run for one object.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct ObjectRun {
     /// The outcome of `apply`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -112,9 +100,6 @@ pub struct ObjectReport {
     /// True if it changed during the run, so that its differences are no longer those that were shown.
     #[serde(rename = "moved", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_moved: bool,
-    /// The facts that decide the output of some formats, and are not part of the JSON.
-    #[serde(skip)]
-    pub details: Details,
 }
 
 /// The facts about an object that are not part of its JSON: formats show some of them.
@@ -143,7 +128,7 @@ impl ObjectReport {
     #[must_use]
     pub fn new(target: &Target, decision: &Decision) -> Self {
         let mut report = Self::about(target, decision.verdict.clone());
-        report.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
+        report.messages.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
         report.details.rules.clone_from(&decision.rules);
         report
     }
@@ -160,26 +145,15 @@ impl ObjectReport {
     /// The report of a verdict alone, for a member of an apply set that no manifest names.
     #[must_use]
     pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
+        let (action, evidence) = (verdict.action(), verdict.evidence());
+        let (changes, conflicts, beside, ignored) = Default::default();
         let mut report = Self {
-            api_version: key.gvk.api_version(),
-            kind: key.gvk.kind.clone(),
-            namespace: key.namespace.clone(),
-            name: key.name.clone(),
+            key: key.clone(),
             source: None,
             place: None,
-            action: verdict.action(),
-            evidence: verdict.evidence(),
-            changes: Vec::new(),
-            conflicts: Vec::new(),
-            beside: Vec::new(),
-            ignored: Vec::new(),
-            warnings: Vec::new(),
-            error: None,
-            reason: None,
-            hint: None,
-            outcome: None,
-            is_moved: false,
-            readiness: None,
+            diff: ObjectDiff { action, evidence, changes, conflicts, beside, ignored },
+            messages: ObjectMessages::default(),
+            run: ObjectRun::default(),
             details: Details::default(),
         };
         match verdict {
@@ -188,32 +162,27 @@ impl ObjectReport {
                 report.fill(fields, held);
             }
             ObjectVerdict::Replace { fields, reason } => report.fill(fields, Some(reason)),
-            ObjectVerdict::Create { desired, .. } => report.changes = vec![FieldChange::missing(desired)],
+            ObjectVerdict::Create { desired, .. } => report.diff.changes = vec![FieldChange::missing(desired)],
             ObjectVerdict::Delete { live, reason } => {
-                (report.changes, report.reason) = (vec![FieldChange::pruned(live)], Some(reason));
+                report.diff.changes = vec![FieldChange::pruned(live)];
+                report.messages.reason = Some(reason);
             }
-            ObjectVerdict::Kept { reason } => report.reason = Some(reason),
-            ObjectVerdict::Unknown(diagnostic) => report.error = Some(diagnostic),
+            ObjectVerdict::Kept { reason } => report.messages.reason = Some(reason),
+            ObjectVerdict::Unknown(diagnostic) => report.messages.error = Some(diagnostic),
         }
         report
     }
 
-    /// Returns the key of the object.
-    #[must_use]
-    pub fn key(&self) -> ObjectKey {
-        let gvk = GroupVersionKind::new(&self.api_version, &self.kind);
-        ObjectKey { gvk, namespace: self.namespace.clone(), name: self.name.clone() }
-    }
-
-    /// Returns the API group, empty for the core group.
-    #[must_use]
-    pub fn group(&self) -> &str {
-        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
+        let Self { diff, messages, details, .. } = self;
+        (diff.changes, diff.conflicts, details.versions) = (fields.changes, fields.conflicts, fields.versions);
+        (diff.beside, diff.ignored, details.unmanaged) = (fields.added_items, fields.ignored, fields.unmanaged);
+        (messages.reason, messages.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
     }
 
     /// Finds the lines of the changed fields.
     fn find_lines(&mut self, target: &Target) {
-        let paths = self.changes.iter().map(|change| &change.path).filter(|path| !path.elements().is_empty());
+        let paths = self.diff.changes.iter().map(|change| &change.path).filter(|path| !path.elements().is_empty());
         self.details.lines = paths.take(LINES).map(|path| (path.clone(), target.desired.line_of(path))).collect();
     }
 
@@ -223,20 +192,6 @@ impl ObjectReport {
         self.details.lines.get(path).copied()
     }
 
-    fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
-        (self.changes, self.conflicts, self.details.versions) = (fields.changes, fields.conflicts, fields.versions);
-        (self.beside, self.ignored, self.details.unmanaged) = (fields.added_items, fields.ignored, fields.unmanaged);
-        (self.reason, self.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
-    }
-
-    /// Replaces its differences after it changed during the run.
-    pub fn move_to(&mut self, verdict: ObjectVerdict) {
-        let now = Self::unwanted(&self.key(), verdict);
-        (self.action, self.changes, self.conflicts) = (now.action, now.changes, now.conflicts);
-        self.details.versions = now.details.versions;
-        self.is_moved = true;
-    }
-
     /// The report of the readiness of one target, without a comparison.
     #[must_use]
     pub fn observed(target: &Target, readiness: ObjectReadiness) -> Self {
@@ -244,66 +199,68 @@ impl ObjectReport {
         let unknown = diagnostic.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
         let mut report = Self::about(target, ObjectVerdict::Unknown(unknown));
         if diagnostic.is_none() {
-            (report.action, report.error) = (Action::None, None);
+            (report.diff.action, report.messages.error) = (Action::None, None);
         }
-        report.readiness = Some(readiness);
+        report.run.readiness = Some(readiness);
         report
+    }
+
+    /// Adds the end of its turn in the pass.
+    pub fn settle(&mut self, turn: &TurnResult) {
+        let TurnResult { outcome, error, reason, hint, notes, new_verdict } = turn;
+        if let Some(verdict) = new_verdict {
+            let Self { diff: new, details, .. } = Self::unwanted(&self.key, (**verdict).clone());
+            (self.diff.action, self.diff.changes, self.diff.conflicts) = (new.action, new.changes, new.conflicts);
+            self.details.versions = details.versions;
+            self.run.is_moved = true;
+        }
+        self.run.outcome = Some(*outcome);
+        let Self { messages, details, .. } = self;
+        messages.warnings.extend(notes.iter().cloned());
+        details.notes.extend(notes.iter().cloned());
+        if error.is_some() {
+            messages.error.clone_from(error);
+            // The error of a deletion replaces the reason for it.
+            messages.reason.take_if(|_| self.source.is_none());
+        }
+        messages.reason = reason.clone().or(messages.reason.take());
+        messages.hint = hint.clone().or(messages.hint.take());
     }
 
     /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.
     #[must_use]
     pub fn is_kept(&self) -> bool {
-        self.source.is_none() && self.action == Action::None
-    }
-
-    /// Adds a warning that the write returned.
-    pub fn note(&mut self, warning: String) {
-        self.warnings.push(warning.clone());
-        self.details.notes.push(warning);
-    }
-
-    /// Records that a member is kept although it was to be deleted.
-    pub fn spare(&mut self, reason: &str) {
-        *self =
-            Self { is_moved: true, ..Self::unwanted(&self.key(), ObjectVerdict::Kept { reason: reason.to_owned() }) };
-    }
-
-    /// Returns true if it is or will be deleted.
-    #[must_use]
-    pub fn is_deletion(&self) -> bool {
-        let is_done = matches!(self.outcome, None | Some(Outcome::Deleted | Outcome::Terminating));
-        self.action == Action::Delete && is_done
+        self.source.is_none() && self.diff.action == Action::None
     }
 
     /// Returns true if it now matches the manifest.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        use Outcome::{Adopted, Created, Deleted, Replaced, Unchanged, Updated};
-        matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Deleted | Unchanged))
+        self.run.outcome.is_some_and(Outcome::is_done)
     }
 
     /// Returns true if something was done to it.
     #[must_use]
     pub fn is_changed(&self) -> bool {
-        self.is_done() && self.outcome != Some(Outcome::Unchanged)
+        self.is_done() && self.run.outcome != Some(Outcome::Unchanged)
     }
 
     /// Returns true if only the ownership of fields would change.
     #[must_use]
     pub fn is_ownership_only(&self) -> bool {
         let ownership = |change: &FieldChange| matches!(change.class, Class::Adopted | Class::Released);
-        self.action == Action::None && self.changes.iter().any(ownership)
+        self.diff.action == Action::None && self.diff.changes.iter().any(ownership)
     }
 
     pub(crate) fn is_incomplete(&self) -> bool {
-        self.action == Action::Unknown
-            || self.outcome.is_some() && !self.is_done()
-            || self.readiness.as_ref().is_some_and(|readiness| readiness.state == ReadinessState::Unknown)
+        self.diff.action == Action::Unknown
+            || self.run.outcome.is_some() && !self.is_done()
+            || self.run.readiness.as_ref().is_some_and(|readiness| readiness.state == ReadinessState::Unknown)
     }
 
     /// Returns true if its readiness was checked and it is not ready.
     #[must_use]
     pub fn is_unready(&self) -> bool {
-        self.readiness.as_ref().is_some_and(|readiness| !readiness.is_current())
+        self.run.readiness.as_ref().is_some_and(|readiness| !readiness.is_current())
     }
 }

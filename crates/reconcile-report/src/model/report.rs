@@ -113,7 +113,7 @@ impl Report {
             Verdict::NotReady
         } else if command == Command::Apply {
             Verdict::Applied
-        } else if fails || objects.iter().any(|object| object.action != Action::None) {
+        } else if fails || objects.iter().any(|object| object.diff.action != Action::None) {
             Verdict::Drift
         } else {
             Verdict::InSync

@@ -108,22 +108,22 @@ impl Summary {
 
     pub(crate) fn of(objects: &[ObjectReport]) -> Self {
         let count = |test: &dyn Fn(&ObjectReport) -> bool| objects.iter().filter(|object| test(object)).count();
-        let with = |action: Action| count(&|object| object.action == action);
+        let with = |action: Action| count(&|object| object.diff.action == action);
         Self {
             objects: objects.len(),
-            in_sync: count(&|object| object.action == Action::None && !object.is_kept()),
+            in_sync: count(&|object| object.diff.action == Action::None && !object.is_kept()),
             create: with(Action::Create),
             update: with(Action::Update),
             replace: with(Action::Replace),
             delete: with(Action::Delete),
             unknown: with(Action::Unknown),
-            proven: count(&|object| object.evidence == Some(Evidence::Proven)),
-            conflict: count(&|object| !object.conflicts.is_empty()),
+            proven: count(&|object| object.diff.evidence == Some(Evidence::Proven)),
+            conflict: count(&|object| !object.diff.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
-            beside: objects.iter().map(|object| object.beside.len()).sum(),
+            beside: objects.iter().map(|object| object.diff.beside.len()).sum(),
             unmanaged: objects.iter().map(|object| object.details.unmanaged.fields).sum(),
             unmanaged_manual: objects.iter().map(|object| object.details.unmanaged.manual).sum(),
-            ignored: objects.iter().flat_map(|object| &object.ignored).map(|ignored| ignored.paths.len()).sum(),
+            ignored: objects.iter().flat_map(|object| &object.diff.ignored).map(|ignored| ignored.paths.len()).sum(),
             kept: None,
             readiness: ReadinessCounts::of(objects),
         }
@@ -143,7 +143,7 @@ impl ReadinessCounts {
 
     /// Returns `None` if readiness was not requested.
     fn of(objects: &[ObjectReport]) -> Option<Self> {
-        let states = objects.iter().filter_map(|object| object.readiness.as_ref()).map(|readiness| readiness.state);
+        let states = objects.iter().filter_map(|object| object.run.readiness.as_ref()).map(|readiness| readiness.state);
         states.fold(None, |counts, state| {
             let mut counts: Self = counts.unwrap_or_default();
             let count = match state {

@@ -3,8 +3,10 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use structured_merge::{GroupVersionKind, ObjectKey};
+use serde::{Deserialize, Serialize, Serializer};
+use structured_merge::ObjectKey;
+
+use super::key::key;
 
 /// An object that no manifest, owner or apply set explains, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,18 +37,18 @@ impl From<&ObjectKey> for UnmanagedObject {
 impl UnmanagedObject {
     /// Its key.
     pub(crate) fn key(&self) -> ObjectKey {
-        let Self { api_version, kind, namespace, name } = self.clone();
-        ObjectKey { gvk: GroupVersionKind::new(&api_version, &kind), namespace, name }
+        key(&self.api_version, &self.kind, self.namespace.clone(), self.name.clone())
     }
+}
+
+/// Writes a key as the fields `apiVersion`, `kind`, `namespace` and `name`.
+pub(super) fn as_fields<S: Serializer>(key: &ObjectKey, serializer: S) -> Result<S::Ok, S::Error> {
+    UnmanagedObject::from(key).serialize(serializer)
 }
 
 /// `ConfigMap shop/web`
 impl fmt::Display for UnmanagedObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ", self.kind)?;
-        if let Some(namespace) = &self.namespace {
-            write!(f, "{namespace}/")?;
-        }
-        f.write_str(&self.name)
+        self.key().fmt(f)
     }
 }

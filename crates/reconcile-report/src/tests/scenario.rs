@@ -8,12 +8,13 @@ use reconcile_core::compare::{
 use reconcile_core::diagnostic::{Code, Diagnostic, Location};
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::Source;
+use reconcile_core::pass::Outcome;
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
 use crate::{
-    ApplySetInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, FailOn, ObjectReport, Outcome, ParentAction,
-    Report, Reports, Verdict,
+    ApplySetInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, FailOn, ObjectReport, ParentAction, Report,
+    Reports, Verdict,
 };
 
 /// Text that does harm where it is not escaped.
@@ -82,7 +83,7 @@ fn web(text: &str) -> ObjectReport {
     let mut web = object(&key, Some(("./deploy/web.yaml", 12)), ObjectVerdict::Update(fields));
     web.details.lines.insert(FieldPath::of(&["spec", "replicas"]), 18);
     web.details.lines.insert(container("image"), 25);
-    web.warnings = vec!["unknown field `spec.imagee`".to_owned(), text.to_owned()];
+    web.messages.warnings = vec!["unknown field `spec.imagee`".to_owned(), text.to_owned()];
     web
 }
 
@@ -216,7 +217,7 @@ pub fn diff(text: &str) -> Report {
 pub fn apply(text: &str) -> Report {
     let mut objects = objects(text);
     for object in &mut objects {
-        object.outcome = Some(match (object.name.as_str(), object.action) {
+        object.run.outcome = Some(match (object.key.name.as_str(), object.diff.action) {
             ("new", _) => Outcome::Created,
             ("scaled", _) => Outcome::Conflict,
             ("migrate", _) => Outcome::Failed,
@@ -225,8 +226,9 @@ pub fn apply(text: &str) -> Report {
             (_, Action::None) => Outcome::Unchanged,
             _ => Outcome::Updated,
         });
-        if object.kind == "Deployment" && object.name == "web" {
-            object.readiness = Some(ObjectReadiness::new(ReadinessState::InProgress, "1 of 2 replicas are updated"));
+        if object.key.gvk.kind == "Deployment" && object.key.name == "web" {
+            object.run.readiness =
+                Some(ObjectReadiness::new(ReadinessState::InProgress, "1 of 2 replicas are updated"));
         }
     }
     let mut report = Report::compared(Command::Apply, objects, &FailOn::default());

@@ -56,7 +56,7 @@ pub(crate) fn conflict(conflict: &Conflict) -> String {
 
 /// `Deployment shop/web`, with everything visible.
 pub(crate) fn name(object: &ObjectReport) -> String {
-    visible(&object.key().to_string()).into_owned()
+    visible(&object.key.to_string()).into_owned()
 }
 
 /// A message from outside on one line.

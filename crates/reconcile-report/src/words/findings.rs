@@ -137,11 +137,11 @@ pub(crate) fn of_object<'r>(
         let message = describe::with_hint(&diagnostic.message, diagnostic.hint.as_deref());
         found.push(finding(rule, message, location_of(diagnostic).or_else(|| own.clone())));
     }
-    if object.action == Action::Replace {
-        let reason = object.reason.as_deref().unwrap_or("a field that cannot be changed differs");
-        let one = finding(REPLACE, describe::with_hint(reason, object.hint.as_deref()), own.clone());
+    if object.diff.action == Action::Replace {
+        let reason = object.messages.reason.as_deref().unwrap_or("a field that cannot be changed differs");
+        let one = finding(REPLACE, describe::with_hint(reason, object.messages.hint.as_deref()), own.clone());
         // An object that `apply` could not replace needs somebody to act.
-        let level = if object.outcome.is_some() { Level::Error } else { one.level };
+        let level = if object.run.outcome.is_some() { Level::Error } else { one.level };
         found.push(Finding { level, ..one });
     } else if let Some(outcome) = stopped_by(object) {
         found.push(finding(NOT_APPLIED, outcome, own.clone()));
@@ -150,17 +150,17 @@ pub(crate) fn of_object<'r>(
         let line = object.line_of(&change.path);
         own.clone().map(|own| Location { line: line.or(own.line), ..own })
     };
-    for change in &object.changes {
+    for change in &object.diff.changes {
         let one = finding(ClassInfo::of(change.class).into(), describe::change(change), place(change));
         found.push(Finding { path: change.path.to_string(), is_change: true, ..one });
     }
-    if let Some(readiness) = object.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
+    if let Some(readiness) = object.run.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
         // A status that could not be read is reported as an error above.
-        if object.error.is_none() || command == Command::Apply {
+        if object.messages.error.is_none() || command == Command::Apply {
             found.push(finding(NOT_READY, describe::message(&readiness.message), own.clone()));
         }
     }
-    for warning in &object.warnings {
+    for warning in &object.messages.warnings {
         found.push(finding(WARNING, describe::message(warning), own.clone()));
     }
     if object.is_done() {
@@ -172,7 +172,7 @@ pub(crate) fn of_object<'r>(
 
 /// Turns a resolved difference into a note: `updated: spec.replicas: 5 → 2`.
 fn settle(found: &mut Finding<'_>) {
-    let state = found.object.and_then(|object| object.outcome).map(outcome_name).unwrap_or_default();
+    let state = found.object.and_then(|object| object.run.outcome).map(outcome_name).unwrap_or_default();
     found.level = Level::Note;
     found.message = match found.path.as_str() {
         "" => state.to_owned(),
@@ -182,8 +182,8 @@ fn settle(found: &mut Finding<'_>) {
 
 /// The errors for which an object could not be compared or applied: each mistake in the manifest at its location, or one error.
 fn errors(object: &ObjectReport) -> impl Iterator<Item = (Rule, &Diagnostic)> {
-    let rule = if object.action == Action::Unknown { NOT_COMPARED } else { NOT_APPLIED };
-    let error = object.error.iter();
+    let rule = if object.diff.action == Action::Unknown { NOT_COMPARED } else { NOT_APPLIED };
+    let error = object.messages.error.iter();
     error
         .flat_map(|error| if error.details.is_empty() { std::slice::from_ref(error) } else { &error.details[..] })
         .map(move |diagnostic| (rule, diagnostic))
@@ -191,10 +191,10 @@ fn errors(object: &ObjectReport) -> impl Iterator<Item = (Rule, &Diagnostic)> {
 
 /// The reason for which an object was not changed, if no error has it.
 fn stopped_by(object: &ObjectReport) -> Option<String> {
-    object.outcome?;
-    let is_reported = object.is_done() || object.error.is_some() || !object.conflicts.is_empty();
-    let reason = object.reason.as_deref().unwrap_or_else(|| describe::state(object));
-    (!is_reported).then(|| describe::with_hint(reason, object.hint.as_deref()))
+    object.run.outcome?;
+    let is_reported = object.is_done() || object.messages.error.is_some() || !object.diff.conflicts.is_empty();
+    let reason = object.messages.reason.as_deref().unwrap_or_else(|| describe::state(object));
+    (!is_reported).then(|| describe::with_hint(reason, object.messages.hint.as_deref()))
 }
 
 /// The highest level of the findings.

@@ -16,8 +16,8 @@ const LENGTH: usize = 16;
 /// A number for a finding that is the same in every run: derived from the context, the object, the rule and the field, and from
 /// nothing that was read from the cluster. Findings that agree in all of these have different numbers.
 pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> String {
-    let group = found.object.map_or("", ObjectReport::group);
-    let name = found.object.map(|object| object.key().to_string()).unwrap_or_default();
+    let group = found.object.map_or("", |object| &object.key.gvk.group);
+    let name = found.object.map(|object| object.key.to_string()).unwrap_or_default();
     // A finding of the run has nothing but its message.
     let message = if found.object.is_none() || found.path.is_empty() { found.message.as_str() } else { "" };
     let parts = [found.context.unwrap_or_default(), group, &name, found.rule.id, &found.path, message];

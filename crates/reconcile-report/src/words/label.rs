@@ -2,8 +2,9 @@
 
 use reconcile_core::compare::Action;
 use reconcile_core::live::readiness::ReadinessState;
+use reconcile_core::pass::Outcome;
 
-use crate::{ObjectReport, Outcome};
+use crate::ObjectReport;
 
 use super::styled::Role;
 
@@ -27,8 +28,8 @@ const CONFLICT: ActionWords = ActionWords { sign: "!", word: "conflict", to_do: 
 
 fn action(object: &ObjectReport) -> ActionWords {
     let words = |sign, word, to_do, role| ActionWords { sign, word, to_do, role };
-    match object.action {
-        Action::Update if !object.conflicts.is_empty() => CONFLICT,
+    match object.diff.action {
+        Action::Update if !object.diff.conflicts.is_empty() => CONFLICT,
         Action::Create => words("+", "create", "to create", Role::Add),
         Action::Update => words("~", "update", "to update", Role::Change),
         Action::Replace => words("-/+", "replace", "to replace", Role::Remove),
@@ -75,13 +76,15 @@ pub(crate) fn summary_label(object: &ObjectReport) -> Label {
 /// Returns the word for the state after the run: the readiness, if it was checked and adds something to the outcome, or the
 /// outcome.
 fn result(object: &ObjectReport) -> Option<Label> {
-    if let Some(readiness) = object.readiness.as_ref().filter(|one| object.outcome.is_none() || !one.is_current()) {
+    if let Some(readiness) =
+        object.run.readiness.as_ref().filter(|one| object.run.outcome.is_none() || !one.is_current())
+    {
         let Label { word, role } = readiness_label(readiness.state);
         return Some(Label { word, role: if readiness.is_current() { Role::Note } else { role } });
     }
-    let is_unchanged = object.outcome == Some(Outcome::Unchanged) && !object.is_kept();
+    let is_unchanged = object.run.outcome == Some(Outcome::Unchanged) && !object.is_kept();
     let in_sync = is_unchanged.then_some(Label { word: "in sync", role: Role::Note });
-    object.outcome.and_then(outcome_label).or(in_sync)
+    object.run.outcome.and_then(outcome_label).or(in_sync)
 }
 
 /// Returns the word for an outcome; `None` if there was nothing to do. Outcomes that left the object as it was have the role of

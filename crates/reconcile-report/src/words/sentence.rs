@@ -1,10 +1,11 @@
 //! Counts in words, for sentences about a run.
 
 use reconcile_core::live::readiness::ReadinessState;
+use reconcile_core::pass::Outcome;
 
 use super::label::readiness_label;
 use super::number::grouped;
-use crate::{Outcome, ReadinessCounts, Report, Summary, View};
+use crate::{ReadinessCounts, Report, Summary, View};
 
 /// `shard 0/4: …`, in a run of a shard.
 pub(crate) fn of_shard(report: &Report, sentence: &str) -> String {
@@ -65,11 +66,11 @@ pub(crate) fn readiness_counts(counts: &ReadinessCounts) -> String {
 /// The outcomes of an apply, counted.
 pub(crate) fn done(report: &Report) -> String {
     // Somebody said no, or nothing was begun for another reason.
-    if !report.objects.is_empty() && report.objects.iter().all(|object| object.outcome.is_none()) {
+    if !report.objects.is_empty() && report.objects.iter().all(|object| object.run.outcome.is_none()) {
         return format!("nothing was applied: {}", to_do(&report.summary, &View::default()));
     }
     let count = |outcome: Outcome| {
-        report.objects.iter().filter(|object| object.outcome == Some(outcome) && !object.is_kept()).count()
+        report.objects.iter().filter(|object| object.run.outcome == Some(outcome) && !object.is_kept()).count()
     };
     let sentence = counted(&[
         (count(Outcome::Created), "created"),

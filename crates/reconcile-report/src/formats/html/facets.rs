@@ -67,8 +67,8 @@ impl<'r> Facets<'r> {
         };
         for object in objects {
             facets.states.count([state_of(object)]);
-            facets.kinds.count([object.kind.as_str()]);
-            facets.namespaces.count([object.namespace.as_deref()]);
+            facets.kinds.count([object.key.gvk.kind.as_str()]);
+            facets.namespaces.count([object.key.namespace.as_deref()]);
             facets.classes.count(classes(object));
             facets.managers.count(managers(object));
         }
@@ -118,7 +118,7 @@ impl Numbers<'_> {
     pub fn attributes(&self, page: &mut Markup, object: &ObjectReport) {
         let some = |number: Option<&usize>| number.copied().into_iter().collect::<Vec<_>>();
         let state = some(self.states.get(&state_of(object)));
-        let (kind, namespace) = (object.kind.as_str(), object.namespace.as_deref());
+        let (kind, namespace) = (object.key.gvk.kind.as_str(), object.key.namespace.as_deref());
         page.raw(" data-state=\"").numbers(&state);
         page.raw("\" data-kind=\"").numbers(&some(self.kinds.get(kind)));
         page.raw("\" data-namespace=\"").numbers(&some(self.namespaces.get(&namespace)));
@@ -148,12 +148,12 @@ fn state_of(object: &ObjectReport) -> (u8, &'static str, &'static str) {
 }
 
 fn classes(object: &ObjectReport) -> impl Iterator<Item = Class> {
-    object.changes.iter().map(|change| change.class).collect::<std::collections::BTreeSet<_>>().into_iter()
+    object.diff.changes.iter().map(|change| change.class).collect::<std::collections::BTreeSet<_>>().into_iter()
 }
 
 fn managers(object: &ObjectReport) -> impl Iterator<Item = &str> {
-    let owners = object.changes.iter().flat_map(|change| &change.managers);
-    let owners = owners.chain(object.conflicts.iter().map(|conflict| &conflict.owner));
+    let owners = object.diff.changes.iter().flat_map(|change| &change.managers);
+    let owners = owners.chain(object.diff.conflicts.iter().map(|conflict| &conflict.owner));
     owners.map(|owner| owner.manager.as_str()).collect::<std::collections::BTreeSet<_>>().into_iter()
 }
 

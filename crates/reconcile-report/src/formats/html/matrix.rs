@@ -65,5 +65,5 @@ pub(super) fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
 
 fn id(object: &crate::ObjectReport) -> String {
     let source = object.source.as_ref().map(ToString::to_string).unwrap_or_default();
-    format!("{}\n{}\n{source}", object.api_version, object.key())
+    format!("{}\n{}\n{source}", object.key.gvk.api_version(), object.key)
 }

@@ -23,14 +23,14 @@ pub(super) struct Objects<'f> {
 
 /// Returns true if an object is in sync without remarks.
 pub(super) fn is_quiet(object: &ObjectReport) -> bool {
-    object.action == Action::None
-        && object.outcome.is_none_or(|_| object.is_done())
+    object.diff.action == Action::None
+        && object.run.outcome.is_none_or(|_| object.is_done())
         && summary_label(object).word == "in sync"
         && !object.is_kept()
-        && object.error.is_none()
-        && object.warnings.is_empty()
-        && object.conflicts.is_empty()
-        && !object.changes.iter().any(is_shown)
+        && object.messages.error.is_none()
+        && object.messages.warnings.is_empty()
+        && object.diff.conflicts.is_empty()
+        && !object.diff.changes.iter().any(is_shown)
 }
 
 impl Objects<'_> {
@@ -68,12 +68,12 @@ impl Objects<'_> {
         let state = summary_label(object);
         page.raw("<span class=\"sign ").raw(tone(state.role)).raw("\" aria-hidden=\"true\">").raw(sign(object).0);
         page.raw("</span><span class=\"id\"><span class=\"kind\">")
-            .text(&object.kind)
+            .text(&object.key.gvk.kind)
             .raw("</span> <span class=\"name\">");
-        if let Some(namespace) = &object.namespace {
+        if let Some(namespace) = &object.key.namespace {
             page.raw("<span class=\"ns\">").text(namespace).raw("/</span>");
         }
-        page.text(&object.name).raw("</span></span> <span class=\"is ").raw(tone(state.role)).raw("\">");
+        page.text(&object.key.name).raw("</span></span> <span class=\"is ").raw(tone(state.role)).raw("\">");
         page.raw(state.word).raw("</span>");
         if let Some(source) = &object.source {
             page.element(" <span class=\"src\"", &self.view.place(source), "</span>");
@@ -81,21 +81,21 @@ impl Objects<'_> {
     }
 
     fn details(&self, page: &mut Markup, object: &ObjectReport) {
-        if let Some(readiness) = &object.readiness {
+        if let Some(readiness) = &object.run.readiness {
             page.element("<p", &readiness.message, "</p>");
         }
-        if let Some(reason) = &object.reason {
+        if let Some(reason) = &object.messages.reason {
             page.element("<p class=\"problem\"", reason, "</p>");
         }
-        if let Some(hint) = &object.hint {
+        if let Some(hint) = &object.messages.hint {
             page.element("<p class=\"hint\">hint: <span", hint, "</span></p>");
         }
-        let what = if object.action == Action::Unknown { "cannot compare" } else { "cannot apply" };
+        let what = if object.diff.action == Action::Unknown { "cannot compare" } else { "cannot apply" };
         styled(page, &object_error(what, object, self.view));
-        changes(page, &object.changes, &self.limits);
+        changes(page, &object.diff.changes, &self.limits);
         self.conflicts(page, object);
         self.notes(page, object);
-        for change in object.changes.iter().filter(|change| change.path.elements().is_empty()) {
+        for change in object.diff.changes.iter().filter(|change| change.path.elements().is_empty()) {
             if let Some(value) = change.desired.as_ref().or(change.live.as_ref()) {
                 whole(page, &yaml(value), &self.limits);
             }
@@ -104,28 +104,28 @@ impl Objects<'_> {
     }
 
     fn conflicts(&self, page: &mut Markup, object: &ObjectReport) {
-        if object.conflicts.is_empty() {
+        if object.diff.conflicts.is_empty() {
             return;
         }
         page.raw("<ul class=\"notes problem\">");
-        for conflict in object.conflicts.iter().take(self.limits.items) {
+        for conflict in object.diff.conflicts.iter().take(self.limits.items) {
             page.raw("<li>conflict: <code>").text(&conflict.path.to_string()).raw("</code> is owned by ");
             page.text(&owner_text(&conflict.owner, self.view)).raw("</li>");
         }
         page.raw("</ul>");
-        more(page, object.conflicts.len().saturating_sub(self.limits.items), "conflict");
-        if object.hint.is_none() {
+        more(page, object.diff.conflicts.len().saturating_sub(self.limits.items), "conflict");
+        if object.messages.hint.is_none() {
             page.element("<p class=\"hint\">hint: <span", conflict_hint(object), "</span></p>");
         }
     }
 
     fn notes(&self, page: &mut Markup, object: &ObjectReport) {
-        let warnings = object.warnings.iter().map(|warning| format!("warning: {warning}"));
-        let ignored = object.ignored.iter().flat_map(|ignored| {
+        let warnings = object.messages.warnings.iter().map(|warning| format!("warning: {warning}"));
+        let ignored = object.diff.ignored.iter().flat_map(|ignored| {
             let reason = ignored.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
             ignored.paths.iter().map(move |path| format!("ignored by {}: {path}{reason}", ignored.rule))
         });
-        let beside = object.beside.iter().map(|path| format!("added by hand: {path}"));
+        let beside = object.diff.beside.iter().map(|path| format!("added by hand: {path}"));
         let mut notes = warnings.chain(ignored).chain(beside).peekable();
         if notes.peek().is_none() {
             return;
@@ -140,8 +140,8 @@ impl Objects<'_> {
 
     /// Writes details that few people need: the version of the API, and the evidence for the result.
     fn footing(page: &mut Markup, object: &ObjectReport) {
-        page.raw("<p class=\"foot\">").text(&object.api_version);
-        page.raw(match object.evidence {
+        page.raw("<p class=\"foot\">").text(&object.key.gvk.api_version());
+        page.raw(match object.diff.evidence {
             Some(Evidence::Proven) => " · proven without asking the server",
             Some(Evidence::Server) => " · the server was asked",
             Some(Evidence::Local) => " · compared without the server",

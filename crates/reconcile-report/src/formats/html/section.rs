@@ -95,7 +95,7 @@ pub(super) fn facts(page: &mut Markup, report: &Report) {
         }
     }
     if let Some(set) = &report.apply_set {
-        fact("Apply set", &set.parent.key.to_string());
+        fact("Apply set", &set.parent.key().to_string());
     }
     fact("Objects", &grouped(report.summary.objects));
     fact("Exit code", &report.exit_code.to_string());

@@ -62,21 +62,23 @@ fn hostile() -> Report {
             change("tree", json!({HOSTILE: [HOSTILE, HOSTILE, HOSTILE]}), json!({HOSTILE: HOSTILE})),
         ],
     );
-    let owner =
-        Owner { manager: HOSTILE.to_owned(), time: Some(HOSTILE.to_owned()), ..object.changes[0].managers[0].clone() };
-    object.changes[0].managers = vec![owner.clone()];
-    object.conflicts = vec![Conflict { path: object.changes[0].path.clone(), owner }];
-    (object.kind, object.namespace, object.api_version) =
-        (HOSTILE.to_owned(), Some(HOSTILE.to_owned()), HOSTILE.to_owned());
-    object.name = HOSTILE.to_owned();
+    let owner = Owner {
+        manager: HOSTILE.to_owned(),
+        time: Some(HOSTILE.to_owned()),
+        ..object.diff.changes[0].managers[0].clone()
+    };
+    object.diff.changes[0].managers = vec![owner.clone()];
+    object.diff.conflicts = vec![Conflict { path: object.diff.changes[0].path.clone(), owner }];
+    let gvk = GroupVersionKind::new(HOSTILE, HOSTILE);
+    object.key = ObjectKey { gvk, namespace: Some(HOSTILE.to_owned()), name: HOSTILE.to_owned() };
     object.source = Some(Source { file: HOSTILE.into(), line: 1, document: 1 });
-    (object.reason, object.hint) = (Some(HOSTILE.to_owned()), Some(HOSTILE.to_owned()));
-    object.warnings = vec![HOSTILE.to_owned()];
-    object.beside = vec![object.changes[0].path.clone()];
+    (object.messages.reason, object.messages.hint) = (Some(HOSTILE.to_owned()), Some(HOSTILE.to_owned()));
+    object.messages.warnings = vec![HOSTILE.to_owned()];
+    object.diff.beside = vec![object.diff.changes[0].path.clone()];
     let diagnostic = || Diagnostic::new(Code::Forbidden, HOSTILE).with_hint(HOSTILE);
     let unknown = super::tests::object("unknown", ObjectVerdict::Unknown(diagnostic()));
     let mut report = Report::compared(Command::Diff, vec![object, unknown], &FailOn::default())
-        .with_unmanaged(&[ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key() }], false)
+        .with_unmanaged(&[ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key }], false)
         .with_errors(vec![diagnostic()]);
     report.warnings = vec![HOSTILE.to_owned()];
     let text = || HOSTILE.to_owned();

@@ -8,7 +8,7 @@ use crate::model::tally::tally;
 /// `1 container added by hand: --show-unmanaged`; `None` if there are none.
 #[must_use]
 pub(crate) fn clause(report: &Report) -> Option<String> {
-    let counts = tally(report.objects.iter().flat_map(|object| &object.beside).map(list_of));
+    let counts = tally(report.objects.iter().flat_map(|object| &object.diff.beside).map(list_of));
     let items: Vec<String> = counts.iter().map(|(list, count)| named(list, *count)).collect();
     (!items.is_empty()).then(|| format!("{} added by hand: --show-unmanaged", items.join(", ")))
 }

@@ -31,11 +31,9 @@ const MARGIN: usize = 4;
 
 /// Returns true if the summary covers this change.
 pub(super) fn is_summarised(object: &ObjectReport, change: &FieldChange) -> bool {
-    let is_definition =
-        object.kind == "CustomResourceDefinition" && object.api_version.starts_with("apiextensions.k8s.io/");
     let versions = FieldPath::of(&["spec", "versions"]);
     let is_difference = change.class.is_drift() && change.class != Class::Conflict;
-    is_definition
+    object.key.gvk.is_crd()
         && (is_whole(change)
             || object.details.versions.is_some() && is_difference && versions.is_prefix_of(&change.path))
 }

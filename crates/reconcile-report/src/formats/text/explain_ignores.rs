@@ -15,8 +15,8 @@ const SHOWN: usize = 100;
 pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
     let mut hidden: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for object in &report.objects {
-        for ignored in &object.ignored {
-            let fields = ignored.paths.iter().map(|path| format!("{} {path}", object.key()));
+        for ignored in &object.diff.ignored {
+            let fields = ignored.paths.iter().map(|path| format!("{} {path}", object.key));
             hidden.entry(&ignored.rule).or_default().extend(fields);
         }
     }

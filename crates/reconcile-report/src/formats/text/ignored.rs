@@ -5,7 +5,7 @@ use crate::Report;
 /// The clauses of the summary.
 pub(crate) fn clauses(report: &Report) -> Vec<String> {
     let count = |is_written: bool| -> usize {
-        let all = report.objects.iter().flat_map(|object| &object.ignored);
+        let all = report.objects.iter().flat_map(|object| &object.diff.ignored);
         all.filter(|ignored| ignored.is_written == is_written).map(|ignored| ignored.paths.len()).sum()
     };
     let mut clauses = Vec::new();

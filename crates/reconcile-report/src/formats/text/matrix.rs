@@ -119,16 +119,16 @@ pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
     for (at, one) in contexts.iter().enumerate() {
         for (number, object) in one.report.objects.iter().enumerate() {
             let source = object.source.as_ref().map(ToString::to_string);
-            let namespace = if source.is_some() { None } else { object.namespace.as_deref() };
-            let id = (source, object.group(), &object.kind, namespace, &object.name);
+            let namespace = if source.is_some() { None } else { object.key.namespace.as_deref() };
+            let id = (source, object.key.gvk.group.as_str(), &object.key.gvk.kind, namespace, &object.key.name);
             let place = *places.entry(id).or_insert(rows.len());
             if place == rows.len() {
                 let (cells, objects) = (vec![None; contexts.len()], vec![None; contexts.len()]);
-                rows.push(Row { name: object.key().to_string(), cells, objects });
+                rows.push(Row { name: object.key.to_string(), cells, objects });
             }
             let Some(row) = rows.get_mut(place) else { continue };
-            if row.name != object.key().to_string() {
-                row.name = format!("{} {}", object.kind, object.name);
+            if row.name != object.key.to_string() {
+                row.name = format!("{} {}", object.key.gvk.kind, object.key.name);
             }
             if let Some(slot) = row.cells.get_mut(at) {
                 *slot = Some(label(object));

@@ -14,7 +14,7 @@ const CHOSEN_AT_ZERO: [&str; 3] = ["healthCheckNodePort", "nodePort", "targetPor
 pub(super) fn shown<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o FieldChange> {
     let is_wanted =
         |change: &&FieldChange| is_shown(change) && (view.verbosity > 0 || view.full || !is_harmless(change));
-    object.changes.iter().filter(is_wanted).collect()
+    object.diff.changes.iter().filter(is_wanted).collect()
 }
 
 /// Returns true if a field is shown.
@@ -25,7 +25,7 @@ pub(crate) fn is_shown(change: &FieldChange) -> bool {
 /// The warnings that are shown.
 pub(super) fn warnings<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o str> {
     let is_shown = |warning: &&str| view.verbosity > 0 || view.full || !warning.starts_with(LEFT_OUT);
-    object.warnings.iter().map(String::as_str).filter(is_shown).collect()
+    object.messages.warnings.iter().map(String::as_str).filter(is_shown).collect()
 }
 
 /// Returns true if the cluster keeps a value of its own where the manifest has none: nobody can or needs to do anything about it.

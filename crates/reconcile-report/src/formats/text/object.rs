@@ -33,20 +33,20 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     let shown = notes::shown(object, view);
     let warnings = notes::warnings(object, view);
     let mut sheet = Sheet::new(view);
-    if object.action == Action::None && shown.is_empty() && warnings.is_empty() && !object.is_kept() {
+    if object.diff.action == Action::None && shown.is_empty() && warnings.is_empty() && !object.is_kept() {
         return sheet.text;
     }
     let place = object.source.as_ref().map(|source| view.place(source));
-    let about = match (&place, &object.reason) {
+    let about = match (&place, &object.messages.reason) {
         (None, Some(reason)) => reason.clone(),
         _ => about(object),
     };
-    head(&mut sheet, sign(object), &object.key().to_string(), &about, &place.clone().unwrap_or_default());
-    if let (Some(_), Some(reason)) = (&place, &object.reason) {
+    head(&mut sheet, sign(object), &object.key.to_string(), &about, &place.clone().unwrap_or_default());
+    if let (Some(_), Some(reason)) = (&place, &object.messages.reason) {
         sheet.line(Role::Error, format!("{MARGIN}{reason}"));
         hint(&mut sheet, object);
     }
-    if object.action == Action::Unknown {
+    if object.diff.action == Action::Unknown {
         sheet.text.append(object_error("cannot compare", object, view));
     }
     let (summarised, mut shown): (Vec<_>, Vec<_>) =
@@ -83,8 +83,8 @@ pub(super) fn head(sheet: &mut Sheet<'_>, (mark, role): (&str, Role), name: &str
 
 /// The summary of an object to be created: `2 replicas, shop/worker:4.1`.
 fn about(object: &ObjectReport) -> String {
-    let desired = object.changes.first().and_then(|change| change.desired.as_ref());
-    let Some(desired) = desired.filter(|_| object.action == Action::Create) else { return String::new() };
+    let desired = object.diff.changes.first().and_then(|change| change.desired.as_ref());
+    let Some(desired) = desired.filter(|_| object.diff.action == Action::Create) else { return String::new() };
     let mut parts = Vec::new();
     match desired.pointer("/spec/replicas").and_then(Value::as_u64) {
         Some(1) => parts.push("1 replica".to_owned()),
@@ -131,23 +131,23 @@ fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
 
 /// Appends the conflicts that the changes do not name already, and the hint for all of them.
 fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
-    let changes = object.changes.iter().filter(|change| change.class == Class::Conflict);
+    let changes = object.diff.changes.iter().filter(|change| change.class == Class::Conflict);
     let named: BTreeMap<&FieldPath, &[Owner]> = changes.map(|change| (&change.path, &change.managers[..])).collect();
     let is_named =
         |conflict: &&Conflict| named.get(&conflict.path).is_some_and(|owners| owners.contains(&conflict.owner));
-    let others: Vec<&Conflict> = object.conflicts.iter().filter(|conflict| !is_named(conflict)).collect();
+    let others: Vec<&Conflict> = object.diff.conflicts.iter().filter(|conflict| !is_named(conflict)).collect();
     for conflict in others.iter().take(most) {
         let owner = owner_text(&conflict.owner, sheet.view);
         sheet.line(Role::Error, format!("{MARGIN}conflict: {} is owned by {owner}", conflict.path));
     }
     more(sheet, others.len().saturating_sub(most), "conflict", MARGIN.len());
-    if !object.conflicts.is_empty() && object.hint.is_none() {
+    if !object.diff.conflicts.is_empty() && object.messages.hint.is_none() {
         sheet.line(Role::Hint, format!("{MARGIN}hint: {}", conflict_hint(object)));
     }
 }
 
 pub(crate) fn conflict_hint(object: &ObjectReport) -> &'static str {
-    let by_controller = object.conflicts.iter().any(|conflict| conflict.owner.operation == Operation::Update);
+    let by_controller = object.diff.conflicts.iter().any(|conflict| conflict.owner.operation == Operation::Update);
     if by_controller {
         "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"
     } else {
@@ -156,7 +156,7 @@ pub(crate) fn conflict_hint(object: &ObjectReport) -> &'static str {
 }
 
 fn hint(sheet: &mut Sheet<'_>, object: &ObjectReport) {
-    if let Some(hint) = &object.hint {
+    if let Some(hint) = &object.messages.hint {
         sheet.line(Role::Hint, format!("{MARGIN}hint: {hint}"));
     }
 }
@@ -164,7 +164,7 @@ fn hint(sheet: &mut Sheet<'_>, object: &ObjectReport) {
 /// The error of an object, with its hint; a hint that several mistakes share is printed once.
 pub(crate) fn object_error(what: &str, object: &ObjectReport, view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
-    let Some(error) = &object.error else { return sheet.text };
+    let Some(error) = &object.messages.error else { return sheet.text };
     if error.details.is_empty() {
         sheet.line(Role::Error, format!("{MARGIN}{what}: {} ({})", error.message, error.code));
         if let Some(hint) = &error.hint {

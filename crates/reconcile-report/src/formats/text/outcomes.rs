@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use reconcile_core::compare::Action;
+use reconcile_core::pass::Outcome;
 use structured_merge::FieldPath;
 
 use super::{alike, object_error, object_text, places};
 use crate::words::label::{Label, outcome_label};
 use crate::words::number::grouped;
-use crate::{ObjectReport, Outcome, Report, Role, Styled, View};
+use crate::{ObjectReport, Report, Role, Styled, View};
 
 /// Largest number of fields that are named on one line.
 const NAMED: usize = 10;
@@ -16,7 +17,7 @@ const NAMED: usize = 10;
 /// The line about one object that was written.
 #[must_use]
 pub fn outcome(object: &ObjectReport) -> Styled {
-    match object.outcome.and_then(outcome_label) {
+    match object.run.outcome.and_then(outcome_label) {
         None | Some(Label { role: Role::Error, .. }) => Styled::new(),
         Some(Label { word, role }) => {
             let mut text = line(object, word, role, String::new());
@@ -32,9 +33,9 @@ pub fn outcome(object: &ObjectReport) -> Styled {
 /// The progress line about one object that is done, with the time; `None` if there was nothing to do.
 #[must_use]
 pub fn progress(object: &ObjectReport, time: &str) -> Option<Styled> {
-    let Label { word, role } = object.outcome.and_then(outcome_label)?;
+    let Label { word, role } = object.run.outcome.and_then(outcome_label)?;
     let mut text = Styled::new().with(Role::Note, format!("{time} "));
-    let why = match &object.error {
+    let why = match &object.messages.error {
         _ if role != Role::Error => String::new(),
         Some(error) => format!(": {}", error.message),
         None => cause(object),
@@ -44,7 +45,7 @@ pub fn progress(object: &ObjectReport, time: &str) -> Option<Styled> {
 }
 
 fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
-    let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key().to_string());
+    let mut text = Styled::new().with(role, format!("{word} ")).with(Role::Name, object.key.to_string());
     text.push(Role::Plain, why);
     text.line_end();
     text
@@ -67,16 +68,16 @@ pub fn left(report: &Report, view: &View) -> Styled {
 
 fn one_left(object: &ObjectReport, view: &View) -> Styled {
     let mut text = Styled::new();
-    if object.is_kept() && object.is_moved {
+    if object.is_kept() && object.run.is_moved {
         text.append(object_text(object, view));
     }
-    let Some(Label { word, role: Role::Error }) = object.outcome.and_then(outcome_label) else { return text };
+    let Some(Label { word, role: Role::Error }) = object.run.outcome.and_then(outcome_label) else { return text };
     text.append(line(object, word, Role::Error, cause(object)));
-    hint(&mut text, object.hint.as_deref());
-    if object.action != Action::Unknown {
+    hint(&mut text, object.messages.hint.as_deref());
+    if object.diff.action != Action::Unknown {
         text.append(object_error("cannot apply", object, view));
     }
-    if object.is_moved {
+    if object.run.is_moved {
         text.append(object_text(object, view));
     }
     text
@@ -84,13 +85,13 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
 
 /// The words, the reason and the hint about an object that was not changed, if several objects can share them.
 fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)> {
-    let Label { word, role: Role::Error } = object.outcome.and_then(outcome_label)? else { return None };
-    if object.is_moved || !object.conflicts.is_empty() {
+    let Label { word, role: Role::Error } = object.run.outcome.and_then(outcome_label)? else { return None };
+    if object.run.is_moved || !object.diff.conflicts.is_empty() {
         return None;
     }
-    match object.error.as_ref().filter(|_| object.action != Action::Unknown) {
-        None => Some((word, cause(object), object.hint.clone())),
-        Some(error) if error.details.is_empty() && object.hint.is_none() => {
+    match object.messages.error.as_ref().filter(|_| object.diff.action != Action::Unknown) {
+        None => Some((word, cause(object), object.messages.hint.clone())),
+        Some(error) if error.details.is_empty() && object.messages.hint.is_none() => {
             Some((word, format!("{}: {} ({})", cause(object), error.message, error.code), error.hint.clone()))
         }
         Some(_) => None,
@@ -118,11 +119,11 @@ fn hint(text: &mut Styled, hint: Option<&str>) {
 
 /// The reason for which an object was not changed, in a few words.
 fn cause(object: &ObjectReport) -> String {
-    match (&object.reason, object.outcome) {
+    match (&object.messages.reason, object.run.outcome) {
         (Some(reason), _) => format!(": {reason}"),
         (None, Some(Outcome::Conflict)) => {
             // A field may have several owners.
-            let paths: BTreeSet<&FieldPath> = object.conflicts.iter().map(|conflict| &conflict.path).collect();
+            let paths: BTreeSet<&FieldPath> = object.diff.conflicts.iter().map(|conflict| &conflict.path).collect();
             let named = paths.iter().take(NAMED).map(ToString::to_string);
             let more = paths.len().saturating_sub(NAMED);
             let more = (more > 0).then(|| format!("{} more", grouped(more)));

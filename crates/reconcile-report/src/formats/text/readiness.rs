@@ -38,13 +38,14 @@ pub fn left(report: &Report) -> Styled {
 
 fn line(object: &ObjectReport) -> Styled {
     let mut text = Styled::new();
-    let Some(readiness) = &object.readiness else { return text };
+    let Some(readiness) = &object.run.readiness else { return text };
     let Label { word, role } = readiness_label(readiness.state);
     text.push(role, format!("{word:STATE_WIDTH$}  "));
-    text.push(Role::Name, object.key().to_string());
+    text.push(Role::Name, object.key.to_string());
     text.push(Role::Plain, format!(": {}", readiness.message));
     text.line_end();
-    let hint = object.error.as_ref().and_then(|error| error.hint.as_ref()).filter(|_| object.outcome.is_none());
+    let hint =
+        object.messages.error.as_ref().and_then(|error| error.hint.as_ref()).filter(|_| object.run.outcome.is_none());
     if let Some(hint) = hint {
         text.push(Role::Hint, format!("{:STATE_WIDTH$}  hint: {hint}", ""));
         text.line_end();

@@ -32,8 +32,8 @@ pub(super) fn texts(objects: &[&ObjectReport], view: &View) -> Styled {
 /// The message about an object that several can share, without its name: a sentence and a hint.
 fn said(object: &ObjectReport, view: &View) -> Option<(Vec<String>, Option<String>)> {
     let warnings = || notes::warnings(object, view).into_iter().map(|warning| format!("warning: {warning}"));
-    match (&object.error, object.action) {
-        (Some(error), Action::Unknown) if error.details.is_empty() && object.reason.is_none() => {
+    match (&object.messages.error, object.diff.action) {
+        (Some(error), Action::Unknown) if error.details.is_empty() && object.messages.reason.is_none() => {
             let sentence = format!("{} ({})", error.message, error.code);
             Some(([sentence].into_iter().chain(warnings()).collect(), error.hint.clone()))
         }
@@ -68,7 +68,7 @@ fn group_text(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Sty
     let (sentences, hint) = said(first, view).unwrap_or_default();
     let count = format!("{} objects", grouped(group.len()));
     let left = Styled::new().with(role, format!("{sign} ")).with(Role::Name, count);
-    let said = if first.action == Action::Unknown { Role::Error } else { Role::Note };
+    let said = if first.diff.action == Action::Unknown { Role::Error } else { Role::Note };
     let mut sentences = sentences.into_iter();
     let left = left.with(said, format!(": {}", sentences.next().unwrap_or_default()));
     sheet.row_to_edge(left, &places(group, view), MARGIN.len());
@@ -87,7 +87,7 @@ fn names(sheet: &mut Sheet<'_>, group: &[&ObjectReport]) {
     let view = sheet.view;
     if view.full {
         for object in group {
-            let left = Styled::new().with(Role::Plain, format!("{MARGIN}{}", object.key()));
+            let left = Styled::new().with(Role::Plain, format!("{MARGIN}{}", object.key));
             let place = object.source.as_ref().map(|source| view.place(source));
             sheet.row_to_edge(left, &place.unwrap_or_default(), MARGIN.len().saturating_mul(2));
         }
@@ -96,12 +96,13 @@ fn names(sheet: &mut Sheet<'_>, group: &[&ObjectReport]) {
     let room = view.width.saturating_sub(MARGIN.len());
     let mut line = String::new();
     for (at, object) in group.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|before| group.get(before)).map(|before| &before.kind);
-        let name = object.namespace.as_ref().map_or(object.name.clone(), |it| format!("{it}/{}", object.name));
+        let before = at.checked_sub(1).and_then(|before| group.get(before)).map(|before| &before.key.gvk.kind);
+        let name =
+            object.key.namespace.as_ref().map_or(object.key.name.clone(), |it| format!("{it}/{}", object.key.name));
         let next = match before {
-            None => format!("{} {name}", object.kind),
-            Some(kind) if *kind == object.kind => format!(", {name}"),
-            Some(_) => format!("; {} {name}", object.kind),
+            None => format!("{} {name}", object.key.gvk.kind),
+            Some(kind) if *kind == object.key.gvk.kind => format!(", {name}"),
+            Some(_) => format!("; {} {name}", object.key.gvk.kind),
         };
         let left = group.len().saturating_sub(at);
         let end = if left == 1 { String::new() } else { and_more(left.saturating_sub(1)) };

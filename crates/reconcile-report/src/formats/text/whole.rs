@@ -50,7 +50,7 @@ pub fn differences(report: &Report, view: &View) -> Styled {
 
 /// Returns true if somebody has to do something about an object before an apply can.
 fn needs_attention(object: &ObjectReport) -> bool {
-    object.action == Action::Unknown || !object.conflicts.is_empty()
+    object.diff.action == Action::Unknown || !object.diff.conflicts.is_empty()
 }
 
 /// The line about the parent of an apply set that `apply` has to write, which is no drift.
@@ -63,6 +63,6 @@ pub(crate) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
         }
     };
     let mut sheet = Sheet::new(view);
-    object::head(&mut sheet, mark, &set.parent.key.to_string(), about, "");
+    object::head(&mut sheet, mark, &set.parent.key().to_string(), about, "");
     sheet.text
 }

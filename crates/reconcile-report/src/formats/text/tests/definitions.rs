@@ -76,7 +76,7 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
         &["now"],
     );
     let report = definition_with(&live, &desired);
-    assert!(report.changes.len() > 10, "{:?}", report.changes);
+    assert!(report.diff.changes.len() > 10, "{:?}", report.diff.changes);
     let text = plain(&object_text(&report, &view(100)));
     for told in [
         "    versions:\n      v1: 1 field added, 1 with looser rules, 1 with another description, 1 removed,\n",
@@ -98,7 +98,9 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
 
     // Manual changes are shown by themselves, with their manager; if nearly all changes are manual, the manager is named once.
     let mut installed = report.clone();
-    for change in installed.changes.iter_mut().filter(|change| change.path.to_string().starts_with("spec.versions")) {
+    for change in
+        installed.diff.changes.iter_mut().filter(|change| change.path.to_string().starts_with("spec.versions"))
+    {
         *change = by("kubectl-client-side-apply", change.clone());
     }
     let text = plain(&object_text(&installed, &view(100)));
@@ -106,7 +108,7 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
     assert!(text.contains("\n    by kubectl-client-side-apply 2026-11-21T18:15:08Z\n"), "{text}");
     let mut edited = report;
     let is_gone = |change: &&mut FieldChange| change.path.to_string().contains("properties.gone");
-    let gone = edited.changes.iter_mut().find(is_gone).unwrap();
+    let gone = edited.diff.changes.iter_mut().find(is_gone).unwrap();
     *gone = by("kubectl-edit", gone.clone());
     let text = plain(&object_text(&edited, &view(100)));
     assert!(text.contains("properties.gone") && text.contains("kubectl-edit"), "{text}");

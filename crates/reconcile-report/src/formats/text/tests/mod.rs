@@ -92,7 +92,7 @@ fn hostile_names_and_values_stay_on_their_lines() {
         change(&["data", "json"], json!(json!({evil: 1}).to_string()), json!(json!({evil: 2}).to_string())),
     ];
     let mut hostile = object(("v1", "ConfigMap"), "it", ("a\u{1b}.yaml", 1), ObjectVerdict::Update(fields(changes)));
-    hostile.warnings.push(evil.to_owned());
+    hostile.messages.warnings.push(evil.to_owned());
     let report = Report::compared(Command::Diff, vec![hostile], &FailOn::default());
     for columns in [1, 20, 60, 100] {
         let text = plain(&whole(&report, &view(columns)));
@@ -111,7 +111,7 @@ fn equal_warnings_of_objects_in_sync_are_told_once() {
     let objects = (0..4).map(|at| {
         let verdict = ObjectVerdict::InSync(FieldDiff::none(Evidence::Proven));
         let mut object = object(("policy/v1", "PodDisruptionBudget"), &format!("p{at}"), ("a.yaml", at), verdict);
-        object.warnings.push("it is deprecated".to_owned());
+        object.messages.warnings.push("it is deprecated".to_owned());
         object
     });
     let text = plain(&whole(&Report::compared(Command::Diff, objects.collect(), &FailOn::default()), &view(100)));

@@ -175,7 +175,7 @@ pub(super) fn quiet() -> impl Iterator<Item = ObjectReport> {
             ("deploy/quiet.yaml", at),
             ObjectVerdict::InSync(fields(vec![kept])),
         );
-        object.warnings.push(format!("{LEFT_OUT}: `status`"));
+        object.messages.warnings.push(format!("{LEFT_OUT}: `status`"));
         object
     })
 }

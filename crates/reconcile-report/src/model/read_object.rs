@@ -1,0 +1,65 @@
+//! Reads an object of a report, and refuses fields that it does not know: serde does not do both for an object with flattened parts.
+
+use reconcile_core::compare::{Action, Conflict, Evidence, FieldChange, IgnoredFields, paths_of};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::readiness::ObjectReadiness;
+use reconcile_core::manifest::Source;
+use reconcile_core::pass::Outcome;
+use serde::{Deserialize, Deserializer};
+use structured_merge::FieldPath;
+
+use super::key::key;
+use super::object::{Details, ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
+use super::read_diagnostic;
+
+/// The fields of an object, as the JSON has them.
+#[derive(Deserialize)]
+#[serde(rename = "ObjectReport", rename_all = "camelCase", deny_unknown_fields)]
+struct ObjectEntry {
+    api_version: String,
+    kind: String,
+    namespace: Option<String>,
+    name: String,
+    source: Option<Source>,
+    place: Option<usize>,
+    action: Action,
+    evidence: Option<Evidence>,
+    changes: Vec<FieldChange>,
+    conflicts: Vec<Conflict>,
+    #[serde(default, deserialize_with = "paths_of")]
+    beside: Vec<FieldPath>,
+    #[serde(default)]
+    ignored: Vec<IgnoredFields>,
+    warnings: Vec<String>,
+    #[serde(default, deserialize_with = "read_diagnostic::error")]
+    error: Option<Diagnostic>,
+    reason: Option<String>,
+    hint: Option<String>,
+    outcome: Option<Outcome>,
+    readiness: Option<ObjectReadiness>,
+    #[serde(default, rename = "moved")]
+    is_moved: bool,
+}
+
+impl From<ObjectEntry> for ObjectReport {
+    fn from(entry: ObjectEntry) -> Self {
+        let ObjectEntry { api_version, kind, namespace, name, source, place, .. } = entry;
+        let ObjectEntry { action, evidence, changes, conflicts, beside, ignored, .. } = entry;
+        let ObjectEntry { warnings, error, reason, hint, outcome, readiness, is_moved, .. } = entry;
+        Self {
+            key: key(&api_version, &kind, namespace, name),
+            source,
+            place,
+            diff: ObjectDiff { action, evidence, changes, conflicts, beside, ignored },
+            messages: ObjectMessages { warnings, error, reason, hint },
+            run: ObjectRun { outcome, readiness, is_moved },
+            details: Details::default(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ObjectReport {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        ObjectEntry::deserialize(deserializer).map(Self::from)
+    }
+}

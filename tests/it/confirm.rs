@@ -224,6 +224,9 @@ fn a_no_beside_a_kept_member_is_told_as_what_it_is() {
     std::fs::remove_file(ws.folder().join("keep.yaml")).unwrap();
     ws.scale("deployment/web", 5);
     let run = typing(&ws, "n\n").reconcile([&["apply", "--confirm"][..], &set].concat()).exits_with(1);
-    assert!(run.stdout.contains("nothing was applied: 1 to update, 1 kept; 0 in sync"), "{run}");
+    assert!(
+        run.stdout.contains("nothing was applied: 1 to update: changed in the cluster; 1 kept; 0 in sync"),
+        "{run}"
+    );
     assert_eq!(replicas(&ws), 5);
 }

@@ -130,7 +130,7 @@ fn each_context_is_compared_and_one_that_is_down_hides_nothing() {
         "# eu (https",
         "# us (https",
         "# down (https",
-        "3 contexts: 1 unreachable, 1 with drift, 1 without differences",
+        "3 contexts: 1 unreachable, 1 with changes, 1 without differences",
     ]
     .iter()
     .map(|text| run.stdout.find(text).unwrap_or_else(|| panic!("no `{text}` in {run}")))

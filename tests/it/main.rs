@@ -72,6 +72,7 @@ mod secrets;
 mod shards;
 mod sharp_edges;
 mod shells;
+mod sides;
 mod snapshot;
 mod soak;
 mod soundness;

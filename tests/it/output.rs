@@ -49,6 +49,7 @@ fn the_report_has_the_fields_of_the_contract() {
         "replace",
         "delete",
         "unknown",
+        "sides",
         "proven",
         "conflict",
         "adopted",
@@ -62,8 +63,19 @@ fn the_report_has_the_fields_of_the_contract() {
     assert_eq!(report["errors"], json!([]));
 
     let web = run.object("Deployment", "web");
-    let fields =
-        ["apiVersion", "kind", "namespace", "name", "source", "action", "evidence", "changes", "conflicts", "warnings"];
+    let fields = [
+        "apiVersion",
+        "kind",
+        "namespace",
+        "name",
+        "source",
+        "action",
+        "evidence",
+        "side",
+        "changes",
+        "conflicts",
+        "warnings",
+    ];
     assert_eq!(keys(web), fields.into());
     assert_eq!((&web["source"]["file"], &web["source"]["line"]), (&json!("./web.yaml"), &json!(2)));
     assert_eq!((&web["action"], &web["evidence"]), (&json!("update"), &json!("server")));
@@ -333,7 +345,10 @@ fn the_summary_alone_and_the_order_are_flags() {
     let ws = mixed();
     let summary = ws.reconcile(["diff", "-f", ".", "--summary"]).exits_with(4);
     assert_eq!(summary.stdout.lines().count(), 1, "{summary}");
-    assert!(summary.stdout.starts_with("1 to create, 1 to update, 1 not compared"), "{summary}");
+    assert!(
+        summary.stdout.starts_with("1 to create; 1 to update: changed in the cluster; 1 not compared"),
+        "{summary}"
+    );
     let first = |order: &str| {
         let run = ws.reconcile(["diff", "-f", ".", "--sort", order]).exits_with(4);
         let heads: Vec<char> =

@@ -41,10 +41,7 @@ fn suite(section: &Section<'_>, view: &View) -> TestSuite {
 
 fn case_of_run(report: &Report, errors: &[Finding<'_>]) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    status
-        .set_type("run")
-        .set_message(text(verdict(report.verdict, report.command).sentence))
-        .set_description(lines(errors));
+    status.set_type("run").set_message(text(verdict(report).sentence)).set_description(lines(errors));
     let mut case = TestCase::new("the run as a whole", status);
     case.set_classname("kubectl reconcile");
     case

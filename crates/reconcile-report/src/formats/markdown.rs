@@ -25,11 +25,8 @@ const LINES: usize = 200;
 pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let sections = report.sections();
     let mut comment = Comment::default();
-    let title = format!(
-        "### kubectl reconcile {}: {}\n",
-        describe::command(report.command()),
-        verdict(report.verdict(), report.command()).sentence
-    );
+    let title =
+        format!("### kubectl reconcile {}: {}\n", describe::command(report.command()), verdict(report).sentence);
     comment.push(&title);
     for warning in report.general_warnings() {
         comment.push(&format!("\n- {}\n", code(&describe::message(warning))));
@@ -51,7 +48,7 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
 fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     let report = section.report;
     let result = describe::result(report);
-    if section.context.is_some() || result != verdict(report.verdict, report.command).sentence {
+    if section.context.is_some() || result != verdict(report).sentence {
         comment.push(&format!("\n{}\n", sentence(&result)));
     }
     for found in of_run(section) {

@@ -36,6 +36,7 @@ fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usi
     ] {
         summary[name] = json!(0);
     }
+    summary["sides"] = json!({"manifest": 0, "cluster": 0, "either": 0, "both": 0});
     let mut report = json!({
         "apiVersion": "kubectl-reconcile/v1", "kind": "Report", "command": "diff", "verdict": verdict, "exitCode": code,
         "cluster": {"context": "prod", "server": "https://prod"}, "summary": summary,

@@ -2,6 +2,8 @@
 
 use reconcile_core::compare::Class;
 
+use super::side::Side;
+
 /// The classes, the first in rules and lists the ones that matter most.
 pub static CLASSES: [ClassInfo; 11] = [
     ClassInfo {
@@ -137,17 +139,6 @@ pub struct ClassInfo {
     pub why: Why,
     /// The same in fewer words, for a note beside the value, its sign and its headline.
     pub note: Why,
-}
-
-/// The side of a difference that changed, as far as that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The manifest.
-    Manifest,
-    /// The live object.
-    Cluster,
-    /// One of them: the records of the cluster do not tell which.
-    Either,
 }
 
 /// The level of a finding.

@@ -5,6 +5,7 @@ use serde::{Deserialize as _, Deserializer};
 
 use super::classes::ClassInfo;
 use super::object::ObjectReport;
+use super::side::Side;
 
 /// A kind of difference that can make a `diff` fail, as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +20,16 @@ pub enum FailClass {
     UnmanagedObjects,
     /// Changes of this class.
     Of(Class),
+    /// Changes of this side.
+    From(Side),
 }
 
 /// All kinds of differences that can be named.
-pub static FAIL_CLASSES: [FailClass; 15] = [
+pub static FAIL_CLASSES: [FailClass; 18] = [
     FailClass::Drift,
+    FailClass::From(Side::Manifest),
+    FailClass::From(Side::Cluster),
+    FailClass::From(Side::Either),
     FailClass::Manual,
     FailClass::Of(Class::Missing),
     FailClass::Of(Class::Pending),
@@ -56,6 +62,10 @@ impl FailClass {
             Self::Replace => "replace",
             Self::UnmanagedObjects => "unmanagedObjects",
             Self::Of(class) => ClassInfo::of(class).id,
+            Self::From(Side::Manifest) => "manifest",
+            Self::From(Side::Cluster) => "cluster",
+            Self::From(Side::Either) => "either",
+            Self::From(Side::Both) => "both",
         }
     }
 
@@ -68,6 +78,10 @@ impl FailClass {
             Self::Replace => "Objects that would have to be replaced",
             Self::UnmanagedObjects => "Objects that `--report-unmanaged` finds",
             Self::Of(class) => ClassInfo::of(class).fields,
+            Self::From(Side::Manifest) => "Changes of the manifests: pending, pruned",
+            Self::From(Side::Cluster) => "Changes in the cluster: changedByOther, conflict, reordered",
+            Self::From(Side::Either) => "Differences of which nobody records the side: missing, absent",
+            Self::From(Side::Both) => "Changes of both sides",
         }
     }
 
@@ -86,6 +100,7 @@ impl FailClass {
             // These are not objects of the manifests.
             Self::UnmanagedObjects => false,
             Self::Of(class) => object.diff.changes.iter().any(|change| change.class == class),
+            Self::From(side) => object.diff.changes.iter().any(|change| ClassInfo::of(change.class).side == Some(side)),
         }
     }
 }

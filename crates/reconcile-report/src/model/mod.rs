@@ -14,13 +14,14 @@ mod read_diagnostic;
 mod read_object;
 pub(crate) mod report;
 mod sections;
+mod side;
 mod summary;
 pub(crate) mod tally;
 mod unmanaged;
 mod verdict;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
-pub use classes::{CLASSES, ClassInfo, Level, Side, Why};
+pub use classes::{CLASSES, ClassInfo, Level, Why};
 pub use command::Command;
 pub use configuration::ConfigurationInfo;
 pub use contexts::{ContextReport, ContextsSummary, Reports};
@@ -29,6 +30,7 @@ pub use gate::{FAIL_CLASSES, FailClass, FailOn};
 pub use object::{ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
 pub use report::{ClusterInfo, Report};
 pub use sections::{Section, Sections};
+pub use side::{Side, SideCounts};
 pub use summary::{ReadinessCounts, Summary};
 pub use unmanaged::UnmanagedObject;
 pub use verdict::{

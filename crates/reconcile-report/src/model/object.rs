@@ -17,6 +17,7 @@ use structured_merge::{FieldPath, ObjectKey};
 
 use super::diagnostic;
 use super::diagnostic::ObjectError;
+use super::side::Side;
 use super::unmanaged::{self, UnmanagedObject};
 
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
@@ -58,6 +59,9 @@ pub struct ObjectDiff {
     /// The evidence for the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// The side that changed; absent without drift.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
     /// The differences.
     pub changes: Vec<FieldChange>,
     /// Fields of the manifest that other managers own.
@@ -151,7 +155,7 @@ impl ObjectReport {
             key: key.clone(),
             source: None,
             place: None,
-            diff: ObjectDiff { action, evidence, changes, conflicts, beside, ignored },
+            diff: ObjectDiff { action, evidence, side: None, changes, conflicts, beside, ignored },
             messages: ObjectMessages::default(),
             run: ObjectRun::default(),
             details: Details::default(),
@@ -170,6 +174,7 @@ impl ObjectReport {
             ObjectVerdict::Kept { reason } => report.messages.reason = Some(reason),
             ObjectVerdict::Unknown(diagnostic) => report.messages.error = Some(diagnostic),
         }
+        report.diff.side = Side::of(&report.diff.changes);
         report
     }
 
@@ -210,7 +215,8 @@ impl ObjectReport {
         let TurnResult { outcome, error, reason, hint, notes, new_verdict } = turn;
         if let Some(verdict) = new_verdict {
             let Self { diff: new, details, .. } = Self::unwanted(&self.key, (**verdict).clone());
-            (self.diff.action, self.diff.changes, self.diff.conflicts) = (new.action, new.changes, new.conflicts);
+            (self.diff.action, self.diff.side) = (new.action, new.side);
+            (self.diff.changes, self.diff.conflicts) = (new.changes, new.conflicts);
             self.details.versions = details.versions;
             self.run.is_moved = true;
         }

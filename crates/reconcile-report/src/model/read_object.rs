@@ -11,6 +11,7 @@ use structured_merge::FieldPath;
 use super::key::key;
 use super::object::{Details, ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
 use super::read_diagnostic;
+use super::side::Side;
 
 /// The fields of an object, as the JSON has them.
 #[derive(Deserialize)]
@@ -24,6 +25,9 @@ struct ObjectEntry {
     place: Option<usize>,
     action: Action,
     evidence: Option<Evidence>,
+    /// That of the changes, whatever the report says.
+    #[serde(rename = "side")]
+    _side: Option<Side>,
     changes: Vec<FieldChange>,
     conflicts: Vec<Conflict>,
     #[serde(default, deserialize_with = "paths_of")]
@@ -50,7 +54,7 @@ impl From<ObjectEntry> for ObjectReport {
             key: key(&api_version, &kind, namespace, name),
             source,
             place,
-            diff: ObjectDiff { action, evidence, changes, conflicts, beside, ignored },
+            diff: ObjectDiff { action, evidence, side: Side::of(&changes), changes, conflicts, beside, ignored },
             messages: ObjectMessages { warnings, error, reason, hint },
             run: ObjectRun { outcome, readiness, is_moved },
             details: Details::default(),

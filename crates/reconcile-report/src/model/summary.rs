@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::object::ObjectReport;
+use super::side::SideCounts;
 
 /// Counts of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -23,6 +24,9 @@ pub struct Summary {
     pub delete: usize,
     /// Not compared.
     pub unknown: usize,
+    /// Those that differ, by the side that changed.
+    #[serde(default)]
+    pub sides: SideCounts,
     /// In sync, proven without asking the server.
     pub proven: usize,
     /// With fields in conflict with other managers.
@@ -74,6 +78,7 @@ impl Summary {
             replace,
             delete,
             unknown,
+            sides,
             proven,
             conflict,
             adopted,
@@ -91,6 +96,7 @@ impl Summary {
         self.replace = self.replace.saturating_add(*replace);
         self.delete = self.delete.saturating_add(*delete);
         self.unknown = self.unknown.saturating_add(*unknown);
+        self.sides.add(*sides);
         self.proven = self.proven.saturating_add(*proven);
         self.conflict = self.conflict.saturating_add(*conflict);
         self.adopted = self.adopted.saturating_add(*adopted);
@@ -117,6 +123,7 @@ impl Summary {
             replace: with(Action::Replace),
             delete: with(Action::Delete),
             unknown: with(Action::Unknown),
+            sides: SideCounts::of(objects.iter()),
             proven: count(&|object| object.diff.evidence == Some(Evidence::Proven)),
             conflict: count(&|object| !object.diff.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),

@@ -80,9 +80,7 @@ pub(crate) fn state(object: &ObjectReport) -> &'static str {
 /// The result of a run, without the details of the text's last line.
 pub(crate) fn result(report: &Report) -> String {
     let sentence = match report.command {
-        _ if report.objects.is_empty() && !report.errors.is_empty() => {
-            verdict(report.verdict, report.command).sentence.to_owned()
-        }
+        _ if report.objects.is_empty() && !report.errors.is_empty() => verdict(report).sentence.to_owned(),
         Command::Apply => sentence::done(report),
         Command::Status => sentence::ready(report),
         Command::Diff => sentence::to_do(&report.summary, &View::default()),

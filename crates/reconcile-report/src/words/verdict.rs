@@ -1,6 +1,6 @@
 //! Verdicts in words.
 
-use crate::{Command, Verdict};
+use crate::{Command, Sections, Verdict};
 
 /// A verdict in words.
 pub(crate) struct VerdictWords {
@@ -12,14 +12,18 @@ pub(crate) struct VerdictWords {
     pub of_context: &'static str,
 }
 
-/// Returns the words for a verdict.
-pub(crate) fn verdict(verdict: Verdict, command: Command) -> VerdictWords {
+/// Returns the words for the result of a report, or of those of several contexts. Differences are drift if something changed in
+/// the cluster; changes of the manifests alone, as in a pull request, are changes.
+pub(crate) fn verdict<R: Sections + ?Sized>(report: &R) -> VerdictWords {
+    let (verdict, command) = (report.verdict(), report.command());
     let words = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
+    let is_drift = || report.sections().iter().any(|section| section.report.summary.sides.has_cluster());
     match verdict {
         Verdict::InSync if command == Command::Status => words("Ready", "in sync", "ready"),
         Verdict::InSync => words("In sync", "in sync", "without differences"),
         Verdict::Applied => words("Applied", "applied", "applied"),
-        Verdict::Drift => words("Drift", "drift", "with drift"),
+        Verdict::Drift if is_drift() => words("Drift", "drift", "with drift"),
+        Verdict::Drift => words("Changes", "changes", "with changes"),
         Verdict::NotReady => words("Not ready", "not ready", "not ready"),
         Verdict::Unreachable => words("Unreachable", "the cluster cannot be reached", "unreachable"),
         Verdict::Incomplete => words("Incomplete", "incomplete", "incomplete"),

@@ -43,7 +43,7 @@ fn render_within(report: &Report, view: &View, limits: Limits) -> String {
     let objects = Objects { numbers: facets.numbers(), limits, view };
     let section = Section { report, number: 0 };
     let mut header = Markup::default();
-    let title = verdict(report.verdict, report.command).heading;
+    let title = verdict(report).heading;
     header.element("<h1", title, "</h1>").element("<p", &section::result(report), "</p>");
     facts(&mut header, report);
     let mut body = Markup::default();
@@ -59,7 +59,7 @@ pub fn render_all(reports: &Reports, view: &View) -> String {
     let facets = Facets::of(reports.contexts.iter().flat_map(|one| &one.report.objects));
     let objects = Objects { numbers: facets.numbers(), limits: Limits::of(view), view };
     let mut header = Markup::default();
-    let heading = verdict(reports.verdict, reports.command).heading;
+    let heading = verdict(reports).heading;
     header.element("<h1", heading, "</h1>").element("<p", &crate::formats::text::matrix::totals(reports), "</p>");
     let mut body = Markup::default();
     section::warnings(&mut body, &reports.warnings);

@@ -133,7 +133,7 @@ fn the_page_loads_nothing_and_runs_only_its_own_script() {
 fn an_object_says_what_the_text_says() {
     let page = page(vec![changed("web", vec![change("level", json!("debug one"), json!("debug two"))]), in_sync("db")]);
     let expected = [
-        "<h1>Drift</h1><p>1 to update; 1 in sync</p>",
+        "<h1>Drift</h1><p>1 to update: changed in the cluster; 1 in sync</p>",
         "aria-hidden=\"true\">~</span>",
         "<span class=\"ns\">shop/</span>web</span>",
         "<span class=\"src\">web.yaml:3</span>",

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use reconcile_core::text::width;
 
 use super::whole as section;
+use crate::model::tally::tally;
 use crate::words::label::{Label, label};
 use crate::words::number::grouped;
 use crate::words::sentence::counted;
@@ -79,19 +80,15 @@ pub(crate) fn is_stopped(report: &Report) -> bool {
 #[must_use]
 pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
     let why = report.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
-    line(Role::Error, format!("{}{why}", verdict(report.verdict, report.command).of_context))
+    line(Role::Error, format!("{}{why}", verdict(report).of_context))
 }
 
 /// `3 contexts: 1 with drift, 1 in sync, 1 unreachable`
 pub(crate) fn totals(reports: &Reports) -> String {
-    let verdicts: Vec<(usize, &str)> = reports
-        .summary
-        .verdicts
-        .iter()
-        .rev()
-        .map(|(one, count)| (*count, verdict(*one, reports.command).of_context))
-        .collect();
-    format!("{} contexts: {}", reports.summary.contexts, counted(&verdicts))
+    let results = reports.contexts.iter().map(|one| (one.report.verdict, verdict(&one.report).of_context));
+    let results: Vec<(usize, &str)> =
+        tally(results).into_iter().rev().map(|((_, words), count)| (count, words)).collect();
+    format!("{} contexts: {}", reports.summary.contexts, counted(&results))
 }
 
 /// One object in all contexts.

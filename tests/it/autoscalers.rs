@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{ControlPlane, Replaced, Workspace, wait_until};
+use crate::control_plane::{ControlPlane, Replaced, Workspace, base64, wait_until};
 use crate::manifests::WEB;
 
 const AUTOSCALER: &str = "
@@ -144,6 +144,43 @@ fn a_certificate_authority_that_is_injected_is_not_drift() {
     inject("kubectl-patch", "Qw==");
     ws.reconcile(["diff", "-f", "."]).exits_with(1);
     ws.delete(&format!("validatingwebhookconfiguration/{name}"));
+}
+
+/// The name of a field manager is anybody's choice, so it does not decide whom the API server trusts.
+#[test]
+fn a_certificate_authority_that_the_manifest_sets_is_compared_unless_it_asks_for_injection() {
+    let ws = Workspace::new();
+    let name = format!("pinned-{}", ws.namespace());
+    let hook = |annotations: &str| {
+        format!(
+            "{{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration,
+            metadata: {{name: {name}, annotations: {{{annotations}}}}},
+            webhooks: [{{name: a.example.com, clientConfig: {{url: 'https://localhost/', caBundle: {}}}, failurePolicy: Ignore,
+            sideEffects: None, admissionReviewVersions: [v1], rules: [], matchPolicy: Exact}}]}}",
+            bundle("ours")
+        )
+    };
+    ws.write("hook.yaml", &hook(""));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let patch =
+        json!({"webhooks": [{"name": "a.example.com", "clientConfig": {"caBundle": bundle("theirs")}}]}).to_string();
+    let object = format!("validatingwebhookconfiguration/{name}");
+    ws.kubectl(["patch", &object, "--type=strategic", "--field-manager=cainjector", "-p", &patch]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(
+        diff.changes("ValidatingWebhookConfiguration", &name),
+        ["conflict webhooks[name=a.example.com].clientConfig.caBundle"]
+    );
+    ws.write("hook.yaml", &hook("cert-manager.io/inject-ca-from: shop/serving"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert_eq!(diff.object("ValidatingWebhookConfiguration", &name)["ignored"][0]["rule"], "built in", "{diff}");
+    ws.delete(&object);
+}
+
+/// A bundle that has the form of a certificate, which is all that the API server looks at here.
+fn bundle(text: &str) -> String {
+    base64(format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", base64(text.as_bytes())).as_bytes())
 }
 
 /// The kinds of KEDA and of the vertical autoscaler, as far as they matter here.

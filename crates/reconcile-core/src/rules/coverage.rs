@@ -102,7 +102,7 @@ impl IgnoreRules {
                 if rule.managers.is_empty() {
                     cover(&mut coverage, &rule.fields, rule_ref, subject);
                 } else {
-                    cover_owned(&mut coverage, &rule.fields, &rule.managers, rule_ref, subject);
+                    cover_owned(&mut coverage, &rule.fields, &rule.managers, rule_ref, subject, |_| true);
                 }
             }
         }
@@ -126,22 +126,25 @@ fn cover_others(coverage: &mut Coverage, autoscalers: &Autoscalers, subject: Sub
         if managers.is_empty() {
             cover(coverage, &fields, rule, subject);
         } else {
-            cover_owned(coverage, &fields, &managers, rule, subject);
+            cover_owned(coverage, &fields, &managers, rule, subject, |_| true);
         }
     }
     for (index, built_in) in BUILT_IN.iter().enumerate().filter(|(_, built_in)| built_in.is_for(subject.key)) {
         let (fields, managers) = built_in.fields();
-        cover_owned(coverage, &fields, &managers, RuleRef::BuiltIn(index), subject);
+        let is_left = |value: Option<&Value>| built_in.is_left_to_it(subject.manifest, value);
+        cover_owned(coverage, &fields, &managers, RuleRef::BuiltIn(index), subject, is_left);
     }
 }
 
-/// Covers the fields of a rule that one of its managers owns: at the field, above it as a whole, or below it.
+/// Covers the fields of a rule that one of its managers owns: at the field, above it as a whole, or below it. `covers` decides by
+/// the value that the manifest has there.
 fn cover_owned(
     coverage: &mut Coverage,
     fields: &[FieldPattern],
     managers: &[Glob],
     rule: RuleRef,
     subject: Subject<'_>,
+    covers: impl Fn(Option<&Value>) -> bool,
 ) {
     let is_named = |manager: &str| managers.iter().any(|glob| glob.matches(manager));
     let entries = subject.live.into_iter().flat_map(|live| live.owners.entries());
@@ -158,7 +161,9 @@ fn cover_owned(
             manifest: manifest.as_mut().and_then(|manifest| manifest.value(path)),
             live: live.as_mut().and_then(|live| live.value(path)),
         };
-        coverage.add(path.clone(), rule, at);
+        if covers(at.manifest) {
+            coverage.add(path.clone(), rule, at);
+        }
     };
     if fields.is_empty() {
         return leaves.iter().for_each(add);

@@ -1,6 +1,7 @@
-//! `--suggest-ignores`: a configuration with rules that hide exactly the drift of a report.
+//! `--suggest-ignores`: a configuration with rules that hide exactly the drift of a report. A difference that a rule would not hide
+//! alone is named in a comment instead.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use reconcile_report::{ObjectReport, Report, why, why_without_fields};
@@ -47,9 +48,11 @@ fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> 
     };
     let mut groups: BTreeMap<(Vec<String>, String), Vec<FieldPattern>> = BTreeMap::new();
     for change in object.diff.changes.iter().filter(|change| change.class.is_drift()) {
-        match field(change) {
-            Some(field) => groups.entry((managers(&change.managers), reason(change))).or_default().push(field),
-            None => notes.push(format!("{key}: {}: a rule cannot hide this", change.path)),
+        let path = &change.path;
+        match (field(change), managers(&change.managers)) {
+            (Some(field), Ok(managers)) => groups.entry((managers, reason(change))).or_default().push(field),
+            (None, _) => notes.push(format!("{key}: {path}: a rule cannot hide this")),
+            (_, Err(reason)) => notes.push(format!("{key}: {path}: {reason}")),
         }
     }
     let rule = |(managers, reason): &(Vec<String>, String), fields: &[FieldPattern]| IgnoreRule {
@@ -87,14 +90,18 @@ fn field(change: &FieldChange) -> Option<FieldPattern> {
     FieldPattern::parse(&text).ok()
 }
 
-/// The managers that a rule is narrowed to, so that a change by another one is still reported. Not narrowed if a name is not
-/// literal.
-fn managers(owners: &[Owner]) -> Vec<String> {
-    let is_plain = |name: &str| !name.is_empty() && name.len() <= MAX_MANAGER && !name.contains('*');
-    let mut names: Vec<String> = owners.iter().map(|owner| owner.manager.clone()).collect();
-    names.sort();
-    names.dedup();
-    if names.len() <= MAX_FIELDS && names.iter().all(|name| is_plain(name)) { names } else { Vec::new() }
+/// The managers that a rule is narrowed to, so that a change by another one is still reported; none for a field that nobody else
+/// owns. Returns the reason for which a rule cannot be narrowed to them: without them, it would hide the changes of everybody.
+fn managers(owners: &[Owner]) -> Result<Vec<String>, String> {
+    let is_literal = |name: &&String| !name.is_empty() && name.len() <= MAX_MANAGER && Glob::new(name).is_literal();
+    let names: BTreeSet<String> = owners.iter().map(|owner| owner.manager.clone()).collect();
+    if let Some(name) = names.iter().find(|name| !is_literal(name)) {
+        return Err(format!("a rule cannot name the field manager `{name}`"));
+    }
+    if names.len() > MAX_FIELDS {
+        return Err(format!("a rule cannot name its {} field managers", names.len()));
+    }
+    Ok(names.into_iter().collect())
 }
 
 fn reason(change: &FieldChange) -> String {
@@ -104,4 +111,112 @@ fn reason(change: &FieldChange) -> String {
     };
     let reason = why(change, |managers| managers.iter().map(owner).collect::<Vec<_>>().join(", "));
     if reason.is_empty() { "differs from the manifest".to_owned() } else { reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict};
+    use reconcile_core::rules::{Autoscalers, Subject};
+    use reconcile_report::{Command, FailOn};
+    use serde_json::{Value, json};
+    use structured_merge::{FieldPath, GroupVersionKind, ManagedObject, Op, Operation, builtin};
+
+    use super::*;
+
+    /// The field of a ConfigMap, and the managers that changed it.
+    fn report(key: &ObjectKey, path: &FieldPath, managers: &[String]) -> Report {
+        let owner = |manager: &String| Owner {
+            manager: manager.clone(),
+            operation: Operation::Update,
+            subresource: String::new(),
+            time: None,
+            manual: false,
+        };
+        let change = FieldChange {
+            path: path.clone(),
+            op: Op::Change,
+            class: Class::ChangedByOther,
+            live: Some(json!("theirs")),
+            desired: Some(json!("ours")),
+            managers: managers.iter().map(owner).collect(),
+            defaulted: Vec::new(),
+        };
+        let fields = FieldDiff { changes: vec![change], ..FieldDiff::none(Evidence::Server) };
+        let object = ObjectReport::unwanted(key, ObjectVerdict::Update(fields));
+        Report::compared(Command::Diff, vec![object], &FailOn::default())
+    }
+
+    /// An object in which a manager owns both fields.
+    fn live(path: &FieldPath, other: &FieldPath, manager: &str) -> Value {
+        let names = [path, other].map(|path| match path.elements() {
+            [_, structured_merge::PathElement::Field(name)] => name.clone(),
+            elements => panic!("{elements:?}"),
+        });
+        let (mut data, mut fields) = (serde_json::Map::new(), serde_json::Map::new());
+        for name in names {
+            fields.insert(format!("f:{name}"), json!({}));
+            data.insert(name, json!("theirs"));
+        }
+        let entry = json!({"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:data": fields}});
+        json!({"metadata": {"managedFields": [entry]}, "data": data})
+    }
+
+    fn map(name: &str) -> ObjectKey {
+        let gvk = GroupVersionKind::new("v1", "ConfigMap");
+        ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() }
+    }
+
+    /// The paths that the rules cover in an object.
+    fn covered(rules: &IgnoreRules, key: &ObjectKey, live: &Value) -> Vec<FieldPath> {
+        let live = ManagedObject::new(live.clone(), "us");
+        let schema = builtin().object(&key.gvk).unwrap();
+        let subject = Subject { key, manifest: None, live: Some(&live), schema };
+        rules.coverage(subject, &[], &Autoscalers::default()).iter().map(|(path, _)| path.clone()).collect()
+    }
+
+    const HOSTILE: &str = r#"[a*b?\[\]{}"'#:, .=/\\ü-]{1,6}"#;
+
+    proptest! {
+        #[test]
+        fn a_rule_hides_its_difference_and_no_other_field_manager_or_object(
+            name in HOSTILE,
+            other in HOSTILE,
+            managers in prop::collection::btree_set(HOSTILE, 1..4),
+            stranger in HOSTILE,
+        ) {
+            prop_assume!(name != other && !managers.contains(&stranger));
+            let managers: Vec<String> = managers.into_iter().collect();
+            let [path, other] = [&name, &other].map(|name| FieldPath::of(&["data", name]));
+            let text = suggestion(
+                &Configuration::default(), &IgnoreRules::default(), &report(&map("web"), &path, &managers),
+            );
+            let read = Configuration::parse(&"c.yaml".into(), text.clone().into_bytes()).expect(&text);
+            let (rules, _) = IgnoreRules::in_force(read.ignore, jiff::Timestamp::UNIX_EPOCH);
+            if managers.iter().any(|manager| manager.contains('*')) {
+                prop_assert!(rules.is_empty(), "{text}");
+                prop_assert!(text.starts_with("# Not covered: ConfigMap shop/web: data"), "{text}");
+                return Ok(());
+            }
+            for manager in &managers {
+                let live = live(&path, &other, manager);
+                prop_assert_eq!(covered(&rules, &map("web"), &live), [path.clone()], "{}", text);
+                prop_assert!(covered(&rules, &map("api"), &live).is_empty(), "{text}");
+            }
+            prop_assert!(covered(&rules, &map("web"), &live(&path, &other, &stranger)).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_manager_whose_name_is_a_glob_is_named_in_a_comment() {
+        let path = FieldPath::of(&["data", "a"]);
+        let report = report(&map("web"), &path, &["*".to_owned()]);
+        let text = suggestion(&Configuration::default(), &IgnoreRules::default(), &report);
+        assert_eq!(
+            text,
+            "# Not covered: ConfigMap shop/web: data.a: a rule cannot name the field manager `*`\n\
+             apiVersion: kubectl-reconcile/v1\nkind: Config\n"
+        );
+    }
 }

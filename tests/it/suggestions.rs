@@ -64,6 +64,21 @@ fn the_suggested_rules_hide_exactly_the_drift() {
     assert_eq!(again.changes("ConfigMap", "settings"), ["conflict metadata.labels[\"example.com/tier\"]"]);
 }
 
+/// Anybody who may write the object chooses the name of the field manager.
+#[test]
+fn a_manager_that_would_match_everybody_gets_no_rule() {
+    let ws = Workspace::new();
+    ws.write("shop.yaml", MANIFESTS);
+    ws.reconcile(["apply", "-f", "shop.yaml"]).exits_with(0);
+    ws.patch_as("*", "configmap/settings", &json!({"data": {"a": "2"}}));
+    let suggested = ws.reconcile(["diff", "-f", "shop.yaml", "--suggest-ignores"]).exits_with(1);
+    let note = format!(
+        "# Not covered: ConfigMap {}/settings: data.a: a rule cannot name the field manager `*`\n",
+        ws.namespace()
+    );
+    assert!(suggested.stdout.starts_with(&note) && !suggested.stdout.contains("ignore:"), "{suggested}");
+}
+
 #[test]
 fn what_is_in_force_stays_and_what_no_rule_can_hide_is_named() {
     let ws = drifted();

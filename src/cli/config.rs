@@ -46,7 +46,7 @@ pub struct ConfigArgs {
     /// in the working directory
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
     pub config: Option<PathBuf>,
-    /// Use no configuration file
+    /// Use no configuration file, and ignore no fields that manifests name in annotations
     #[arg(long)]
     pub no_config: bool,
 }

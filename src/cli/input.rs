@@ -26,9 +26,20 @@ pub struct InputArgs {
     /// Succeed even if no object is found or selected
     #[arg(long)]
     pub allow_empty: bool,
+    /// Compare the fields that manifests name in the annotation `kubectl-reconcile/ignore` as well; part of `--no-config`
+    #[arg(long, help_heading = "Configuration")]
+    pub no_ignore_annotations: bool,
     /// Flags that choose the configuration
     #[command(flatten)]
     pub config: ConfigArgs,
+}
+
+impl InputArgs {
+    /// Returns true if manifests may name fields of their objects to ignore.
+    #[must_use]
+    pub fn respects_annotations(&self) -> bool {
+        !self.no_ignore_annotations && !self.config.no_config
+    }
 }
 
 /// `--validate`

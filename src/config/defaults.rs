@@ -1,6 +1,4 @@
-//! `defaults:`, flags as if they were typed. The file may come with a change that somebody proposes, so it may set how a run
-//! compares and what it shows, but never which cluster it talks to, which fields it takes from other managers, what it deletes,
-//! or whether it can fail.
+//! `defaults:`, flags as if they were typed, as far as [`settable`](super::settable) allows them.
 
 use std::ffi::OsString;
 
@@ -8,98 +6,10 @@ use clap::{Arg, ArgAction, Command, CommandFactory as _};
 use serde_json::Value;
 
 use super::file::{File, Node};
+use super::settable::{Default, FLAGS};
 use crate::cli::Cli;
 use reconcile_core::diagnostic::Location;
 use reconcile_core::text::{one_line, similar};
-
-/// The values that a configuration may give a flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Default {
-    /// Any value of the flag.
-    Any,
-    /// Only these values, for this reason.
-    Only(&'static [&'static str], &'static str),
-    /// No value, for this reason.
-    Never(&'static str),
-}
-
-const CLUSTER: &str = "the cluster and the credentials belong to the person who runs the command";
-const CONFIGURED: &str = "a configuration cannot choose the configuration";
-const COMMAND: &str = "a configuration cannot choose what a command does";
-const DELETES: &str = "a proposed change could delete objects with it";
-const INPUT: &str = "a configuration cannot choose the input";
-const PASSES: &str = "a proposed change could hide drift with it";
-const TAKES: &str = "it takes fields from other managers";
-const WRITES: &str = "a proposed change could write files with it";
-
-/// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 65] = [
-    ("adopt", Default::Never(TAKES)),
-    ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
-    ("apply", Default::Never(COMMAND)),
-    ("applyset", Default::Never(DELETES)),
-    ("applyset-recover", Default::Never(DELETES)),
-    ("as", Default::Never(CLUSTER)),
-    ("as-group", Default::Never(CLUSTER)),
-    ("as-uid", Default::Never(CLUSTER)),
-    ("as-user-extra", Default::Never(CLUSTER)),
-    ("autoscalers", Default::Any),
-    ("by-name", Default::Never(COMMAND)),
-    ("cache-dir", Default::Never(WRITES)),
-    ("certificate-authority", Default::Never(CLUSTER)),
-    ("client-certificate", Default::Never(CLUSTER)),
-    ("client-key", Default::Never(CLUSTER)),
-    ("cluster", Default::Never(CLUSTER)),
-    ("color", Default::Any),
-    ("config", Default::Never(CONFIGURED)),
-    ("confirm", Default::Any),
-    ("context", Default::Never(CLUSTER)),
-    ("disable-compression", Default::Any),
-    ("dry-run", Default::Never(COMMAND)),
-    ("evidence", Default::Any),
-    ("exit-zero", Default::Never(PASSES)),
-    ("explain-ignores", Default::Any),
-    ("fail-on", Default::Any),
-    ("field-manager", Default::Never("it decides whose fields an apply may change and remove")),
-    ("file", Default::Never(WRITES)),
-    ("filename", Default::Never(INPUT)),
-    ("for", Default::Never(COMMAND)),
-    ("force-conflicts", Default::Only(&["manual", "none"], TAKES)),
-    ("full", Default::Any),
-    ("include-secrets", Default::Never("a proposed change could write Secrets with it")),
-    ("insecure-skip-tls-verify", Default::Never(CLUSTER)),
-    ("kubeconfig", Default::Never(CLUSTER)),
-    ("kustomize", Default::Never(INPUT)),
-    ("live", Default::Never("a proposed change could replace the cluster with a file")),
-    ("name", Default::Never(COMMAND)),
-    ("namespace", Default::Any),
-    ("no-config", Default::Never(CONFIGURED)),
-    ("no-pager", Default::Any),
-    ("output", Default::Only(&["text", "name", "json"], WRITES)),
-    ("prune", Default::Never(DELETES)),
-    ("quiet", Default::Any),
-    ("recursive", Default::Any),
-    ("relative-time", Default::Any),
-    ("replace", Default::Only(&["never"], "a replacement deletes the object")),
-    ("report-unmanaged", Default::Any),
-    ("request-timeout", Default::Any),
-    ("selector", Default::Never(PASSES)),
-    ("server", Default::Never(CLUSTER)),
-    ("shard", Default::Never(PASSES)),
-    ("show-unmanaged", Default::Any),
-    ("sort", Default::Any),
-    ("strict-ownership", Default::Any),
-    ("suggest-ignores", Default::Never(COMMAND)),
-    ("summary", Default::Any),
-    ("theme", Default::Any),
-    ("timeout", Default::Any),
-    ("tls-server-name", Default::Never(CLUSTER)),
-    ("token", Default::Never(CLUSTER)),
-    ("user", Default::Never(CLUSTER)),
-    ("v", Default::Any),
-    ("validate", Default::Any),
-    ("wait", Default::Any),
-];
 
 /// A flag with its value, as if it were typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,15 +59,11 @@ fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &Node<'_>) -> 
         file.of_value(node, format!("`--{flag}` needs a value here"), format!("write `{}`", example(&arg)));
         return None;
     }
+    if let Some((message, hint)) = default.refusal(flag, &values) {
+        file.of_value(node, message, hint);
+        return None;
+    }
     for value in values.iter().flatten() {
-        if let Default::Only(allowed, reason) = default
-            && !allowed.contains(&value.as_str())
-        {
-            let allowed = allowed.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ");
-            let message = format!("`defaults` cannot set `--{flag}` to `{}`: {reason}", one_line(value, 100));
-            file.of_value(node, message, format!("only {allowed} can be set here"));
-            return None;
-        }
         if let Err(reason) = check(&arg, value) {
             file.of_value(node, format!("`--{flag}`: {reason}"), format!("write `{}`", example(&arg)));
             return None;
@@ -253,22 +159,6 @@ pub(super) fn settable() -> Vec<(&'static str, Default, Arg)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A new flag is a decision: what may a configuration do with it?
-    #[test]
-    fn every_flag_is_decided_about() {
-        let program = Cli::command();
-        let readers = program
-            .get_subcommands()
-            .filter(|command| command.get_arguments().any(|arg| arg.get_long() == Some("filename")));
-        let mut flags: Vec<&str> =
-            readers.flat_map(Command::get_arguments).filter_map(Arg::get_long).filter(|long| *long != "help").collect();
-        flags.sort_unstable();
-        flags.dedup();
-        let decided: Vec<&str> = FLAGS.iter().map(|(flag, _)| *flag).collect();
-        assert_eq!(flags, decided);
-        assert!(FLAGS.is_sorted_by(|a, b| a.0 < b.0));
-    }
 
     #[test]
     fn values_that_can_be_set_are_values_of_the_flag() {

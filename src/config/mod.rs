@@ -11,6 +11,7 @@ mod found;
 mod ignore;
 mod readiness;
 mod schema;
+mod settable;
 mod suggestion;
 #[cfg(test)]
 mod tests;

@@ -6,8 +6,9 @@ use clap::{Arg, ArgAction};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-use super::defaults::{Default, is_list, settable};
+use super::defaults::{is_list, settable};
 use super::ignore::{ALIASES, OF_ARGO, SELECTORS};
+use super::settable::Default;
 
 /// Completes an ignore rule: the spellings of Argo CD and Flux, which are read and never written, and which keys it needs.
 pub(super) fn complete_rule(rule: &mut Schema) {
@@ -47,7 +48,9 @@ fn flag_schema(default: Default, arg: &Arg) -> Schema {
         Default::Only(values, _) => values.iter().map(|value| (*value).to_owned()).collect(),
         _ => arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect(),
     };
-    let is_switch = matches!(arg.get_action(), ArgAction::SetTrue) || known.iter().any(|value| value == "true");
+    let is_switch = matches!(arg.get_action(), ArgAction::SetTrue)
+        || matches!(default, Default::Switch(_))
+        || known.iter().any(|value| value == "true");
     let one = if is_switch {
         json_schema!({"type": "boolean"})
     } else if known.is_empty() {
@@ -55,7 +58,14 @@ fn flag_schema(default: Default, arg: &Arg) -> Schema {
     } else {
         json_schema!({"enum": known})
     };
-    let mut schema = if is_list(arg) { json_schema!({"anyOf": [one, {"type": "array", "items": one}]}) } else { one };
+    let mut schema = match default {
+        Default::Including(needed, _) => {
+            let list = json!({"type": "array", "items": one, "contains": {"const": needed}});
+            json_schema!({"anyOf": [{"const": needed}, list]})
+        }
+        _ if is_list(arg) && !is_switch => json_schema!({"anyOf": [one, {"type": "array", "items": one}]}),
+        _ => one,
+    };
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default().replace('\n', " ");
     schema.insert("description".to_owned(), help.into());
     schema

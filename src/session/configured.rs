@@ -123,7 +123,8 @@ impl Settings {
         if file.is_some() || annotated > 0 {
             // For a shard, it counts only together with the other shards.
             let unmatched = report.shard.and_then(|_| self.unmatched_places([&report]));
-            report.configuration = Some(ConfigurationInfo { file, rules: self.ignore.len(), annotated, unmatched });
+            let (rules, readiness_rules) = (self.ignore.len(), self.readiness.len());
+            report.configuration = Some(ConfigurationInfo { file, rules, readiness_rules, annotated, unmatched });
         }
         report
     }

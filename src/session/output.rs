@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 use reconcile_report::formats::{Format, Render, unified};
 use reconcile_report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sections, View, excerpt, plain};
-use reconcile_report::{Role, Styled};
+use reconcile_report::{ConfigurationInfo, Role, Section, Styled, left_alone};
 
 use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs};
 use crate::session::external_diff::ExternalDiff;
@@ -17,7 +17,10 @@ use crate::session::report_file::{Readers, ReportFile, is_stream};
 use crate::terminal::{self, Closed, Terminal};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
-use reconcile_core::text::io_reason;
+use reconcile_core::text::{io_reason, one_line};
+
+/// Longest remark on stderr, in characters.
+const REMARK: usize = 1_000;
 
 /// The requested reports, and the terminal.
 pub(crate) struct Output {
@@ -185,6 +188,7 @@ impl Output {
                 }
             }
         }
+        self.remark(report);
         for (file, error) in unwritten {
             print_diagnostics(&self.terminal, &[unwritable(&file, &error)]);
             code = code.max(EXIT_INVALID);
@@ -206,6 +210,24 @@ impl Output {
             print_diagnostics(&self.terminal, &[diagnostic]);
             EXIT_INVALID
         })
+    }
+
+    /// Names on stderr the rules in force, if no output of the run does, or if names alone are on stdout.
+    fn remark<R: Sections>(&self, report: &R) {
+        let is_text_on_stdout = |target: &OutputTarget| target.file.is_none() && target.format.is_text();
+        let says_it = |target: &OutputTarget| target.format.has_remarks && !is_text_on_stdout(target);
+        let is_names_alone = |target: &OutputTarget| target.file.is_none() && !target.format.has_remarks;
+        let is_said = self.shows_text() || self.targets.iter().any(says_it);
+        if is_said && !self.targets.iter().any(is_names_alone) {
+            return;
+        }
+        for Section { context, report } in report.sections() {
+            let has_rules = report.configuration.as_ref().is_some_and(ConfigurationInfo::has_rules);
+            if let Some(remark) = left_alone(report).filter(|_| has_rules) {
+                let context = context.map(|context| format!("{context}: ")).unwrap_or_default();
+                self.terminal.note(Role::Note, &one_line(&format!("{context}{remark}"), REMARK));
+            }
+        }
     }
 
     /// Prints progress on stderr, unless quiet.

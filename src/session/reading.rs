@@ -26,6 +26,7 @@ const TEXT_OF_A_THREAD: usize = 1 << 20;
 /// An input that was loaded and is being parsed.
 pub(crate) struct Reading {
     desired: JoinHandle<Result<DesiredSet, Vec<Diagnostic>>>,
+    respects_annotations: bool,
     terminal: Terminal,
 }
 
@@ -35,7 +36,7 @@ impl Reading {
         let options = options(args)?;
         let inputs = inputs(args, terminal).await?;
         let desired = spawn_blocking(move || gather(read_chunks(&inputs, options.validation), &options));
-        Ok(Self { desired, terminal: terminal.clone() })
+        Ok(Self { desired, respects_annotations: args.respects_annotations(), terminal: terminal.clone() })
     }
 
     /// The manifests; prints the warnings about them.
@@ -47,7 +48,7 @@ impl Reading {
         for warning in &desired.warnings {
             self.terminal.note(Role::Note, &format!("{}: {warning}", warning.severity));
         }
-        Ok(desired)
+        Ok(if self.respects_annotations { desired } else { desired.without_ignored_fields() })
     }
 
     /// The manifests, and the result of `other` work at the same time. An error in the input ends both, and is the one that is

@@ -1,10 +1,11 @@
 //! What a team settles in `.kubectl-reconcile.yaml`, where it is found, and that every report names it.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Workspace, program};
 
 /// What every configuration begins with.
 const CONFIG: &str = "apiVersion: kubectl-reconcile/v1\nkind: Config\n";
@@ -27,7 +28,7 @@ fn with(configuration: &str) -> Workspace {
 #[test]
 fn every_report_names_the_file_and_the_rules_in_force() {
     let ws = with(RULES);
-    let expected = json!({"file": "deploy/.kubectl-reconcile.yaml", "rules": 1, "annotated": 0});
+    let expected = json!({"file": "deploy/.kubectl-reconcile.yaml", "rules": 1, "readinessRules": 0, "annotated": 0});
     let diff = ws.reconcile(["diff", "-f", "deploy", "-o", "json"]).exits_with(1);
     assert_eq!(diff.report()["configuration"], expected);
     let expired = "deploy/.kubectl-reconcile.yaml:5:3: this ignore rule expired on 2020-01-31 and is no longer applied: \
@@ -99,9 +100,9 @@ fn mistakes_stop_the_run_with_their_places() {
 
 #[test]
 fn defaults_are_as_if_typed_and_what_is_typed_wins() {
-    let ws = with("defaults: {evidence: read-only, output: json, timeout: 1s, recursive: true}\n");
+    let ws = with("defaults: {evidence: read-only, timeout: 1s, recursive: true}\n");
     ws.write("deploy/more/other.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: $NS}}\n");
-    let run = ws.reconcile(["diff", "-f", "deploy"]).exits_with(1);
+    let run = ws.reconcile(["diff", "-f", "deploy", "-o", "json"]).exits_with(1);
     assert_eq!(run.report()["objects"].as_array().unwrap().len(), 2, "recursive");
     assert_eq!(run.object("ConfigMap", "settings")["evidence"], "local");
     let run =
@@ -113,11 +114,12 @@ fn defaults_are_as_if_typed_and_what_is_typed_wins() {
     ws.reconcile(["apply", "-f", "deploy", "--evidence", "auto"]).exits_with(0);
     ws.write(
         "deploy/.kubectl-reconcile.yaml",
-        &format!("{CONFIG}defaults: {{server: 'https://evil.example', exit-zero: true}}\n"),
+        &format!("{CONFIG}defaults: {{server: 'https://evil.example', exit-zero: true, namespace: kube-system}}\n"),
     );
     let run = ws.reconcile(["diff", "-f", "deploy"]).exits_with(2);
     assert!(run.stderr.contains("deploy/.kubectl-reconcile.yaml:3:12: `defaults` cannot set `--server`"), "{run}");
     assert!(run.stderr.contains("deploy/.kubectl-reconcile.yaml:3:44: `defaults` cannot set `--exit-zero`"), "{run}");
+    assert!(run.stderr.contains("`defaults` cannot set `--namespace`: it decides where objects are written"), "{run}");
 }
 
 #[test]
@@ -181,5 +183,88 @@ fn the_annotation_of_a_manifest_is_checked_where_it_is_written() {
     let diff = ws.reconcile(["diff", "-f", "settings.yaml"]).exits_with(1);
     assert!(diff.stdout.ends_with("; 1 manifest with an ignore annotation\n"), "{diff}");
     let diff = ws.reconcile(["diff", "-f", "settings.yaml", "-o", "json"]).exits_with(1);
-    assert_eq!(diff.report()["configuration"], json!({"rules": 0, "annotated": 1}));
+    assert_eq!(diff.report()["configuration"], json!({"rules": 0, "readinessRules": 0, "annotated": 1}));
+}
+
+/// An object with an ignored field that somebody changed; the configuration has a rule and readiness rules.
+fn hidden() -> Workspace {
+    let ws = with(
+        "ignore: [{target: {kind: ConfigMap}, fields: [data.a]}]\nreadiness: [{target: {kind: Job}, current: 'true'}]\n",
+    );
+    ws.write("deploy/settings.yaml", &annotated("data.b"));
+    ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
+    ws.kubectl(["patch", "configmap", "settings", "-p", r#"{"data":{"a":"hand","b":"hand"}}"#]).exits_with(0);
+    ws
+}
+
+fn annotated(fields: &str) -> String {
+    format!(
+        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: settings, namespace: $NS, \
+         annotations: {{kubectl-reconcile/ignore: {fields}}}}}, data: {{a: '1', b: '1'}}}}\n"
+    )
+}
+
+const LEFT_ALONE: &str = "2 differences ignored by rules; 1 ignore rule and 1 readiness rule of \
+                          deploy/.kubectl-reconcile.yaml in force, 1 manifest with an ignore annotation";
+
+#[test]
+fn without_a_configuration_no_annotation_hides_a_difference() {
+    let ws = hidden();
+    let differs = |flags: &[&str]| {
+        let code = i32::from(!flags.is_empty());
+        let run = ws.reconcile([&["diff", "-f", "deploy", "-o", "json"][..], flags].concat()).exits_with(code);
+        if code == 0 { Vec::new() } else { run.changes("ConfigMap", "settings") }
+    };
+    assert_eq!(differs(&[]), [""; 0]);
+    assert_eq!(differs(&["--no-config"]), ["changedByOther data.a", "changedByOther data.b"]);
+    assert_eq!(differs(&["--no-ignore-annotations"]), ["changedByOther data.b"]);
+    let config = "deploy/.kubectl-reconcile.yaml";
+    let both = ["diff", "-f", "deploy", "-o", "json", "--no-ignore-annotations", "--config", config];
+    let run = ws.reconcile(both).exits_with(1);
+    let expected = json!({"file": config, "rules": 1, "readinessRules": 1, "annotated": 0});
+    assert_eq!(run.report()["configuration"], expected);
+    let applied = ws.reconcile(["apply", "-f", "deploy", "--no-config"]).exits_with(0);
+    assert!(applied.report().get("configuration").is_none(), "{applied}");
+    assert_eq!(ws.get("ConfigMap", "settings")["data"], json!({"a": "1", "b": "1"}));
+}
+
+#[test]
+fn every_format_of_a_run_names_the_rules_that_hid_its_drift() {
+    let ws = hidden();
+    for format in ["text", "unified", "markdown", "junit", "sarif", "github", "gitlab", "html"] {
+        let run = ws.reconcile(["diff", "-f", "deploy", "-o", format]).exits_with(0);
+        assert!(run.stdout.contains(LEFT_ALONE), "{format}: {run}");
+        assert!(!run.stderr.contains("ignore rule"), "{format}: {run}");
+    }
+    let status = ws.reconcile(["status", "-f", "deploy"]).exits_with(0);
+    assert!(
+        status.stdout.ends_with(
+            "; 1 ignore rule and 1 readiness rule of deploy/.kubectl-reconcile.yaml in force, \
+        1 manifest with an ignore annotation\n"
+        ),
+        "{status}"
+    );
+}
+
+#[test]
+fn where_nothing_else_names_the_rules_standard_error_does() {
+    let ws = hidden();
+    // `Workspace::reconcile` would ask for a report as well.
+    let printed = |flags: &[&str]| {
+        let user = ws.as_user("admin");
+        let mut command = Command::new(program("kubectl-reconcile"));
+        command.args(["diff", "-f", "deploy"]).args(flags).current_dir(ws.folder());
+        command.env("HOME", ws.home()).env("KUBECONFIG", user.kubeconfig());
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{flags:?}: {output:?}");
+        [output.stdout, output.stderr].map(|stream| String::from_utf8(stream).unwrap())
+    };
+    let note = format!("{LEFT_ALONE}\n");
+    for flags in [&["-q"][..], &["-o", "name"], &["-o", "name", "-o", "json=r.json"], &["-q", "-o", "name=names"]] {
+        assert_eq!(printed(flags), ["", &note], "{flags:?}");
+    }
+    for flags in [&["-q", "-o", "json=r.json"][..], &["-q", "--no-config", "--exit-zero"]] {
+        assert_eq!(printed(flags), ["", ""], "{flags:?}");
+    }
+    assert_eq!(printed(&["-o", "name=names"])[1], "", "the text says it");
 }

@@ -77,8 +77,7 @@ fn what_was_added_by_hand_is_told_apart_from_controllers() {
         ["unmanaged metadata.labels.by", "unmanaged metadata.labels.injected"]
     );
     // The configuration names one more tool that people make changes with.
-    let config =
-        "apiVersion: kubectl-reconcile/v1\nkind: Config\nmanualManagers: [labeller]\ndefaults: {fail-on: [manual]}\n";
+    let config = "apiVersion: kubectl-reconcile/v1\nkind: Config\nmanualManagers: [labeller]\ndefaults: {fail-on: [drift, manual]}\n";
     ws.write(".kubectl-reconcile.yaml", config);
     ws.kubectl(["label", "configmap", "settings", "by-"]).exits_with(0);
     ws.reconcile(["diff", "-f", "settings.yaml"]).exits_with(1);

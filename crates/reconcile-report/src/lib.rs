@@ -45,6 +45,7 @@ pub use model::{
 pub use paint::{paint, plain};
 pub use theme::{STANDARD, THEMES, Theme};
 pub use view::{Sort, View};
+pub use words::describe::left_alone;
 pub use words::excerpt;
 pub use words::label::why_without_fields;
 pub use words::styled::{Role, Styled};

@@ -79,7 +79,9 @@ fn schema_and_reader_accept_and_refuse_the_same() {
         "ignore: [{target: null, kind: A, fields: [a]}]",
         "readiness: [{target: {kind: A}, current: 'true'}]",
         "readiness: [{target: {kind: A}, current: 'true', inProgress: null, failed: 'false'}]",
-        "defaults: {show-unmanaged: true, force-conflicts: none, v: 1, output: [json]}",
+        "defaults: {show-unmanaged: true, force-conflicts: none, v: 1}",
+        "defaults: {fail-on: drift, report-unmanaged: true, no-ignore-annotations: true}",
+        "defaults: {fail-on: [drift, unmanagedObjects]}",
         "defaults: {disable-compression: true}",
     ] {
         agree(&whole(good), true);
@@ -112,9 +114,17 @@ fn schema_and_reader_accept_and_refuse_the_same() {
         "defaults: {server: x}",
         "defaults: {force-conflicts: all}",
         "defaults: {evidence: x}",
-        "defaults: {quiet: 1}",
-        "defaults: {output: 'json=f'}",
-        "defaults: {output: [text, 'json=f']}",
+        "defaults: {full: 1}",
+        "defaults: {quiet: true}",
+        "defaults: {summary: true}",
+        "defaults: {output: json}",
+        "defaults: {namespace: shop}",
+        "defaults: {validate: warn}",
+        "defaults: {fail-on: replace}",
+        "defaults: {fail-on: [replace]}",
+        "defaults: {fail-on: []}",
+        "defaults: {report-unmanaged: kube-system}",
+        "defaults: {report-unmanaged: [kube-system]}",
     ] {
         agree(&whole(bad), false);
     }
@@ -152,6 +162,7 @@ fn violation(schema: &Value, value: &Value) -> Result<(), String> {
                 }
                 true
             }
+            "contains" => !value.is_array() || items().iter().any(|item| violation(with, item).is_ok()),
             "items" => {
                 items().iter().try_for_each(|item| violation(with, item))?;
                 true

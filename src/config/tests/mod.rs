@@ -213,18 +213,23 @@ fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
         ["c.yaml:3:12: `defaults`: there is no flag `--show-unmanged` ~ did you mean `show-unmanaged`?"]
     );
     assert_eq!(refused("defaults: {evidence: maybe}"), ["1:22 `--evidence`: `maybe` is not one of its values"]);
-    assert_eq!(refused("defaults: {quiet: 'yes'}"), ["1:19 `--quiet` cannot have this value"]);
+    assert_eq!(refused("defaults: {full: 'yes'}"), ["1:18 `--full` cannot have this value"]);
     assert!(refused("defaults: {request-timeout: soon}")[0].starts_with("1:29 `--request-timeout`: `soon`"));
     assert_eq!(
         refused("defaults: {force-conflicts: all}"),
         ["1:29 `defaults` cannot set `--force-conflicts` to `all`: it takes fields from other managers"]
     );
     assert_eq!(
-        refused("defaults: {output: json=/home/x/.bashrc}"),
-        ["1:20 `defaults` cannot set `--output` to `json=/home/x/.bashrc`: \
-          a proposed change could write files with it"]
+        refused("defaults: {validate: warn}"),
+        [
+            "1:22 `defaults` cannot set `--validate` to `warn`: a proposed change could hide mistakes in manifests with it"
+        ]
     );
     for flag in [
+        "namespace",
+        "output",
+        "quiet",
+        "summary",
         "server",
         "token",
         "kubeconfig",
@@ -247,5 +252,31 @@ fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
     ] {
         let errors = refused(&format!("defaults: {{{flag}: x}}"));
         assert!(errors[0].starts_with(&format!("1:12 `defaults` cannot set `--{flag}`: ")), "{errors:?}");
+    }
+}
+
+#[test]
+fn what_fails_a_run_can_only_grow() {
+    for drift in ["drift", "[drift]", "[unmanagedObjects, drift]", "'manual,drift'"] {
+        assert_eq!(accepted(&format!("defaults: {{fail-on: {drift}}}")).defaults.len(), 1, "{drift}");
+    }
+    for less in ["replace", "[replace]", "[]", "'replace,manual'", "[unmanagedObjects]"] {
+        assert_eq!(
+            refused(&format!("defaults: {{fail-on: {less}}}")),
+            ["1:21 `defaults` cannot set `--fail-on` without `drift`: a proposed change could hide drift with it"],
+            "{less}"
+        );
+    }
+}
+
+#[test]
+fn unmanaged_objects_are_those_of_the_namespaces_of_the_manifests() {
+    let arguments =
+        |value: &str| accepted(&format!("defaults: {{report-unmanaged: {value}}}")).defaults[0].arguments.clone();
+    assert_eq!(arguments("true"), ["--report-unmanaged"]);
+    assert!(arguments("false").is_empty());
+    for (names, column) in [("kube-system", 30), ("[kube-system]", 30), ("'true'", 30)] {
+        let [error] = &refused(&format!("defaults: {{report-unmanaged: {names}}}"))[..] else { panic!("{names}") };
+        assert!(error.starts_with(&format!("1:{column} `defaults` cannot set `--report-unmanaged`")), "{error}");
     }
 }

@@ -132,6 +132,8 @@ fn the_workflows_fit_the_action() {
             assert!(inputs.contains_key(input), "{name}: {input}");
         }
         assert!(workflow["permissions"].is_object(), "{name}");
+        let flags = ours[0]["with"]["flags"].as_str().unwrap_or_default();
+        assert_eq!(flags.contains("--no-config"), name == "pull-request", "{name}: {flags}");
         for step in steps.iter().chain(&action["runs"]["steps"].as_array().unwrap().iter().collect::<Vec<_>>()) {
             assert!(!step["run"].as_str().unwrap_or_default().contains("${{"), "{name}: {step}");
         }
@@ -176,6 +178,13 @@ fn the_steps_of_other_pipelines_run_as_they_are_written() {
     for line in &compare {
         assert_eq!(shell(line).code, 0, "{line}");
     }
+    // A proposed configuration is not even read.
+    ws.write("deploy/.kubectl-reconcile.yaml", "ignore: [");
+    for (line, variable) in [(script("compare"), "CI_MERGE_REQUEST_IID"), (compare[1].clone(), "CHANGE_ID")] {
+        let proposed = pipeline.step(&["bash", "-c", &line], &[(variable, "7")]);
+        assert_eq!((proposed.code, shell(&line).code), (0, 2), "{line}: {proposed:?}");
+    }
+    fs::remove_file(ws.folder().join("deploy/.kubectl-reconcile.yaml")).unwrap();
     fs::write(ws.folder().join("live.yaml"), ws.reconcile(["snapshot", "-f", "deploy"]).stdout).unwrap();
     assert_eq!(shell(&hook).code, 0);
     ws.write("deploy/a.yaml", "kind: [");

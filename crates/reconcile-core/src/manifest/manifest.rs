@@ -10,8 +10,8 @@ use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
 use crate::rules::FieldPattern;
 
-/// One desired object as it was written. It is not resolved to a resource yet, so it cannot be fetched. It never changes:
-/// what is sent for it is a [`DesiredObject`](super::DesiredObject).
+/// One desired object as it was written. It is not resolved to a resource yet, so it cannot be fetched. Its
+/// object never changes: what is sent for it is a [`DesiredObject`](super::DesiredObject).
 #[derive(Clone, Debug)]
 pub struct Manifest {
     pub(super) gvk: GroupVersionKind,
@@ -77,6 +77,11 @@ impl Manifest {
     #[must_use]
     pub fn refused(&self) -> &[Diagnostic] {
         &self.refused
+    }
+
+    /// Disregards its annotation `kubectl-reconcile/ignore`.
+    pub(super) fn compare_all_fields(&mut self) {
+        self.ignored.clear();
     }
 
     /// The fields that its annotation `kubectl-reconcile/ignore` names.

@@ -19,6 +19,15 @@ pub struct DesiredSet {
     pub warnings: Vec<Diagnostic>,
 }
 
+impl DesiredSet {
+    /// The same, with every field of every object compared: annotations that name fields to ignore do not count.
+    #[must_use]
+    pub fn without_ignored_fields(mut self) -> Self {
+        self.manifests.iter_mut().for_each(Manifest::compare_all_fields);
+        self
+    }
+}
+
 /// Options for reading manifests.
 #[derive(Debug)]
 pub struct ReadOptions {

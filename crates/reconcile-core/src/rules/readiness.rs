@@ -59,6 +59,18 @@ pub struct ReadinessRules {
 }
 
 impl ReadinessRules {
+    /// Number of rules.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Returns true if there is no rule.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
     /// The first rule for an object.
     #[must_use]
     pub fn of(&self, key: &ObjectKey, manifest: &Value) -> Option<Arc<ReadinessRule>> {

@@ -17,6 +17,8 @@ pub struct Format {
     pub render_all: Render<Reports>,
     /// True if it shows objects as a whole, which a comparison keeps only for such formats.
     pub shows_versions: bool,
+    /// False if it has no place for remarks about the run, which then go to standard error.
+    pub has_remarks: bool,
 }
 
 /// The renderer of a format.
@@ -38,6 +40,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Text(text::whole),
         render_all: Render::Text(matrix::whole),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "unified",
@@ -45,6 +48,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(unified::render),
         render_all: Render::Data(unified::render),
         shows_versions: true,
+        has_remarks: true,
     },
     Format {
         name: "json",
@@ -52,6 +56,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(json::render),
         render_all: Render::Data(json::render),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "yaml",
@@ -59,6 +64,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(yaml::render),
         render_all: Render::Data(yaml::render),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "jsonl",
@@ -66,6 +72,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Lines(jsonl::render),
         render_all: Render::Lines(jsonl::render),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "name",
@@ -73,6 +80,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(name::render),
         render_all: Render::Data(name::render_all),
         shows_versions: false,
+        has_remarks: false,
     },
     Format {
         name: "markdown",
@@ -80,6 +88,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(markdown::render),
         render_all: Render::Data(markdown::render),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "junit",
@@ -87,6 +96,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(junit::render),
         render_all: Render::Data(junit::render),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "sarif",
@@ -94,6 +104,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(sarif::render),
         render_all: Render::Data(sarif::render),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "github",
@@ -101,6 +112,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(github::render),
         render_all: Render::Data(github::render),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "gitlab",
@@ -108,6 +120,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(gitlab::render),
         render_all: Render::Data(gitlab::render),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "prometheus",
@@ -115,6 +128,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(prometheus::render),
         render_all: Render::Data(prometheus::render),
         shows_versions: false,
+        has_remarks: true,
     },
     Format {
         name: "html",
@@ -122,6 +136,7 @@ pub const FORMATS: &[Format] = &[
         render: Render::Data(html::render),
         render_all: Render::Data(html::render_all),
         shows_versions: false,
+        has_remarks: true,
     },
 ];
 

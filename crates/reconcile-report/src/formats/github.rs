@@ -82,7 +82,12 @@ fn annotation<'r>(found: &[Finding<'r>]) -> Annotation<'r> {
 
 /// One annotation for all that GitHub would not show.
 fn together<'r>(level: Level, rest: &[&Annotation<'r>]) -> Annotation<'r> {
-    let mut lines: Vec<String> = rest.iter().take(NAMED).map(|one| one.title.clone()).collect();
+    // The title of a remark about the run says nothing.
+    let line = |one: &&Annotation<'_>| match one.location {
+        None => format!("{}: {}", one.title, one.lines.join(", ")),
+        Some(_) => one.title.clone(),
+    };
+    let mut lines: Vec<String> = rest.iter().take(NAMED).map(line).collect();
     if let Some(more @ 1..) = rest.len().checked_sub(NAMED) {
         lines.push(format!("… {more} more"));
     }

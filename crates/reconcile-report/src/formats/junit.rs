@@ -27,6 +27,9 @@ fn suite(section: &Section<'_>, view: &View) -> TestSuite {
         Some(context) => text(&format!("kubectl reconcile {command} ({context})")),
         None => format!("kubectl reconcile {command}"),
     });
+    if let Some(left_alone) = describe::left_alone(section.report) {
+        suite.add_property(("ignored", text(&describe::message(&left_alone)).as_str()));
+    }
     let errors: Vec<Finding<'_>> = of_run(section).into_iter().filter(|one| one.level == Level::Error).collect();
     // A run that ended before it looked at any object has to be visible as well.
     if !errors.is_empty() || section.report.objects.is_empty() && section.report.exit_code > 1 {

@@ -33,6 +33,7 @@ pub fn render<R: Sections>(report: &R, _: &View) -> String {
         outcomes(&sections),
         changes(&sections),
         fields(&sections),
+        rules(&sections),
         requests(&sections),
         readiness(&sections),
         left_out(&sections),
@@ -148,6 +149,21 @@ fn fields(sections: &[Section<'_>]) -> Metric {
         samples.extend(counts.map(|(what, count)| (with(&labels, "what", what), count)));
     }
     Metric { name: "other_fields", help: "Fields that are not drift: ignored by rules, or added by others.", samples }
+}
+
+fn rules(sections: &[Section<'_>]) -> Metric {
+    let mut samples = Vec::new();
+    for section in sections {
+        let Some(configuration) = &section.report.configuration else { continue };
+        let labels = with(&labels(section), "file", configuration.file.as_deref().unwrap_or_default());
+        let counts = [
+            ("ignore", configuration.rules),
+            ("readiness", configuration.readiness_rules),
+            ("annotation", configuration.annotated),
+        ];
+        samples.extend(counts.map(|(what, count)| (with(&labels, "what", what), count)));
+    }
+    Metric { name: "rules", help: "Rules in force, by file, and manifests with an ignore annotation.", samples }
 }
 
 fn requests(sections: &[Section<'_>]) -> Metric {

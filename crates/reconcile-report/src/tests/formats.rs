@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use reconcile_core::compare::IgnoredFields;
 use serde_json::{Value, json};
+use structured_merge::FieldPath;
 
 use super::parsers;
 use super::scenario::{apply, diff, quiet, several, stopped};
 use crate::formats::{FORMATS, Format, Render};
 use crate::plain;
-use crate::{Report, Reports, Sections, View};
+use crate::{Command, ConfigurationInfo, ContextReport, Report, Reports, Sections, View, left_alone};
 
 fn view() -> View {
     let folder: Arc<Path> = Arc::from(Path::new("/srv/shop"));
@@ -89,6 +91,71 @@ fn a_run_without_differences_is_quiet_everywhere() {
     assert_eq!((suite.tests, suite.failures, suite.errors), (1, 0, 0));
 }
 
+/// A run that is in sync because of its rules.
+fn ruled(command: Command) -> Report {
+    let mut report = Report { command, ..quiet() };
+    report.configuration = Some(ConfigurationInfo {
+        file: Some("rules.yaml".to_owned()),
+        rules: 2,
+        readiness_rules: 3,
+        annotated: 4,
+        unmatched: None,
+    });
+    let ignored = |is_written: bool, fields: &[&str]| IgnoredFields {
+        rule: "a rule".to_owned(),
+        reason: None,
+        is_written,
+        paths: fields.iter().map(|field| FieldPath::of(&["spec", field])).collect(),
+    };
+    report.objects[0].ignored = vec![ignored(true, &["a", "b"]), ignored(false, &["c"])];
+    report
+}
+
+/// A format with sentences says what a run leaves alone, and a format with data has its numbers.
+#[test]
+fn every_format_names_the_rules_in_force_and_counts_what_they_hide() {
+    let words = "2 differences ignored by rules; 1 difference managed by a controller; \
+                 2 ignore rules and 3 readiness rules of rules.yaml in force, 4 manifests with an ignore annotation";
+    let data = |report: &Value| {
+        let configuration = json!({"file": "rules.yaml", "rules": 2, "readinessRules": 3, "annotated": 4});
+        report["configuration"] == configuration
+    };
+    for command in [Command::Diff, Command::Apply, Command::Status] {
+        let report = ruled(command);
+        assert_eq!(left_alone(&report).as_deref(), Some(words));
+        let contexts = ["eu", "us"].map(|context| ContextReport {
+            context: context.to_owned(),
+            server: None,
+            report: report.clone(),
+        });
+        let reports = Reports::of(command, contexts.to_vec(), Vec::new());
+        for format in FORMATS {
+            let (single, both) = (one(format, &report), all(format, &reports));
+            let times = match format.name {
+                "json" => usize::from(data(&serde_json::from_str(&single).unwrap())),
+                "yaml" => usize::from(data(&parsers::yaml(&single))),
+                "jsonl" => usize::from(data(&serde_json::from_str::<Value>(&single).unwrap()["report"])),
+                "prometheus" => ["ignore\"} 2", "readiness\"} 3", "annotation\"} 4"]
+                    .iter()
+                    .filter(|end| {
+                        single.lines().any(|line| line.contains("file=\"rules.yaml\"") && line.ends_with(*end))
+                    })
+                    .count(),
+                _ => single.matches(words).count(),
+            };
+            let expected = match format.name {
+                "prometheus" => 3,
+                // Names alone: `Output` says it on standard error.
+                _ => usize::from(format.has_remarks),
+            };
+            assert_eq!(times, expected, "{} {command:?}: {single}", format.name);
+            assert!(!format.has_remarks || both.matches("rules.yaml").count() >= 2, "{}: {both}", format.name);
+            (parsers::of(format.name))(&single);
+        }
+    }
+    assert_eq!(left_alone(&quiet()), None);
+}
+
 #[test]
 fn only_the_chosen_differences_fail_a_test_case() {
     let mut report = diff("plain");
@@ -142,6 +209,7 @@ fn the_same_finding_has_the_same_number_in_every_run() {
     // The line and the live value of a field moved.
     later.objects[1].diff.changes[0].live = Some(json!(9));
     later.objects[1].details.lines.clear();
+    later.objects[1].ignored[0].paths.push(FieldPath::of(&["spec", "other"]));
     let first = fingerprints(&report);
     assert_eq!(first, fingerprints(&later));
     let unique: std::collections::BTreeSet<&String> = first.iter().collect();

@@ -204,8 +204,9 @@ pub fn diff(text: &str) -> Report {
     let mut report = Report::compared(Command::Diff, objects(text), &FailOn::default()).with_apply_set(set);
     report.cluster = Some(cluster(text));
     report.configuration = Some(ConfigurationInfo {
-        file: Some(".kubectl-reconcile.yaml".to_owned()),
+        file: Some(format!("{text}/.kubectl-reconcile.yaml")),
         rules: 2,
+        readiness_rules: 1,
         annotated: 1,
         unmatched: None,
     });

@@ -4,6 +4,7 @@ use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
 use reconcile_core::text::{one_line, visible};
 use serde_json::Value;
 
+use super::number::grouped;
 use super::value::{inline, stays};
 use super::verdict::verdict;
 use super::why::{owner_in_sentence, why};
@@ -86,6 +87,30 @@ pub(crate) fn result(report: &Report) -> String {
         Command::Diff => sentence::to_do(&report.summary, &View::default()),
     };
     if report.verdict == Verdict::Interrupted { format!("interrupted: {sentence}") } else { sentence }
+}
+
+/// The differences that the run leaves alone, and the rules in force: `2 differences ignored by rules; 3 ignore rules of
+/// .kubectl-reconcile.yaml in force`. `None` if there are neither. Every format says it.
+#[must_use]
+pub fn left_alone(report: &Report) -> Option<String> {
+    let count = |is_written: bool| {
+        let all = report.objects.iter().flat_map(|object| &object.ignored);
+        all.filter(|ignored| ignored.is_written == is_written)
+            .fold(0, |sum: usize, ignored| sum.saturating_add(ignored.paths.len()))
+    };
+    let ignored = match count(true) {
+        0 => None,
+        1 => Some("1 difference ignored by a rule".to_owned()),
+        more => Some(format!("{} differences ignored by rules", grouped(more))),
+    };
+    let managed = match count(false) {
+        0 => None,
+        1 => Some("1 difference managed by a controller".to_owned()),
+        more => Some(format!("{} differences managed by controllers", grouped(more))),
+    };
+    let configuration = report.configuration.as_ref().map(ToString::to_string);
+    let clauses: Vec<String> = [ignored, managed, configuration].into_iter().flatten().collect();
+    (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
 /// `diff`

@@ -31,11 +31,14 @@ const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready"
 const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "Not in the manifests, not owned, and not in an apply set");
+/// Differences that are left alone; at most one finding for each cluster.
+pub(crate) const IGNORED: Rule =
+    rule("ignored", Level::Note, "Differences that are left alone, and the rules that say so");
 const RUN: Rule = rule("run", Level::Error, "A problem of the input or of the run as a whole");
 
 /// All rules: the classes of changes first.
 pub(crate) fn rules() -> impl Iterator<Item = Rule> {
-    let others = [REPLACE, NOT_COMPARED, NOT_APPLIED, NOT_READY, WARNING, UNMANAGED_OBJECT, RUN];
+    let others = [REPLACE, NOT_COMPARED, NOT_APPLIED, NOT_READY, WARNING, UNMANAGED_OBJECT, IGNORED, RUN];
     CLASSES.iter().map(Rule::from).chain(others)
 }
 
@@ -107,7 +110,9 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
         let message = format!("{object}: not in the manifests, not owned, and not in an apply set");
         general(UNMANAGED_OBJECT, Level::Note, describe::message(&message), None)
     });
-    errors.chain(warnings).chain(unmanaged).collect()
+    let ignored = describe::left_alone(section.report);
+    let ignored = ignored.map(|text| general(IGNORED, Level::Note, describe::message(&text), None));
+    errors.chain(ignored).chain(warnings).chain(unmanaged).collect()
 }
 
 fn location_of(diagnostic: &Diagnostic) -> Option<Location<'_>> {

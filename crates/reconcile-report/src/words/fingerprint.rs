@@ -7,7 +7,7 @@ use reconcile_core::text::visible;
 use ring::digest::{SHA256, digest};
 
 use super::describe;
-use super::findings::Finding;
+use super::findings::{Finding, IGNORED};
 use crate::ObjectReport;
 
 /// Number of bytes of the digest that are kept.
@@ -18,8 +18,9 @@ const LENGTH: usize = 16;
 pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> String {
     let group = found.object.map_or("", |object| &object.key.gvk.group);
     let name = found.object.map(|object| object.key.to_string()).unwrap_or_default();
-    // A finding of the run has nothing but its message.
-    let message = if found.object.is_none() || found.path.is_empty() { found.message.as_str() } else { "" };
+    // A finding of the run has nothing but its message, in which that about ignored differences counts live ones.
+    let is_told_by_message = (found.object.is_none() || found.path.is_empty()) && found.rule != IGNORED;
+    let message = if is_told_by_message { found.message.as_str() } else { "" };
     let parts = [found.context.unwrap_or_default(), group, &name, found.rule.id, &found.path, message];
     let base = parts.join("\0");
     let count = seen.entry(base.clone()).or_default();

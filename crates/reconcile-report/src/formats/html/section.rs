@@ -73,7 +73,8 @@ pub(super) fn sentence(one: &ContextReport) -> String {
 /// The result of a run, as in the last line of the text.
 pub(super) fn result(report: &Report) -> String {
     if report.command == Command::Status {
-        describe::result(report)
+        let left_alone = describe::left_alone(report).map(|clause| format!("; {clause}")).unwrap_or_default();
+        format!("{}{left_alone}", describe::result(report))
     } else {
         styled::sentence(&summary::summary(report, &View::default()))
     }

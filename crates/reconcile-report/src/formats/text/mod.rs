@@ -11,7 +11,6 @@ mod difference;
 mod explain_ignores;
 mod fields;
 mod hunks;
-mod ignored;
 pub mod matrix;
 mod notes;
 mod object;

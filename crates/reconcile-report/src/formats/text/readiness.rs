@@ -2,6 +2,7 @@
 
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 
+use crate::words::describe::left_alone;
 use crate::words::label::{Label, readiness_label};
 use crate::words::sentence::{of_shard, ready};
 use crate::{ObjectReport, Report, Role, Styled, Verdict, View};
@@ -18,6 +19,9 @@ pub fn whole(report: &Report, view: &View) -> Styled {
         text.append(line(object));
     }
     let mut sentence = ready(report);
+    if let Some(left_alone) = left_alone(report) {
+        sentence = format!("{sentence}; {left_alone}");
+    }
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");
     }

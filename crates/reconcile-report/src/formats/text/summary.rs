@@ -1,6 +1,7 @@
 //! The last line of the text: the number of objects in each state, and remarks about the run.
 
-use super::{added_items, ignored, unmanaged};
+use super::{added_items, unmanaged};
+use crate::words::describe::left_alone;
 use crate::words::number::grouped;
 use crate::words::sentence::{done, of_shard, readiness_counts, to_do};
 use crate::{ApplySetInfo, Command, Report, Role, Styled, Summary, Verdict, View};
@@ -26,17 +27,14 @@ pub fn summary(report: &Report, view: &View) -> Styled {
     if let Some(beside) = added_items::clause(report) {
         sentence = format!("{sentence}; {beside}");
     }
-    for clause in ignored::clauses(report) {
-        sentence = format!("{sentence}; {clause}");
-    }
     if let Some(unmanaged) = unmanaged::clause(report) {
         sentence = format!("{sentence}; {unmanaged}");
     }
     if !report.fail_on.is_empty() {
         sentence = format!("{sentence}; fails only on {}", report.fail_on.join(", "));
     }
-    if let Some(configuration) = &report.configuration {
-        sentence = format!("{sentence}; {configuration}");
+    if let Some(left_alone) = left_alone(report) {
+        sentence = format!("{sentence}; {left_alone}");
     }
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");

@@ -22,7 +22,7 @@ fn full() -> Value {
         "failOn": ["drift", "manual"],
         "cluster": {"context": "prod", "server": "https://example.com", "version": "v1.36.3"},
         "shard": {"index": 1, "of": 4},
-        "configuration": {"file": ".kubectl-reconcile.yaml", "rules": 2, "annotated": 1, "unmatched": ["a.yaml:3"]},
+        "configuration": {"file": ".kubectl-reconcile.yaml", "rules": 2, "readinessRules": 3, "annotated": 1, "unmatched": ["a.yaml:3"]},
         "applySet": {"id": "applyset-x-v1", "parent": {"apiVersion": "v1", "kind": "Secret", "namespace": "shop", "name": "set",
                      "action": "update"}, "deletesIn": ["other"], "prunedBy": {"index": 2, "of": 4}},
         "summary": {"objects": 2, "inSync": 0, "create": 1, "update": 0, "replace": 0, "delete": 0, "unknown": 1,

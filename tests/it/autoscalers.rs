@@ -64,7 +64,7 @@ fn the_first_apply_leaves_the_replicas_of_a_workload_that_is_scaled_already() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(
         diff.changes("Deployment", "web"),
-        ["changedByOther spec.template.spec.containers[name=web].image"],
+        ["pending spec.template.spec.containers[name=web].image"],
         "the autoscaler is not in the input: {diff}"
     );
     ws.reconcile(["apply", "-f", "."]).exits_with(0);

@@ -94,7 +94,7 @@ pub(crate) fn result(report: &Report) -> String {
 #[must_use]
 pub fn left_alone(report: &Report) -> Option<String> {
     let count = |is_written: bool| {
-        let all = report.objects.iter().flat_map(|object| &object.ignored);
+        let all = report.objects.iter().flat_map(|object| &object.diff.ignored);
         all.filter(|ignored| ignored.is_written == is_written)
             .fold(0, |sum: usize, ignored| sum.saturating_add(ignored.paths.len()))
     };

@@ -46,6 +46,7 @@ mod kubeconfig;
 mod lists;
 mod manifests;
 mod many;
+mod many_mistakes;
 mod many_namespaces;
 mod mistakes;
 mod nulls;

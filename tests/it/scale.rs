@@ -69,7 +69,7 @@ fn grows_evenly(what: &str, pair: Pair) {
 /// sixteen times. What counts is the time that this thread had a processor, and of some runs the shortest: other work on the
 /// machine only makes single runs longer.
 #[track_caller]
-fn grows_evenly_in<T>(what: &str, of_size: impl Fn(usize) -> T, work: impl Fn(&T)) {
+pub(crate) fn grows_evenly_in<T>(what: &str, of_size: impl Fn(usize) -> T, work: impl Fn(&T)) {
     let (small, large) = (of_size(2_000), of_size(8_000));
     let run = |input: &T| {
         let start = processor_time();

@@ -1,5 +1,7 @@
 //! Lines of the input for a message. This is data only; the report draws them.
 
+use crate::text::IndexedLine;
+
 /// Number of characters of a line that are shown, and how many of them precede the mark.
 const WIDTH: usize = 120;
 const BEFORE: usize = 60;
@@ -54,18 +56,20 @@ pub(crate) enum Mark {
 }
 
 impl Line {
-    pub(crate) fn new(number: u32, text: &str, mark: Option<Mark>) -> Self {
-        let Some(mark) = mark else { return Self { number, text: cut(text, 0), mark: None } };
+    /// Only the characters that are shown are read, as a line may be a whole document with thousands of mistakes.
+    pub(crate) fn new(number: u32, line: &IndexedLine<'_>, mark: Option<Mark>) -> Self {
+        let Some(mark) = mark else { return Self { number, text: cut(&window(line, 0), 0), mark: None } };
         let (column, is_primary) = match mark {
             Mark::Here { column } => (column, true),
             Mark::There { column } => (column, false),
         };
-        let start = usize::try_from(column).unwrap_or(1).saturating_sub(1).min(text.chars().count());
+        let length = line.length();
+        let start = usize::try_from(column).unwrap_or(1).saturating_sub(1).min(length);
+        let skipped = if length > WIDTH { start.saturating_sub(BEFORE) } else { 0 };
+        let (text, start) = (window(line, skipped), start.saturating_sub(skipped));
         let length = length_at(&text.chars().skip(start).collect::<String>());
-        let skipped = if text.chars().count() > WIDTH { start.saturating_sub(BEFORE) } else { 0 };
-        let start = start.saturating_sub(skipped);
         let length = length.min(WIDTH.saturating_sub(start)).max(1);
-        Self { number, text: cut(text, skipped), mark: Some(Underline { start, length, is_primary }) }
+        Self { number, text: cut(&text, skipped), mark: Some(Underline { start, length, is_primary }) }
     }
 
     pub(crate) fn is_blank(&self) -> bool {
@@ -73,8 +77,14 @@ impl Line {
     }
 }
 
-fn cut(text: &str, skipped: usize) -> String {
-    let mut characters = text.chars().map(|c| if c == '\t' { '→' } else { c }).skip(skipped);
+/// The characters that are shown, and one more if there are more.
+fn window(line: &IndexedLine<'_>, skipped: usize) -> String {
+    line.characters(skipped..skipped.saturating_add(WIDTH).saturating_add(1))
+}
+
+/// The shown text, with `…` where it goes on.
+fn cut(window: &str, skipped: usize) -> String {
+    let mut characters = window.chars().map(|c| if c == '\t' { '→' } else { c });
     let mut shown: String = characters.by_ref().take(WIDTH).collect();
     if skipped > 0 {
         shown = std::iter::once('…').chain(shown.chars().skip(1)).collect();
@@ -117,10 +127,16 @@ fn length_at(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::LineIndex;
+
+    fn line(text: &str, column: u32) -> Line {
+        let index = LineIndex::of(text.as_bytes());
+        Line::new(1, &index.line(text.as_bytes(), 1).unwrap(), Some(Mark::Here { column }))
+    }
 
     #[track_caller]
     fn marked(text: &str, column: u32) -> String {
-        let line = Line::new(1, text, Some(Mark::Here { column }));
+        let line = line(text, column);
         let mark = line.mark.unwrap();
         line.text.chars().skip(mark.start).take(mark.length).collect()
     }
@@ -142,7 +158,7 @@ mod tests {
         let text = format!("{{{}bad: yes, {}}}", "x: y, ".repeat(100), "z: w, ".repeat(100));
         let column = u32::try_from(text.find("yes").unwrap()).unwrap() + 1;
         assert_eq!(marked(&text, column), "yes");
-        let line = Line::new(1, &text, Some(Mark::Here { column }));
+        let line = line(&text, column);
         assert!(line.text.starts_with('…') && line.text.ends_with('…'), "{line:?}");
         assert!(line.text.chars().count() <= WIDTH + 1);
     }

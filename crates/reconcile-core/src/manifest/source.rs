@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked};
 use crate::object::{is_nearly_secret, is_string_data};
+use crate::text::LineIndex;
 
 /// The file and the line of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -90,7 +91,7 @@ impl SourceText {
         let index = self.0.index.get_or_init(|| Index::of(self.bytes()));
         let line = |number: u32, mark: Option<Marked>| {
             index.document(number).filter(|document| !document.is_withheld)?;
-            Some(Line::new(number, &self.line(index, number)?, mark))
+            Some(Line::new(number, &index.lines.line(self.bytes(), number)?, mark))
         };
         let marked = line(at.line, Some(Marked::Here { column: at.column }))?;
         let also = also.filter(|also| also.line != at.line);
@@ -108,19 +109,11 @@ impl SourceText {
         lines.sort_by_key(|line| line.number);
         Some(Excerpt { lines })
     }
-
-    fn line(&self, index: &Index, number: u32) -> Option<String> {
-        let at = usize::try_from(number).ok()?.checked_sub(1)?;
-        let start = *index.starts.get(at)?;
-        let line = self.bytes().get(start..)?.split(|byte| *byte == b'\n').next()?;
-        let text = String::from_utf8_lossy(line);
-        Some(text.trim_end_matches('\r').trim_start_matches('\u{FEFF}').to_owned())
-    }
 }
 
-/// The starts of the lines, and the documents that they belong to.
+/// The lines, and the documents that they belong to.
 struct Index {
-    starts: Vec<usize>,
+    lines: LineIndex,
     documents: Vec<DocumentLines>,
 }
 
@@ -133,8 +126,8 @@ struct DocumentLines {
 
 impl Index {
     fn of(bytes: &[u8]) -> Self {
-        let breaks = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        let starts: Vec<usize> = std::iter::once(0).chain(breaks.map(|(at, _)| at.saturating_add(1))).collect();
+        let lines = LineIndex::of(bytes);
+        let starts = lines.starts();
         let number = |index: usize| u32::try_from(index).map_or(u32::MAX, |index| index.saturating_add(1));
         let (mut documents, mut first) = (Vec::new(), 0);
         for (index, start) in starts.iter().enumerate().chain([(starts.len(), &bytes.len())]) {
@@ -145,7 +138,7 @@ impl Index {
             documents.push(DocumentLines { lines: number(first)..number(index), is_withheld: may_be_secret(text) });
             first = index;
         }
-        Self { starts, documents }
+        Self { lines, documents }
     }
 
     fn document(&self, line: u32) -> Option<&DocumentLines> {
@@ -176,23 +169,25 @@ fn may_be_secret(text: &[u8]) -> bool {
         let (before, rest) = text.split_at_checked(at)?;
         let rest = rest.strip_prefix(word)?.trim_start_matches(['"', '\'']).trim_start_matches(' ');
         let value = rest.strip_prefix(':').filter(|_| !before.ends_with(is_word))?;
-        Some((before.rsplit('\n').next().map_or(0, str::len), value))
+        Some((before, value))
     });
     let Some(first) = kinds.next() else { return true };
-    !std::iter::once(first).chain(kinds).all(|(column, value)| {
-        is_mapping_below(column, value) || plain_name(value).is_some_and(|name| !is_nearly_secret(name))
+    !std::iter::once(first).chain(kinds).all(|(before, value)| {
+        is_mapping_below(before, value) || plain_name(value).is_some_and(|name| !is_nearly_secret(name))
     })
 }
 
-/// Returns true if what follows a key at this column is a mapping on the next line, as in the schema of a kind's own `kind`.
-fn is_mapping_below(column: usize, value: &str) -> bool {
-    let Some((rest, below)) = value.split_once('\n') else { return false };
+/// Returns true if what follows a key is a mapping on the next line, as in the schema of a kind's own `kind`. Reads the line of
+/// the key only where the key ends it, so that a text of one line is read once.
+fn is_mapping_below(before: &str, value: &str) -> bool {
+    let is_blank = |c: char| c.is_whitespace() && c != '\n';
+    let Some(below) = value.trim_start_matches(is_blank).strip_prefix('\n') else { return false };
     let content = below.trim_start_matches(' ');
-    let key = content.split(':').next().unwrap_or_default();
-    rest.trim().is_empty()
-        && below.chars().take_while(|c| *c == ' ').count() > column
-        && !key.is_empty()
-        && key.chars().all(|c| c.is_ascii_alphanumeric())
+    let column = before.rsplit('\n').next().map_or(0, str::len);
+    let after = content.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    below.len().saturating_sub(content.len()) > column
+        && after.len() < content.len()
+        && (after.is_empty() || after.starts_with(':'))
 }
 
 /// The value where it is a name in plain letters, perhaps in quotes.

@@ -15,6 +15,9 @@ use crate::object::name_rules::{
 };
 use crate::rules::{FieldPattern, IGNORE_ANNOTATION, annotated};
 
+/// The largest number of mistakes that are reported of one object, as of one document: each is looked for among all its fields.
+const MAX_MISTAKES: usize = 100;
+
 /// Makes a manifest, or returns all errors that make the object unreadable. Errors that the API would find in a readable object
 /// stay with the manifest.
 pub(super) fn manifest(
@@ -159,6 +162,11 @@ impl Check<'_> {
         }
     }
 
+    /// Returns true if enough mistakes of the object were found.
+    fn is_full(&self) -> bool {
+        self.diagnostics.len().saturating_add(self.refused.len()) >= MAX_MISTAKES
+    }
+
     /// Reads the annotation that names fields to ignore.
     fn ignored_fields(&mut self, value: &str) {
         match annotated(value) {
@@ -185,6 +193,9 @@ impl Check<'_> {
             self.refused.push(diagnostic.with_hint("256 KiB are allowed for all of them together"));
         }
         for (key, value) in entries {
+            if self.is_full() {
+                return;
+            }
             let at = [Step::Key("metadata"), Step::Key(part), Step::Key(key)];
             let what = if part == "labels" { "label" } else { "annotation" };
             let key_refused = if part == "labels" { label_key_refused } else { annotation_key_refused };

@@ -2,6 +2,7 @@
 //! their credentials.
 
 mod line;
+mod line_index;
 mod similar;
 mod url;
 mod visible;
@@ -9,6 +10,7 @@ mod width;
 mod yaml;
 
 pub use line::{io_reason, listed, one_line};
+pub(crate) use line_index::{IndexedLine, LineIndex};
 pub use similar::similar;
 pub use url::{name_without_credentials, urls_without_credentials, without_credentials};
 pub use visible::{is_hidden, visible};

@@ -66,3 +66,4 @@ pub mod live;
 pub mod program;
 mod session;
 pub mod terminal;
+mod work_tree;

@@ -9,6 +9,7 @@ use reconcile_report::Failure;
 
 use super::trust::Owners;
 use crate::desired::files::CONFIGURATION;
+use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::io_reason;
 
@@ -64,22 +65,22 @@ impl Search {
     /// The file in a folder, or else the nearest one above it, up to the root of its repository and never beyond.
     fn nearest(&mut self, folder: &Path, owners: &Owners) -> Option<(PathBuf, Origin)> {
         let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder }.canonicalize().ok()?;
-        let root = real.ancestors().find(|folder| folder.join(".git").exists());
+        let tree = WorkTree::of(&real).ok()?;
         let next = folder.join(CONFIGURATION);
-        if self.counts(&next, root.unwrap_or(&real), owners) {
+        if self.counts(&next, &tree, owners) {
             return Some((next, Origin::NextToManifests));
         }
-        let root = root?;
+        let WorkTree::Repository(root) = &tree else { return None };
         let above = real.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
         let mut above = above.map(|folder| folder.join(CONFIGURATION));
-        above.find(|path| self.counts(path, root, owners)).map(|path| (relative(&path), Origin::AboveManifests))
+        above.find(|path| self.counts(path, &tree, owners)).map(|path| (relative(&path), Origin::AboveManifests))
     }
 
-    fn counts(&mut self, path: &Path, within: &Path, owners: &Owners) -> bool {
+    fn counts(&mut self, path: &Path, tree: &WorkTree, owners: &Owners) -> bool {
         if !path.is_file() {
             return false;
         }
-        let distrust = owners.distrust(path, within);
+        let distrust = owners.distrust(path, tree);
         if let Some(reason) = distrust {
             let path = path.display();
             let warning = format!("the configuration {path} is not used, because {reason}: `--config {path}` uses it");

@@ -5,6 +5,8 @@
 use std::fs::Metadata;
 use std::path::Path;
 
+use crate::work_tree::WorkTree;
+
 /// The users whose files are used.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
@@ -28,15 +30,15 @@ impl Owners {
         Self::default()
     }
 
-    /// Returns the reason not to use a file in a folder; `None` if it can be used.
-    pub fn distrust(&self, file: &Path, folder: &Path) -> Option<&'static str> {
+    /// Returns the reason not to use a file that was found in a work tree; `None` if it can be used.
+    pub fn distrust(&self, file: &Path, tree: &WorkTree) -> Option<&'static str> {
         let (Ok(link), Ok(target)) = (std::fs::symlink_metadata(file), std::fs::metadata(file)) else {
             return Some("it cannot be read");
         };
         if !self.include(&link) || !self.include(&target) {
             return Some("it belongs to another user");
         }
-        if link.is_symlink() && !is_below(file, folder) {
+        if link.is_symlink() && !matches!(tree.left_by(file), Ok(None)) {
             return Some("it is a link to a file outside the repository");
         }
         None
@@ -51,12 +53,5 @@ impl Owners {
     #[cfg(not(unix))]
     fn include(&self, _metadata: &Metadata) -> bool {
         true
-    }
-}
-
-fn is_below(file: &Path, folder: &Path) -> bool {
-    match (file.canonicalize(), folder.canonicalize()) {
-        (Ok(file), Ok(folder)) => file.starts_with(folder),
-        _ => false,
     }
 }

@@ -5,14 +5,16 @@ mod kustomize;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::{self, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub use bounded::MAX_INPUT;
 use bounded::{read_bounded, reason};
 
-use reconcile_core::manifest::Input;
-
+use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::Input;
 use reconcile_core::text::name_without_credentials;
 
 /// Name of standard input in messages and reports.
@@ -40,6 +42,9 @@ impl Inputs {
 
     /// Reads a path: a file with any ending, the `.json`, `.yaml` and `.yml` files of a directory in lexical order (with
     /// those of its subdirectories if `recursive`), the matches of a pattern, or standard input for `-`.
+    ///
+    /// A link that is named is followed. Links that were only found below a directory, or by a pattern, count if they lead to
+    /// files of the same git work tree: a change that somebody proposes must not choose which other files are read.
     pub fn path(&mut self, path: &OsStr, recursive: bool) {
         let name = path.to_string_lossy();
         if path == "-" {
@@ -47,13 +52,17 @@ impl Inputs {
                 let message = "standard input can be read only once, `-f -` is given twice";
                 self.diagnostics.push(Diagnostic::general(message));
             } else {
-                self.content(STDIN, read_bounded(std::io::stdin().lock()).map_err(|error| reason(&error)));
+                self.content(STDIN, read_bounded(io::stdin().lock()).map_err(|error| reason(&error)));
             }
             return;
         }
-        match std::fs::metadata(path) {
-            Ok(found) => self.found(Path::new(path), &found, recursive),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && name.contains(['*', '?', '[']) => {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => match WorkTree::of(Path::new(path)) {
+                Ok(tree) => self.directory(Path::new(path), tree, recursive),
+                Err(error) => self.unreadable(Path::new(path), &error),
+            },
+            Ok(found) => self.file(Path::new(path), &found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && name.contains(['*', '?', '[']) => {
                 self.pattern(&name, recursive);
             }
             Err(error) => self.unreadable(Path::new(path), &error),
@@ -88,29 +97,26 @@ impl Inputs {
         if self.diagnostics.is_empty() { Ok(self.read) } else { Err(self.diagnostics) }
     }
 
-    fn found(&mut self, path: &Path, metadata: &std::fs::Metadata, recursive: bool) {
-        if metadata.is_dir() { self.directory(path, recursive) } else { self.file(path, metadata) }
-    }
-
-    fn file(&mut self, path: &Path, metadata: &std::fs::Metadata) {
+    fn file(&mut self, path: &Path, metadata: &Metadata) {
         // Pipes and devices have no name of their own.
         let is_new = !metadata.is_file() || path.canonicalize().map_or(true, |real| self.seen.insert(real));
         if is_new {
-            let content = std::fs::File::open(path).and_then(read_bounded).map_err(|error| reason(&error));
+            let content = fs::File::open(path).and_then(read_bounded).map_err(|error| reason(&error));
             self.content(&path.to_string_lossy(), content);
         }
     }
 
-    fn unreadable(&mut self, path: &Path, error: &std::io::Error) {
-        self.content(&path.to_string_lossy(), Err(reason(error)));
+    fn unreadable(&mut self, path: &Path, error: &io::Error) {
+        self.diagnostics.push(unreadable(path, error));
     }
 
     fn pattern(&mut self, pattern: &str, recursive: bool) {
+        let name = name_without_credentials(pattern);
         let paths = match glob::glob(pattern) {
             Ok(paths) => paths,
             Err(error) => {
                 let message = format!("is not a valid pattern: {}", error.msg);
-                return self.diagnostics.push(Diagnostic::of_file(&name_without_credentials(pattern), message));
+                return self.diagnostics.push(Diagnostic::of_file(&name, message));
             }
         };
         let mut is_empty = true;
@@ -118,26 +124,25 @@ impl Inputs {
             is_empty = false;
             match path.map_err(|error| (error.path().to_owned(), error.into())) {
                 Ok(path) if is_configuration(&path) => {}
-                Ok(path) => match std::fs::metadata(&path) {
-                    Ok(metadata) => self.found(&path, &metadata, recursive),
+                Ok(path) => match matched(&path, pattern) {
+                    Ok(Match::Directory(tree)) => self.directory(&path, tree, recursive),
+                    Ok(Match::File(metadata)) => self.file(&path, &metadata),
+                    Ok(Match::Outside(diagnostic)) => self.diagnostics.push(diagnostic),
                     Err(error) => self.unreadable(&path, &error),
                 },
                 Err((path, error)) => self.unreadable(&path, &error),
             }
         }
         if is_empty {
-            let name = name_without_credentials(pattern);
             self.diagnostics.push(Diagnostic::of_file(&name, "the pattern matches no file"));
         }
     }
 
-    fn directory(&mut self, path: &Path, recursive: bool) {
-        let mut walk = Walk { recursive, ..Walk::default() };
+    fn directory(&mut self, path: &Path, tree: WorkTree, recursive: bool) {
+        let mut walk = Walk::new(tree, recursive);
         walk.enter(path);
-        let is_empty = walk.files.is_empty() && walk.unreadable.is_empty();
-        for (path, error) in &walk.unreadable {
-            self.unreadable(path, error);
-        }
+        let is_empty = walk.files.is_empty() && walk.diagnostics.is_empty();
+        self.diagnostics.append(&mut walk.diagnostics);
         for (path, metadata) in &walk.files {
             self.file(path, metadata);
         }
@@ -158,43 +163,97 @@ fn is_configuration(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == CONFIGURATION)
 }
 
+/// Returns true if a pattern has a special character in a part of a path.
+fn is_pattern(part: &OsStr) -> bool {
+    part.to_string_lossy().contains(['*', '?', '['])
+}
+
+/// A path that a pattern matches.
+enum Match {
+    /// A directory, and the files that its links may lead to.
+    Directory(WorkTree),
+    File(Metadata),
+    /// A link that leads out.
+    Outside(Diagnostic),
+}
+
+/// Looks at a path that a pattern matches. The directory before the first special character was named.
+fn matched(path: &Path, pattern: &str) -> io::Result<Match> {
+    let named: PathBuf = Path::new(pattern).iter().take_while(|part| !is_pattern(part)).collect();
+    let (metadata, tree) = (fs::metadata(path)?, WorkTree::of(&named)?);
+    Ok(match tree.left_by(path)? {
+        Some(target) => Match::Outside(leads_out(path, &target, &tree)),
+        None if metadata.is_dir() => Match::Directory(tree),
+        None => Match::File(metadata),
+    })
+}
+
+/// The error for a link that was not named and leads to something else than a file of the work tree.
+fn leads_out(link: &Path, target: &Path, tree: &WorkTree) -> Diagnostic {
+    let message = format!("the link leads to {}, which is not part of {tree}", target.display());
+    Diagnostic::of_file(&link.to_string_lossy(), message).with_hint("name the link itself with `-f` to read its target")
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
+    let name = name_without_credentials(&path.to_string_lossy());
+    Diagnostic::of_file(&name, format!("cannot be read: {}", reason(error)))
+}
+
 /// Walks through a directory.
-#[derive(Default)]
 struct Walk {
+    tree: WorkTree,
     recursive: bool,
     /// The real paths of the directories that were entered: each is entered once, so that cycles of links end.
     entered: BTreeSet<PathBuf>,
-    files: Vec<(PathBuf, std::fs::Metadata)>,
-    unreadable: Vec<(PathBuf, std::io::Error)>,
+    files: Vec<(PathBuf, Metadata)>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl Walk {
+    fn new(tree: WorkTree, recursive: bool) -> Self {
+        Self { tree, recursive, entered: BTreeSet::new(), files: Vec::new(), diagnostics: Vec::new() }
+    }
+
     fn enter(&mut self, directory: &Path) {
         let entries = match self.entries(directory) {
             Ok(entries) => entries,
-            Err(error) => return self.unreadable.push((directory.to_owned(), error)),
+            Err(error) => return self.diagnostics.push(unreadable(directory, &error)),
         };
         for path in entries {
-            let is_manifest = !is_configuration(&path)
-                && path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json");
-            match std::fs::metadata(&path) {
-                Ok(metadata) if metadata.is_dir() && self.recursive => self.enter(&path),
-                Ok(metadata) if metadata.is_dir() => {}
-                Ok(metadata) if is_manifest && metadata.is_file() => self.files.push((path, metadata)),
-                Ok(_) if is_manifest => {
-                    self.unreadable.push((path, std::io::Error::other("it is not a regular file")));
-                }
-                Err(error) if is_manifest => self.unreadable.push((path, error)),
-                _ => {}
+            if let Err(error) = self.entry(&path) {
+                self.diagnostics.push(unreadable(&path, &error));
             }
         }
     }
 
-    fn entries(&mut self, directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    fn entry(&mut self, path: &Path) -> io::Result<()> {
+        let is_manifest = !is_configuration(path)
+            && path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml" || ending == "json");
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() && self.recursive => metadata,
+            Ok(metadata) if metadata.is_dir() => return Ok(()),
+            metadata if is_manifest => metadata?,
+            _ => return Ok(()),
+        };
+        if path.is_symlink()
+            && let Some(target) = self.tree.left_by(path)?
+        {
+            self.diagnostics.push(leads_out(path, &target, &self.tree));
+        } else if metadata.is_dir() {
+            self.enter(path);
+        } else if metadata.is_file() {
+            self.files.push((path.to_owned(), metadata));
+        } else {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        Ok(())
+    }
+
+    fn entries(&mut self, directory: &Path) -> io::Result<Vec<PathBuf>> {
         if !self.entered.insert(directory.canonicalize()?) {
             return Ok(Vec::new());
         }
-        let entries = std::fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path()));
+        let entries = fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path()));
         let mut entries: Vec<PathBuf> = entries.collect::<Result<_, _>>()?;
         entries.sort();
         Ok(entries)

@@ -15,6 +15,7 @@ use crate::session::journal::{Journal, Lines};
 use crate::session::paging::Paging;
 use crate::session::report_file::{Readers, ReportFile, is_stream};
 use crate::terminal::{self, Closed, Terminal};
+use crate::work_tree;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 use reconcile_core::text::{io_reason, one_line};
@@ -300,8 +301,7 @@ fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
 /// The view of the text on standard output.
 fn view(args: &OutputArgs, terminal: &Terminal) -> View {
     let folder = std::env::current_dir().ok();
-    let is_root = |folder: &&Path| folder.join(".git").exists();
-    let repository = folder.as_deref().and_then(|folder| folder.ancestors().find(is_root)).map(Arc::from);
+    let repository = folder.as_deref().and_then(work_tree::root).map(Arc::from);
     View {
         width: terminal.width(),
         full: args.full,

@@ -10,16 +10,16 @@ use serde_json::json;
 
 use crate::control_plane::{Run, Workspace};
 
-fn config_map(name: &str) -> String {
+pub(crate) fn config_map(name: &str) -> String {
     format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}\n")
 }
 
 /// The names of the objects that were found, in order.
-fn names(run: &Run) -> Vec<&str> {
+pub(crate) fn names(run: &Run) -> Vec<&str> {
     run.report()["objects"].as_array().unwrap().iter().map(|object| object["name"].as_str().unwrap()).collect()
 }
 
-fn messages(run: &Run) -> Vec<String> {
+pub(crate) fn messages(run: &Run) -> Vec<String> {
     let text = |error: &serde_json::Value| {
         let file = error["file"].as_str().map(|file| format!("{file}: ")).unwrap_or_default();
         format!("{file}{}", error["message"].as_str().unwrap())
@@ -96,7 +96,8 @@ fn a_file_is_read_once_however_it_is_found() {
     symlink("..data_1", folder.join("..data")).unwrap();
     symlink("..data/web.yaml", folder.join("web.yaml")).unwrap();
     symlink(".", folder.join("loop")).unwrap();
-    symlink("..", folder.join("up")).unwrap();
+    fs::create_dir(folder.join("sub")).unwrap();
+    symlink("..", folder.join("sub/up")).unwrap();
     for arguments in
         [&["-f", "d"][..], &["-f", "d", "-R"], &["-f", "d", "-f", "d/web.yaml"], &["-R", "-f", "d", "-f", "d/*.yaml"]]
     {

@@ -43,6 +43,7 @@ mod inputs;
 mod installs;
 mod interrupt;
 mod kubeconfig;
+mod links;
 mod lists;
 mod manifests;
 mod many;

@@ -9,8 +9,10 @@ use clap::{Command, CommandFactory as _};
 use reconcile_report::EXIT_SUCCESS;
 
 use crate::cli::{Cli, ManArgs};
+use crate::session::direct_file::Readers;
 use crate::session::failure::Failure;
 use crate::session::output::unwritable;
+use crate::session::report_file::ReportFile;
 use crate::terminal::Terminal;
 use reconcile_core::text::similar;
 
@@ -55,7 +57,8 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
         }
         let file = folder.join(format!("{}.1", name_of(&path)));
         let page = page(command, &path)?;
-        fs::write(&file, page).map_err(|error| Failure::invalid(unwritable(&shown(&file), &error)))?;
+        let written = ReportFile::open(&file, Readers::Usual).and_then(|file| file.write(page.as_bytes()));
+        written.map_err(|error| Failure::invalid(unwritable(&shown(&file), &error)))?;
     }
     Ok(())
 }

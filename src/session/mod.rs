@@ -11,6 +11,7 @@ pub(crate) mod confirm;
 pub(crate) mod context_command;
 pub(crate) mod contexts;
 pub(crate) mod diff_flags;
+pub(crate) mod direct_file;
 pub(crate) mod events;
 pub(crate) mod external_diff;
 pub(crate) mod failure;

@@ -9,11 +9,12 @@ use reconcile_report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sec
 use reconcile_report::{ConfigurationInfo, Role, Section, Styled, left_alone};
 
 use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs};
+use crate::session::direct_file::{Readers, is_stream};
 use crate::session::external_diff::ExternalDiff;
 use crate::session::failure::Failure;
 use crate::session::journal::{Journal, Lines};
 use crate::session::paging::Paging;
-use crate::session::report_file::{Readers, ReportFile, is_stream};
+use crate::session::report_file::ReportFile;
 use crate::terminal::{self, Closed, Terminal};
 use crate::work_tree;
 use reconcile_core::diagnostic::Diagnostic;

@@ -5,27 +5,17 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{Error, ErrorKind, Result, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::direct_file::{Readers, direct, is_stream, without_waiting};
+
 /// The number of names that are tried for the draft.
 const ATTEMPTS: usize = 16;
 
 /// The variable in which GitHub names the file that a step adds its summary to.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Paths under which the system shows open files.
-const STREAMS: [&str; 4] = ["/dev/fd", "/dev/stderr", "/dev/stdout", "/proc"];
-
-/// The users who may read the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Readers {
-    /// Everybody who may read new files, or could read the former one.
-    Usual,
-    /// Its owner alone.
-    Owner,
-}
-
 /// A file that can be written. A former file stays until all of the new one is there, and a link is replaced, not followed:
-/// somebody else may have put it there. Devices and pipes are written to directly. The summary of a GitHub step is appended to,
-/// as other commands of the step write there, too.
+/// somebody else may have put it there. Standard streams, devices and pipes are written to directly, if no other user owns
+/// them. The summary of a GitHub step is appended to, as other commands of the step write there, too.
 #[derive(Debug)]
 pub(crate) struct ReportFile {
     file: File,
@@ -47,17 +37,14 @@ enum Destination {
 impl ReportFile {
     /// Opens the file that a path names; the error is the reason for which it cannot be written.
     pub fn open(path: &Path, readers: Readers) -> Result<Self> {
-        let metadata = std::fs::metadata(path);
-        // `/dev/stdout` may be a regular file that others write to as well.
-        let is_stream = is_stream(path);
-        match &metadata {
+        match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(Error::from(ErrorKind::IsADirectory)),
-            Ok(metadata) if is_stream || !metadata.is_file() => {
-                let file = OpenOptions::new().append(true).open(path)?;
-                return Ok(Self { file, destination: Destination::Direct, failed: None });
+            // `/dev/stdout` may be a regular file that others write to as well.
+            Ok(metadata) if is_stream(path) || !metadata.is_file() => {
+                return Ok(Self { file: direct(path, readers)?, destination: Destination::Direct, failed: None });
             }
             _ if is_shared(path) => {
-                let file = OpenOptions::new().append(true).create(true).open(path)?;
+                let file = without_waiting().append(true).create(true).open(path)?;
                 let before = file.metadata()?.len();
                 return Ok(Self { file, destination: Destination::Shared { before }, failed: None });
             }
@@ -65,7 +52,7 @@ impl ReportFile {
         }
         let former = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file);
         if former.is_some() {
-            OpenOptions::new().write(true).open(path)?;
+            without_waiting().write(true).open(path)?;
         }
         let (file, draft) = draft(path, readers)?;
         let report = Self { file, destination: Destination::Draft { draft, path: path.to_owned() }, failed: None };
@@ -107,11 +94,6 @@ impl Drop for ReportFile {
             let _ = std::fs::remove_file(draft);
         }
     }
-}
-
-/// Returns true if a path names a file that is open already.
-pub(crate) fn is_stream(path: &Path) -> bool {
-    STREAMS.iter().any(|stream| path.starts_with(stream))
 }
 
 fn is_shared(path: &Path) -> bool {
@@ -203,12 +185,5 @@ mod tests {
         assert_eq!(mode(), 0o640);
         ReportFile::open(&link, Readers::Owner).unwrap().write(b"new").unwrap();
         assert_eq!(mode(), 0o600);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_device_is_written_to() {
-        ReportFile::open(Path::new("/dev/null"), Readers::Usual).unwrap().write(b"new").unwrap();
-        assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
     }
 }

@@ -58,6 +58,7 @@ mod ownership;
 mod packaging;
 mod pass;
 mod picture;
+mod pipes;
 mod prediction;
 mod programs;
 mod progress;

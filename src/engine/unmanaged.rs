@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::prune::searchable;
@@ -13,18 +13,28 @@ use crate::live::fetch::find;
 use crate::live::list::Pages;
 use crate::live::{Discovery, LiveState, Resolution, Resource};
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::plan::{is_transient, unexplained};
+use reconcile_core::object::name_rules::path_segment_refused;
+use reconcile_core::plan::{Explanations, Owner, UnexplainedObject, is_transient, unexplained};
 use reconcile_core::text::listed;
 
 /// The largest number of kinds that a warning names.
 const NAMED: usize = 5;
 
-/// The objects that nothing explains, and the collections that could not be listed.
+/// The largest number of owners that are read one by one. An object that names another one is reported.
+const MOST_OWNERS: usize = 100;
+
+/// The largest number of times that owners of owners are read.
+const ROUNDS: usize = 4;
+
+/// Helm's records of its releases, which it keeps in Secrets of this type.
+const NO_RELEASES: (&str, &str) = ("fieldSelector", "type!=helm.sh/release.v1");
+
+/// The objects that nothing explains, and what could not be read.
 #[derive(Debug, Default)]
 pub(crate) struct Unmanaged {
     /// The objects, sorted.
-    pub objects: Vec<ObjectKey>,
-    /// Warnings about collections that could not be listed.
+    pub objects: Vec<UnexplainedObject>,
+    /// Warnings about collections that could not be listed, and owners that could not be read.
     pub warnings: Vec<String>,
 }
 
@@ -34,13 +44,21 @@ pub(crate) fn searched(discovery: &Discovery) -> Vec<Resource> {
 }
 
 impl Unmanaged {
-    /// Lists all kinds in the namespaces, and returns the objects that are not `wanted` and not explained otherwise.
-    pub async fn search(server: &Server, namespaces: &BTreeSet<String>, wanted: &[&ObjectKey]) -> Self {
+    /// Lists all kinds in the namespaces, and returns the objects that are not `wanted`, not in the apply set of this run, and not
+    /// explained otherwise.
+    pub async fn search(
+        server: &Server,
+        namespaces: &BTreeSet<String>,
+        wanted: &[&ObjectKey],
+        set: Option<&str>,
+    ) -> Self {
         let resources = searched(&server.discovery);
         let collections =
             namespaces.iter().flat_map(|namespace| resources.iter().map(move |resource| (namespace, resource)));
         let lists = collections.map(|(namespace, resource)| async move {
             let pages = Pages::new(&server.cluster, resource, Some(namespace)).metadata_only();
+            let is_secret = resource.gvk.group.is_empty() && resource.gvk.kind == "Secret";
+            let pages = if is_secret { pages.with(NO_RELEASES.0, NO_RELEASES.1) } else { pages };
             (namespace, &resource.gvk, pages.all().await)
         });
         let lists: Vec<_> = futures::stream::iter(lists).buffered(IN_FLIGHT).collect().await;
@@ -74,7 +92,72 @@ impl Unmanaged {
                 "unmanaged objects of these kinds could not be looked for in namespace `{namespace}`: {kinds} ({code})"
             )
         });
-        Self { objects: unexplained(&found, wanted), warnings: missing.chain(warnings).collect() }
+        let explanations = Explanations { wanted, set, unreadable: BTreeSet::new() };
+        let (objects, unread) = explained_by_owners(server, found, explanations).await;
+        Self { objects, warnings: missing.chain(warnings).chain(unread).collect() }
+    }
+}
+
+/// Leaves out the objects whose owners explain them. Owners that no LIST returned are read one by one: they are in no namespace, or
+/// newer than their list, or of a kind that may not be listed. Also returns a warning about those that could not be read.
+async fn explained_by_owners(
+    server: &Server,
+    mut found: Vec<(GroupVersionKind, Value)>,
+    mut explanations: Explanations<'_>,
+) -> (Vec<UnexplainedObject>, Option<String>) {
+    let mut asked: BTreeSet<Owner> = BTreeSet::new();
+    let mut result = unexplained(&found, &explanations);
+    for _ in 0..ROUNDS {
+        let left = MOST_OWNERS.saturating_sub(asked.len());
+        let next: Vec<Owner> = result.missing.difference(&asked).take(left).cloned().collect();
+        if next.is_empty() {
+            break;
+        }
+        let reads = next.iter().map(async |owner| (owner, read_owner(server, owner).await));
+        let read: Vec<_> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
+        for (owner, state) in read {
+            match state {
+                OwnerState::Present(object) => found.push(*object),
+                OwnerState::Absent => {}
+                OwnerState::Unreadable => drop(explanations.unreadable.insert(owner.clone())),
+            }
+        }
+        asked.extend(next);
+        result = unexplained(&found, &explanations);
+    }
+    let unread: Vec<String> =
+        explanations.unreadable.iter().map(|owner| format!("{} {}", owner.kind.kind, owner.name)).collect();
+    let warning = (!unread.is_empty()).then(|| {
+        let owners = listed(unread.iter().map(String::as_str), NAMED);
+        format!("these owners could not be read, and the objects that name them count as owned: {owners}")
+    });
+    (result.objects, warning)
+}
+
+/// The owner that an object names, as the server has it.
+enum OwnerState {
+    Present(Box<(GroupVersionKind, Value)>),
+    Absent,
+    Unreadable,
+}
+
+async fn read_owner(Server { cluster, discovery, .. }: &Server, owner: &Owner) -> OwnerState {
+    let is_name = !owner.name.is_empty() && path_segment_refused(&owner.name).is_none();
+    let resource = match discovery.resolve_kind(&owner.kind) {
+        // Kinds that cannot be read have no objects: they are questions to the server.
+        Resolution::Known(resource) if is_name && resource.verbs.contains("get") => resource,
+        Resolution::Known(_) | Resolution::Unknown => return OwnerState::Absent,
+        Resolution::Unavailable => return OwnerState::Unreadable,
+    };
+    let namespace = owner.namespace.clone().filter(|_| resource.namespaced);
+    let key = ObjectKey { gvk: resource.gvk.clone(), namespace, name: owner.name.clone() };
+    match find(cluster, resource, &key).await {
+        LiveState::Present(object) => {
+            let metadata = json!({ "metadata": object.get("metadata") });
+            OwnerState::Present(Box::new((key.gvk, metadata)))
+        }
+        LiveState::Absent => OwnerState::Absent,
+        LiveState::Unreadable(_) => OwnerState::Unreadable,
     }
 }
 

@@ -42,8 +42,9 @@ impl UnmanagedSearch {
             report.objects.iter().map(|object| &object.key).chain(&self.desired).collect();
         let wanted: Vec<&ObjectKey> = wanted.into_iter().collect();
         let namespaces = or_own(self.named, wanted.iter().copied());
-        let mut unmanaged = Unmanaged::search(server, &namespaces, &wanted).await;
-        unmanaged.objects.retain(|key| self.shard.is_none_or(|shard| shard.has(key)));
+        let set = report.apply_set.as_ref().map(|set| set.id.as_str());
+        let mut unmanaged = Unmanaged::search(server, &namespaces, &wanted, set).await;
+        unmanaged.objects.retain(|object| self.shard.is_none_or(|shard| shard.has(&object.key)));
         report.warnings.extend(unmanaged.warnings);
         report.with_unmanaged(&unmanaged.objects, self.fails)
     }

@@ -97,7 +97,6 @@ fn objects_that_nothing_explains_are_reported_by_name_alone() {
     ws.apply_as("controller", &format!(
         "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: owned, namespace: $NS, ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: settings, uid: {uid}}}]}}}}"
     ));
-    ws.apply_as("other", "{apiVersion: v1, kind: ConfigMap, metadata: {name: member, namespace: $NS, labels: {applyset.kubernetes.io/part-of: applyset-x-v1}}}");
 
     let run = ws.reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged", "-o", "json"]).exits_with(0);
     let namespace = ws.namespace();

@@ -83,6 +83,7 @@ mod structure;
 mod succession;
 mod suggestions;
 mod trouble;
+mod unmanaged;
 mod unusual_servers;
 mod values;
 mod version;

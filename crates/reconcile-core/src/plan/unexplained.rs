@@ -1,10 +1,15 @@
 //! Objects that nothing explains: no manifest, no owner, no apply set, and not made by the cluster itself.
+//!
+//! Anybody who may write an object can give it a label or an owner. Both count only if what they point to exists and is
+//! explained itself, up to a manifest, the parent of an apply set, or an object that is in no namespace.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use apply_set::{GroupKind, ID, PART_OF};
+use apply_set::{ApplySet, GroupKind, ID, TOOLING, part_of};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 /// Kinds whose objects are created and deleted along with other objects.
 const TRANSIENT: [(&str, &str); 8] = [
@@ -28,83 +33,223 @@ pub fn is_transient(gvk: &GroupVersionKind) -> bool {
     TRANSIENT.contains(&(gvk.group.as_str(), gvk.kind.as_str()))
 }
 
-/// The objects that nothing explains, sorted. Each one is given with its kind in the server's preferred version; its metadata is
-/// enough. An object that two groups serve is reported once.
+/// The reason why the owner or the apply set that an object names does not explain it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum FalseClaim {
+    /// It has the label of an apply set that has no parent.
+    SetWithoutParent,
+    /// Its owner does not exist.
+    OwnerMissing,
+    /// Its owner is not explained either.
+    OwnerUnmanaged,
+}
+
+/// An object that nothing explains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnexplainedObject {
+    /// Its identity.
+    pub key: ObjectKey,
+    /// The reason why what it names does not explain it.
+    pub claim: Option<FalseClaim>,
+}
+
+/// The owner that an object names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner {
+    /// Its kind.
+    pub kind: GroupKind,
+    /// The namespace of the object. That of the owner is the same, unless it is in none.
+    pub namespace: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Its uid; the account of a token is named without one.
+    pub uid: Option<String>,
+}
+
+/// The reasons that explain objects, besides each other.
+#[derive(Debug, Default)]
+pub struct Explanations<'e> {
+    /// The objects of the manifests.
+    pub wanted: &'e [&'e ObjectKey],
+    /// The id of the apply set of this run.
+    pub set: Option<&'e str>,
+    /// Owners that could not be read: the objects that name them count as explained.
+    pub unreadable: BTreeSet<Owner>,
+}
+
+/// The objects that nothing explains.
+#[derive(Debug, Default)]
+pub struct Unexplained {
+    /// The objects, sorted.
+    pub objects: Vec<UnexplainedObject>,
+    /// The owners that they name and that are not among the found objects.
+    pub missing: BTreeSet<Owner>,
+}
+
+/// Finds the objects that nothing explains. Each one is given with its kind in the server's preferred version; its metadata is
+/// enough. An object that two groups serve is reported once, and one that is in no namespace never.
 #[must_use]
-pub fn unexplained(found: &[(GroupVersionKind, Value)], wanted: &[&ObjectKey]) -> Vec<ObjectKey> {
-    let identity = |key: &ObjectKey| (GroupKind::from(&key.gvk), key.namespace.clone(), key.name.clone());
-    let wanted: HashSet<_> = wanted.iter().map(|key| identity(key)).collect();
-    let claimants: BTreeSet<(&str, &str)> = stateful_sets(found).collect();
+pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanations<'_>) -> Unexplained {
+    let objects: Vec<FoundObject<'_>> = found.iter().map(FoundObject::new).collect();
+    let index = Index::of(&objects);
+    let is_explained = explained(&objects, &index, explanations);
     let mut seen = HashSet::new();
-    let mut unexplained: Vec<ObjectKey> = Vec::new();
-    let explained_by_uid: HashSet<&str> = found
-        .iter()
-        .filter(|(gvk, object)| wanted.contains(&identity(&key_of(gvk, object))))
-        .filter_map(|(_, object)| uid(object))
-        .collect();
-    for (gvk, object) in found {
-        let key = key_of(gvk, object);
-        let is_wanted =
-            wanted.contains(&identity(&key)) || uid(object).is_some_and(|uid| explained_by_uid.contains(uid));
-        let is_new = uid(object).is_none_or(|uid| seen.insert(uid.to_owned()));
-        if !is_wanted && is_new && !is_explained(&key, object) && !is_claimed(&key, &claimants) {
-            unexplained.push(key);
+    let mut unexplained = Unexplained::default();
+    for (object, _) in objects.iter().zip(is_explained).filter(|(_, is_explained)| !is_explained) {
+        let is_new = object.uid.is_none_or(|uid| seen.insert(uid));
+        if !is_new || is_transient(&object.key.gvk) {
+            continue;
         }
+        let missing = object.owners.iter().filter(|owner| index.find(owner).next().is_none());
+        let missing: BTreeSet<Owner> = missing.cloned().collect();
+        let claim = match (object.set, missing.is_empty(), object.owners.is_empty()) {
+            (Some(_), ..) => Some(FalseClaim::SetWithoutParent),
+            (None, false, _) => Some(FalseClaim::OwnerMissing),
+            (None, true, false) => Some(FalseClaim::OwnerUnmanaged),
+            (None, true, true) => None,
+        };
+        unexplained.missing.extend(missing);
+        unexplained.objects.push(UnexplainedObject { key: object.key.clone(), claim });
     }
-    unexplained.sort();
+    unexplained.objects.sort_by(|a, b| a.key.cmp(&b.key));
     unexplained
 }
 
-fn key_of(gvk: &GroupVersionKind, object: &Value) -> ObjectKey {
-    let text = |name: &str| object.pointer(&format!("/metadata/{name}")).and_then(Value::as_str);
-    ObjectKey {
-        gvk: gvk.clone(),
-        namespace: text("namespace").filter(|namespace| !namespace.is_empty()).map(ToOwned::to_owned),
-        name: text("name").unwrap_or_default().to_owned(),
+/// An object, and what it names.
+struct FoundObject<'f> {
+    key: ObjectKey,
+    uid: Option<&'f str>,
+    owners: Vec<Owner>,
+    /// The id of the apply set that it is a member of.
+    set: Option<&'f str>,
+    /// The id of the apply set that it is the parent of.
+    parent_of: Option<&'f str>,
+}
+
+impl<'f> FoundObject<'f> {
+    fn new((gvk, object): &'f (GroupVersionKind, Value)) -> Self {
+        let text = |name: &str| object.metadata(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let key = ObjectKey {
+            gvk: gvk.clone(),
+            namespace: text("namespace").map(ToOwned::to_owned),
+            name: text("name").unwrap_or_default().to_owned(),
+        };
+        let owners = owners(&key, object);
+        // Everybody can write the label of a parent, but the id belongs to the name of one object.
+        let id = object.label(ID).filter(|_| object.annotation(TOOLING).is_some());
+        let parent_of = id.filter(|id| *id == ApplySet::of(key.clone()).id);
+        Self { key, uid: object.uid(), owners, set: part_of(object), parent_of }
+    }
+
+    /// Returns true for an object that every namespace has.
+    fn is_generated(&self) -> bool {
+        self.key.gvk.group.is_empty() && GENERATED.contains(&(self.key.gvk.kind.as_str(), self.key.name.as_str()))
     }
 }
 
-fn uid(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/uid").and_then(Value::as_str)
+/// The owners that an object names, and the account of a token.
+fn owners(key: &ObjectKey, object: &Value) -> Vec<Owner> {
+    let owner = |kind: GroupVersionKind, name: &str, uid: Option<&str>| Owner {
+        kind: GroupKind::from(&kind),
+        namespace: key.namespace.clone(),
+        name: name.to_owned(),
+        uid: uid.map(ToOwned::to_owned),
+    };
+    let references = object.owner_references().iter().map(|reference| {
+        let text = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
+        owner(GroupVersionKind::new(text("apiVersion"), text("kind")), text("name"), Some(text("uid")))
+    });
+    let account = object.annotation("kubernetes.io/service-account.name");
+    let account = account.filter(|_| key.gvk.group.is_empty() && key.gvk.kind == "Secret");
+    references.chain(account.map(|name| owner(GroupVersionKind::new("v1", "ServiceAccount"), name, None))).collect()
 }
 
-/// Returns true for an object that belongs to another object, to an apply set or to Helm, or that every namespace has.
-fn is_explained(key: &ObjectKey, object: &Value) -> bool {
-    let metadata = object.get("metadata");
-    let has = |part: &str, name: &str| metadata.and_then(|metadata| metadata.get(part)?.get(name)).is_some();
-    let owners = metadata.and_then(|metadata| metadata.get("ownerReferences")).and_then(Value::as_array);
-    let is_core = |kind: &str| key.gvk.group.is_empty() && key.gvk.kind == kind;
-    is_transient(&key.gvk)
-        || owners.is_some_and(|owners| !owners.is_empty())
-        || has("labels", PART_OF)
-        || has("labels", ID)
-        || key.gvk.group.is_empty() && GENERATED.contains(&(key.gvk.kind.as_str(), key.name.as_str()))
-        || is_core("Secret") && has("annotations", "kubernetes.io/service-account.name")
-        || (is_core("Secret") || is_core("ConfigMap")) && key.name.starts_with("sh.helm.release.v1.")
-        || is_core("Pod") && has("annotations", "kubernetes.io/config.mirror")
+/// The found objects by their uids and names.
+struct Index<'o> {
+    objects: &'o [FoundObject<'o>],
+    by_uid: HashMap<&'o str, Vec<usize>>,
+    by_name: HashMap<(GroupKind, Option<&'o str>, &'o str), usize>,
 }
 
-/// The namespaces and names of all stateful sets.
-fn stateful_sets(found: &[(GroupVersionKind, Value)]) -> impl Iterator<Item = (&str, &str)> {
-    let sets = found.iter().filter(|(gvk, _)| gvk.group == "apps" && gvk.kind == "StatefulSet");
-    sets.filter_map(|(_, object)| {
-        let text = |name: &str| object.pointer(&format!("/metadata/{name}")).and_then(Value::as_str);
-        Some((text("namespace")?, text("name")?))
-    })
-}
-
-/// Returns true for a claim that a stateful set made from a template: `TEMPLATE-SET-NUMBER`. Such claims have no owner by default.
-fn is_claimed(key: &ObjectKey, sets: &BTreeSet<(&str, &str)>) -> bool {
-    if !(key.gvk.group.is_empty() && key.gvk.kind == "PersistentVolumeClaim") {
-        return false;
+impl<'o> Index<'o> {
+    fn of(objects: &'o [FoundObject<'o>]) -> Self {
+        let mut by_uid: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut by_name = HashMap::new();
+        for (at, object) in objects.iter().enumerate() {
+            if let Some(uid) = object.uid {
+                by_uid.entry(uid).or_default().push(at);
+            }
+            let ObjectKey { gvk, namespace, name } = &object.key;
+            by_name.insert((GroupKind::from(gvk), namespace.as_deref(), name.as_str()), at);
+        }
+        Self { objects, by_uid, by_name }
     }
-    let Some((name, number)) = key.name.rsplit_once('-') else { return false };
-    let is_number = !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit());
-    let namespace = key.namespace.as_deref().unwrap_or_default();
-    is_number
-        && name
-            .match_indices('-')
-            .any(|(at, _)| at > 0 && name.get(at + 1..).is_some_and(|set| sets.contains(&(namespace, set))))
+
+    /// The objects that are this owner: in the namespace of the object, or in none.
+    fn find<'i>(&'i self, owner: &'i Owner) -> impl Iterator<Item = usize> + 'i {
+        let named = match &owner.uid {
+            Some(_) => None,
+            None => self.by_name.get(&(owner.kind.clone(), owner.namespace.as_deref(), owner.name.as_str())),
+        };
+        let same = owner.uid.as_deref().and_then(|uid| self.by_uid.get(uid)).into_iter().flatten();
+        let fits = |at: &&usize| {
+            let namespace = self.objects.get(**at).and_then(|object| object.key.namespace.as_ref());
+            namespace.is_none() || namespace == owner.namespace.as_ref()
+        };
+        same.filter(fits).chain(named).copied()
+    }
+
+    /// The stateful sets that may have made a claim of a template, `TEMPLATE-SET-NUMBER`. Such claims have no owner by default.
+    fn stateful_sets(&self, claim: &ObjectKey) -> Vec<usize> {
+        let is_claim = claim.gvk.group.is_empty() && claim.gvk.kind == "PersistentVolumeClaim";
+        let Some((name, number)) = claim.name.rsplit_once('-').filter(|_| is_claim) else { return Vec::new() };
+        if number.is_empty() || !number.bytes().all(|c| c.is_ascii_digit()) {
+            return Vec::new();
+        }
+        let set_at = |at: usize| {
+            let kind = GroupKind { kind: "StatefulSet".to_owned(), group: "apps".to_owned() };
+            self.by_name.get(&(kind, claim.namespace.as_deref(), name.get(at.saturating_add(1)..)?))
+        };
+        name.match_indices('-').filter(|(at, _)| *at > 0).filter_map(|(at, _)| set_at(at)).copied().collect()
+    }
+}
+
+/// For each object, true if something explains it.
+fn explained(objects: &[FoundObject<'_>], index: &Index<'_>, explanations: &Explanations<'_>) -> Vec<bool> {
+    let identity = |key: &ObjectKey| (GroupKind::from(&key.gvk), key.namespace.clone(), key.name.clone());
+    let wanted: HashSet<_> = explanations.wanted.iter().map(|key| identity(key)).collect();
+    let sets: HashSet<&str> = objects.iter().filter_map(|object| object.parent_of).chain(explanations.set).collect();
+    // The objects that each object explains.
+    let mut explains: Vec<Vec<usize>> = vec![Vec::new(); objects.len()];
+    let mut explained = vec![false; objects.len()];
+    let mut next = Vec::new();
+    for (at, object) in objects.iter().enumerate() {
+        let is_explained = object.key.namespace.is_none()
+            || object.parent_of.is_some()
+            || object.is_generated()
+            || object.set.is_some_and(|id| sets.contains(id))
+            || wanted.contains(&identity(&object.key))
+            || object.owners.iter().any(|owner| explanations.unreadable.contains(owner));
+        if is_explained {
+            next.push(at);
+        }
+        let twins = object.uid.and_then(|uid| index.by_uid.get(uid)).into_iter().flatten().copied();
+        let owners = object.owners.iter().flat_map(|owner| index.find(owner));
+        for by in owners.chain(twins).chain(index.stateful_sets(&object.key)) {
+            if let Some(explains) = explains.get_mut(by) {
+                explains.push(at);
+            }
+        }
+    }
+    while let Some(at) = next.pop() {
+        if let Some(is_explained) = explained.get_mut(at)
+            && !std::mem::replace(is_explained, true)
+        {
+            next.extend(explains.get(at).into_iter().flatten());
+        }
+    }
+    explained
 }
 
 #[cfg(test)]
@@ -112,7 +257,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn unexplained_of(objects: &[(&str, &str, Value)], wanted: &[(&str, &str, &str)]) -> Vec<String> {
+    type Object<'o> = (&'o str, &'o str, Value);
+
+    fn search(
+        objects: &[Object<'_>],
+        wanted: &[(&str, &str, &str)],
+        set: Option<&str>,
+        unreadable: &[Owner],
+    ) -> Unexplained {
         let found: Vec<_> = objects
             .iter()
             .map(|(api_version, kind, metadata)| {
@@ -127,33 +279,68 @@ mod tests {
                 name: (*name).to_owned(),
             })
             .collect();
-        unexplained(&found, &wanted.iter().collect::<Vec<_>>()).iter().map(ToString::to_string).collect()
+        let wanted: Vec<&ObjectKey> = wanted.iter().collect();
+        let unreadable = unreadable.iter().cloned().collect();
+        unexplained(&found, &Explanations { wanted: &wanted, set, unreadable })
+    }
+
+    fn lines(unexplained: &Unexplained) -> Vec<String> {
+        let claim = |claim: Option<FalseClaim>| claim.map(|claim| format!(" {claim:?}")).unwrap_or_default();
+        unexplained.objects.iter().map(|object| format!("{}{}", object.key, claim(object.claim))).collect()
+    }
+
+    fn unexplained_of(objects: &[Object<'_>], wanted: &[(&str, &str, &str)]) -> Vec<String> {
+        lines(&search(objects, wanted, None, &[]))
+    }
+
+    fn named(name: &str) -> Value {
+        json!({"namespace": "shop", "name": name, "uid": format!("uid-of-{name}")})
+    }
+
+    fn with(name: &str, part: &str, value: Value) -> Value {
+        let mut metadata = named(name);
+        metadata[part] = value;
+        metadata
+    }
+
+    fn owned(name: &str, by: &str) -> Value {
+        with(
+            name,
+            "ownerReferences",
+            json!([{"apiVersion": "v1", "kind": "Pod", "name": by, "uid": format!("uid-of-{by}")}]),
+        )
+    }
+
+    /// The parent of an apply set, and the id of the set.
+    fn parent(name: &str) -> (Value, String) {
+        let gvk = GroupVersionKind::new("v1", "ConfigMap");
+        let id = ApplySet::of(ObjectKey { gvk, namespace: Some("shop".into()), name: name.to_owned() }).id;
+        let mut metadata = with(name, "labels", json!({ID: id}));
+        metadata["annotations"] = json!({TOOLING: "kubectl/v1.36"});
+        (metadata, id)
     }
 
     #[test]
-    fn what_a_manifest_an_owner_or_a_set_explains_is_not_reported() {
-        let named = |name: &str| json!({"namespace": "shop", "name": name});
-        let with = |name: &str, part: &str, value: Value| {
-            let mut metadata = named(name);
-            metadata[part] = value;
-            metadata
-        };
+    fn what_a_manifest_explains_or_the_cluster_makes_is_not_reported() {
+        let account = |name: &str| json!({"kubernetes.io/service-account.name": name});
         let objects = [
             ("v1", "ConfigMap", named("stray")),
             ("v1", "ConfigMap", named("wanted")),
             ("v1", "ConfigMap", named("kube-root-ca.crt")),
             ("v1", "ServiceAccount", named("default")),
-            ("v1", "Secret", named("default")),
-            ("v1", "Secret", with("token", "annotations", json!({"kubernetes.io/service-account.name": "default"}))),
+            ("v1", "Secret", with("default", "uid", json!("another"))),
+            ("v1", "Secret", with("token", "annotations", account("default"))),
+            ("v1", "Secret", with("stale", "annotations", account("gone"))),
             ("v1", "Secret", named("sh.helm.release.v1.shop.v3")),
-            ("v1", "Pod", with("owned", "ownerReferences", json!([{"kind": "ReplicaSet", "name": "web"}]))),
             ("v1", "Pod", with("alone", "ownerReferences", json!([]))),
-            ("v1", "Secret", with("member", "labels", json!({"applyset.kubernetes.io/part-of": "x"}))),
-            ("v1", "Secret", with("parent", "labels", json!({"applyset.kubernetes.io/id": "x"}))),
             ("discovery.k8s.io/v1", "EndpointSlice", named("web-x")),
             ("apps/v1", "StatefulSet", named("redis")),
+            ("apps/v1", "StatefulSet", named("mongo")),
+            ("apps/v1", "StatefulSet", named("other-redis")),
+            ("v1", "PersistentVolumeClaim", named("data-other-redis-0")),
             ("v1", "PersistentVolumeClaim", named("data-redis-0")),
             ("v1", "PersistentVolumeClaim", named("data-redis-x")),
+            ("v1", "PersistentVolumeClaim", named("data-mongo-0")),
             ("v1", "PersistentVolumeClaim", named("data-mysql-0")),
             ("v1", "PersistentVolumeClaim", named("redis-0")),
         ];
@@ -161,12 +348,82 @@ mod tests {
             unexplained_of(&objects, &[("v1", "ConfigMap", "wanted"), ("apps/v1beta1", "StatefulSet", "redis")]),
             [
                 "ConfigMap shop/stray",
+                "PersistentVolumeClaim shop/data-mongo-0",
                 "PersistentVolumeClaim shop/data-mysql-0",
                 "PersistentVolumeClaim shop/data-redis-x",
                 "PersistentVolumeClaim shop/redis-0",
                 "Pod shop/alone",
                 "Secret shop/default",
+                "Secret shop/sh.helm.release.v1.shop.v3",
+                "Secret shop/stale OwnerMissing",
+                "StatefulSet shop/mongo",
+                "StatefulSet shop/other-redis",
             ]
+        );
+    }
+
+    #[test]
+    fn an_owner_explains_what_it_owns_if_it_exists_and_is_explained() {
+        let mut far = owned("far", "web");
+        far["namespace"] = json!("other");
+        let objects = [
+            ("apps/v1", "Deployment", named("web")),
+            ("apps/v1", "ReplicaSet", owned("web-1", "web")),
+            ("v1", "Pod", owned("web-1-a", "web-1")),
+            ("v1", "Pod", owned("forged", "nothing")),
+            ("v1", "Pod", far),
+            ("apps/v1", "ReplicaSet", named("rogue")),
+            ("v1", "Pod", owned("rogue-a", "rogue")),
+            ("v1", "Pod", owned("egg", "hen")),
+            ("v1", "Pod", owned("hen", "egg")),
+        ];
+        let found = search(&objects, &[("apps/v1", "Deployment", "web")], None, &[]);
+        assert_eq!(
+            lines(&found),
+            [
+                "Pod other/far OwnerMissing",
+                "Pod shop/egg OwnerUnmanaged",
+                "Pod shop/forged OwnerMissing",
+                "Pod shop/hen OwnerUnmanaged",
+                "Pod shop/rogue-a OwnerUnmanaged",
+                "ReplicaSet shop/rogue",
+            ]
+        );
+        let missing: Vec<&str> = found.missing.iter().map(|owner| owner.name.as_str()).collect();
+        assert_eq!(missing, ["web", "nothing"]);
+    }
+
+    #[test]
+    fn owners_in_no_namespace_and_owners_that_cannot_be_read_explain() {
+        let node = json!({"name": "worker", "uid": "uid-of-worker"});
+        let objects =
+            [("v1", "Node", node), ("v1", "Pod", owned("mirror", "worker")), ("v1", "Pod", owned("other", "hidden"))];
+        let found = search(&objects, &[], None, &[]);
+        assert_eq!(lines(&found), ["Pod shop/other OwnerMissing"]);
+        let unreadable: Vec<Owner> = found.missing.into_iter().collect();
+        assert_eq!(lines(&search(&objects, &[], None, &unreadable)), [""; 0]);
+    }
+
+    #[test]
+    fn the_label_of_an_apply_set_counts_if_the_set_has_a_parent() {
+        let ((set, id), (renamed, _)) = (parent("set"), parent("set"));
+        let mut renamed = renamed;
+        (renamed["name"], renamed["uid"]) = (json!("renamed"), json!("another"));
+        let mut no_tool = parent("no-tool").0;
+        no_tool["annotations"] = json!({});
+        let member = |name: &str, id: &str| with(name, "labels", json!({"applyset.kubernetes.io/part-of": id}));
+        let objects = [
+            ("v1", "ConfigMap", set),
+            ("v1", "ConfigMap", renamed),
+            ("v1", "ConfigMap", no_tool),
+            ("v1", "Pod", member("member", &id)),
+            ("v1", "Pod", member("own", "applyset-own-v1")),
+            ("v1", "Pod", member("forged", "x")),
+            ("v1", "Pod", member("empty", "")),
+        ];
+        assert_eq!(
+            lines(&search(&objects, &[], Some("applyset-own-v1"), &[])),
+            ["ConfigMap shop/no-tool", "ConfigMap shop/renamed", "Pod shop/empty", "Pod shop/forged SetWithoutParent"]
         );
     }
 

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use structured_merge::ObjectKey;
 
 use super::json::{escaped, shown_object};
-use crate::{ObjectReport, Sections, UnmanagedObject, View};
+use crate::model::key::KeyFields;
+use crate::{ObjectReport, Sections, View};
 
 /// An event.
 #[derive(Debug, Serialize)]
@@ -56,7 +57,7 @@ pub enum Entry<'e> {
     /// The readiness of an object is known, or has changed.
     ObjectReadiness {
         /// The object.
-        object: UnmanagedObject,
+        object: KeyFields,
         /// Its readiness as in the report.
         readiness: &'e ObjectReadiness,
     },

@@ -8,7 +8,7 @@ mod contexts;
 pub(crate) mod diagnostic;
 mod failure;
 pub(crate) mod gate;
-mod key;
+pub(crate) mod key;
 mod object;
 mod read_diagnostic;
 mod read_object;

@@ -18,7 +18,7 @@ use structured_merge::{FieldPath, ObjectKey};
 use super::diagnostic;
 use super::diagnostic::ObjectError;
 use super::side::Side;
-use super::unmanaged::{self, UnmanagedObject};
+use super::key::{self, KeyFields};
 
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;
@@ -28,8 +28,8 @@ const LINES: usize = 1_000;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ObjectReport {
     /// The object.
-    #[serde(flatten, serialize_with = "unmanaged::as_fields")]
-    #[schemars(with = "UnmanagedObject")]
+    #[serde(flatten, serialize_with = "key::as_fields")]
+    #[schemars(with = "KeyFields")]
     pub key: ObjectKey,
     /// Its location; absent for a member of an apply set that is in no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]

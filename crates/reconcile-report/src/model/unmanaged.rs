@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use reconcile_core::plan::{FalseClaim, UnexplainedObject};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
 use super::key::key;
@@ -21,29 +22,33 @@ pub struct UnmanagedObject {
     namespace: Option<String>,
     /// Its name.
     name: String,
+    /// The reason why the owner or the apply set that it names does not explain it. Absent if it names none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<FalseClaim>,
 }
 
-impl From<&ObjectKey> for UnmanagedObject {
-    fn from(ObjectKey { gvk, namespace, name }: &ObjectKey) -> Self {
-        Self {
-            api_version: gvk.api_version(),
-            kind: gvk.kind.clone(),
-            namespace: namespace.clone(),
-            name: name.clone(),
-        }
+impl From<&UnexplainedObject> for UnmanagedObject {
+    fn from(UnexplainedObject { key: ObjectKey { gvk, namespace, name }, claim }: &UnexplainedObject) -> Self {
+        let (api_version, kind) = (gvk.api_version(), gvk.kind.clone());
+        Self { api_version, kind, namespace: namespace.clone(), name: name.clone(), claim: *claim }
     }
 }
 
 impl UnmanagedObject {
+    /// The reason why it is reported.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self.claim {
+            None => "not in the manifests, not owned, and not in an apply set",
+            Some(FalseClaim::SetWithoutParent) => "not in the manifests, and in an apply set without a parent",
+            Some(FalseClaim::OwnerMissing) => "not in the manifests, and its owner does not exist",
+            Some(FalseClaim::OwnerUnmanaged) => "not in the manifests, and its owner is unmanaged, too",
+        }
+    }
+
     /// Its key.
     pub(crate) fn key(&self) -> ObjectKey {
         key(&self.api_version, &self.kind, self.namespace.clone(), self.name.clone())
     }
-}
-
-/// Writes a key as the fields `apiVersion`, `kind`, `namespace` and `name`.
-pub(super) fn as_fields<S: Serializer>(key: &ObjectKey, serializer: S) -> Result<S::Ok, S::Error> {
-    UnmanagedObject::from(key).serialize(serializer)
 }
 
 /// `ConfigMap shop/web`

@@ -9,6 +9,7 @@ use reconcile_core::diagnostic::{Code, Diagnostic, Location};
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::Source;
 use reconcile_core::pass::Outcome;
+use reconcile_core::plan::UnexplainedObject;
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
@@ -211,7 +212,7 @@ pub fn diff(text: &str) -> Report {
         unmatched: None,
     });
     report.warnings = vec![text.to_owned()];
-    report.with_unmanaged(&[key("v1", "ConfigMap", Some("shop"), text)], false)
+    report.with_unmanaged(&[UnexplainedObject { key: key("v1", "ConfigMap", Some("shop"), text), claim: None }], false)
 }
 
 /// The report of an `apply`.

@@ -30,7 +30,7 @@ const NOT_APPLIED: Rule = rule("notApplied", Level::Error, "The object could not
 const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
 const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
-    rule("unmanagedObject", Level::Note, "Not in the manifests, not owned, and not in an apply set");
+    rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object");
 /// Differences that are left alone; at most one finding for each cluster.
 pub(crate) const IGNORED: Rule =
     rule("ignored", Level::Note, "Differences that are left alone, and the rules that say so");
@@ -107,7 +107,7 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     let errors = errors.iter().map(|error| general(RUN, level(error), message(error), location_of(error)));
     let warnings = warnings.iter().map(|text| general(WARNING, Level::Note, describe::message(text), None));
     let unmanaged = unmanaged.iter().flatten().map(|object| {
-        let message = format!("{object}: not in the manifests, not owned, and not in an apply set");
+        let message = format!("{object}: {}", object.reason());
         general(UNMANAGED_OBJECT, Level::Note, describe::message(&message), None)
     });
     let ignored = describe::left_alone(section.report);

@@ -1,6 +1,7 @@
 use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::Source;
+use reconcile_core::plan::UnexplainedObject;
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement};
 
@@ -78,7 +79,10 @@ fn hostile() -> Report {
     let diagnostic = || Diagnostic::new(Code::Forbidden, HOSTILE).with_hint(HOSTILE);
     let unknown = super::tests::object("unknown", ObjectVerdict::Unknown(diagnostic()));
     let mut report = Report::compared(Command::Diff, vec![object, unknown], &FailOn::default())
-        .with_unmanaged(&[ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key }], false)
+        .with_unmanaged(
+            &[UnexplainedObject { key: ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key }, claim: None }],
+            false,
+        )
         .with_errors(vec![diagnostic()]);
     report.warnings = vec![HOSTILE.to_owned()];
     let text = || HOSTILE.to_owned();

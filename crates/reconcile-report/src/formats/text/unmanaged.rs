@@ -1,6 +1,6 @@
 //! The text about unmanaged objects, which no manifest, owner or apply set explains.
 
-use structured_merge::ObjectKey;
+use reconcile_core::plan::UnexplainedObject;
 
 use crate::words::number::grouped;
 use crate::{Report, Role, Styled, UnmanagedObject, Verdict, View};
@@ -11,7 +11,7 @@ const SHOWN: usize = 100;
 impl Report {
     /// The same, with unmanaged objects. They fail a `diff` only if that was chosen.
     #[must_use]
-    pub fn with_unmanaged(mut self, objects: &[ObjectKey], fails: bool) -> Self {
+    pub fn with_unmanaged(mut self, objects: &[UnexplainedObject], fails: bool) -> Self {
         self.unmanaged = Some(objects.iter().map(UnmanagedObject::from).collect());
         if fails && !objects.is_empty() && matches!(self.verdict, Verdict::InSync | Verdict::Drift) {
             self.verdict = Verdict::Drift;
@@ -30,7 +30,7 @@ pub(crate) fn lines(report: &Report, view: &View) -> Styled {
     for object in objects.iter().take(most) {
         text.push(Role::Note, "? ");
         text.push(Role::Name, object.to_string());
-        text.push(Role::Note, "  not in the manifests, not owned, and not in an apply set");
+        text.push(Role::Note, format!("  {}", object.reason()));
         text.line_end();
     }
     if let Some(more @ 1..) = objects.len().checked_sub(most) {

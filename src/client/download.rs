@@ -78,16 +78,16 @@ async fn followed(url: &str, environment: &Environment, limit: usize) -> Result<
     for _ in 0..=MAX_REDIRECTIONS {
         match fetched(&url, environment, limit).await? {
             Fetched::Content(content) => return Ok(content),
-            Fetched::Redirect(location) => {
-                let next = resolve(&url, &location).ok_or_else(|| DownloadError::finally("it redirects to no URL"))?;
-                if is_https(&url) && !is_https(&next) {
-                    return Err(DownloadError::finally("it redirects from https to http"));
-                }
-                url = next;
-            }
+            Fetched::Redirect(location) => url = redirected(&url, &location).map_err(DownloadError::finally)?,
         }
     }
     Err(DownloadError::finally(format!("it redirects more than {MAX_REDIRECTIONS} times")))
+}
+
+/// The URL that a redirection leads to. The error is the reason not to follow it.
+fn redirected(url: &str, location: &str) -> Result<String, &'static str> {
+    let next = resolve(url, location).ok_or("it redirects to no URL")?;
+    if is_https(url) && !is_https(&next) { Err("it redirects from https to http") } else { Ok(next) }
 }
 
 fn is_https(url: &str) -> bool {
@@ -164,6 +164,22 @@ fn credentials(url: &str) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_redirection_never_leaves_https() {
+        for (url, location, next) in [
+            ("https://a/b", "http://a/c", Err("it redirects from https to http")),
+            ("HTTPS://a/b", "http://a/c", Err("it redirects from https to http")),
+            ("https://a/b", "//c/d", Ok("https://c/d")),
+            ("http://a/b", "https://c/d", Ok("https://c/d")),
+            ("http://a/b", "http://c/d", Ok("http://c/d")),
+            ("https://me:password@a/b", "https://c/d", Ok("https://c/d")),
+            ("https://me:password@a/b", "//c/d", Ok("https://c/d")),
+            ("https://a/b", "javascript:x", Err("it redirects to no URL")),
+        ] {
+            assert_eq!(redirected(url, location), next.map(ToOwned::to_owned), "{url} → {location}");
+        }
+    }
 
     #[test]
     fn credentials_of_a_url_go_into_a_header() {

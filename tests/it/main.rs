@@ -66,6 +66,7 @@ mod properties;
 mod purity;
 mod quiet_day;
 mod reading;
+mod redirects;
 mod reference;
 mod refused;
 mod replacement;

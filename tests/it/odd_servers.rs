@@ -11,24 +11,24 @@ use crate::control_plane::Workspace;
 use crate::control_plane::scripted::{Act, Seen, Server, answer};
 
 /// A server that a script plays, as long as it is held.
-struct Odd {
+pub(crate) struct Odd {
     server: Server,
     _runtime: Runtime,
 }
 
 impl Odd {
-    fn new(script: impl Fn(&Seen) -> Option<Act> + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(script: impl Fn(&Seen) -> Option<Act> + Send + Sync + 'static) -> Self {
         let runtime = Runtime::new().expect("a runtime");
         let whole = move |_: usize, seen: &Seen| script(seen).unwrap_or_else(absent);
         Self { server: runtime.block_on(Server::start(whole)), _runtime: runtime }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.server.address())
     }
 
     /// The paths and queries that were asked for and have this in them.
-    fn asked(&self, part: &str) -> Vec<String> {
+    pub(crate) fn asked(&self, part: &str) -> Vec<String> {
         let lines = self.server.lines().into_iter().filter(|line| line.contains(part));
         lines.map(|line| line.split(' ').nth(1).unwrap_or_default().to_owned()).collect()
     }
@@ -39,16 +39,16 @@ fn absent() -> Act {
     answer("404 Not Found", &["content-type: application/json"], &status.to_string())
 }
 
-fn body(value: &Value) -> Act {
+pub(crate) fn body(value: &Value) -> Act {
     answer("200 OK", &["content-type: application/json"], &value.to_string())
 }
 
-fn path(seen: &Seen) -> &str {
+pub(crate) fn path(seen: &Seen) -> &str {
     seen.line.split(' ').nth(1).unwrap_or_default()
 }
 
 /// Discovery as servers before 1.26 have it, with these groups and one resource in each.
-fn legacy(path: &str, groups: usize) -> Option<Value> {
+pub(crate) fn legacy(path: &str, groups: usize) -> Option<Value> {
     match path {
         "/api" => Some(json!({"kind": "APIVersions", "versions": ["v1"]})),
         "/apis" => {

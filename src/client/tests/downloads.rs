@@ -64,6 +64,38 @@ async fn redirections_are_followed_but_not_in_circles() {
     assert_eq!(fetch(&server, "/a").await.unwrap_err(), "it redirects more than 10 times");
 }
 
+/// As Go's client: the user and the password in a URL are for its host.
+#[tokio::test]
+async fn a_redirect_to_another_host_gets_no_credentials() {
+    let other = scripted([answer("200 OK", &[], "kind: x")]).await;
+    let location = format!("location: http://{}/b.yaml", other.address());
+    let server = scripted([
+        answer("302 Found", &["location: /a.yaml", "set-cookie: session=1"], ""),
+        answer("302 Found", &[&location, "set-cookie: session=1"], ""),
+    ])
+    .await;
+    let bounds = Bounds { within: Duration::from_mins(1), pause: Duration::from_millis(1), size: 2 << 20 };
+    let url = format!("http://me:password@{}/", server.address());
+    assert_eq!(download(&url, &Environment::default(), bounds).await.unwrap(), b"kind: x");
+    let own = server.seen();
+    assert_eq!(own.len(), 2);
+    assert!(own.iter().all(|seen| seen.header("authorization") == ["Basic bWU6cGFzc3dvcmQ="]));
+    for seen in other.seen().iter().chain(&own[1..]) {
+        assert_eq!((seen.header("cookie"), seen.header("referer")), (vec![], vec![]));
+    }
+    assert_eq!(other.seen()[0].header("authorization"), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_redirect_leads_to_an_http_server_or_nowhere() {
+    for location in ["file:///etc/passwd", "unix:///run/docker.sock", "ftp://127.0.0.1/a", "https://"] {
+        let header = format!("location: {location}");
+        let server = scripted([answer("302 Found", &[&header], "")]).await;
+        assert_eq!(fetch(&server, "/").await.unwrap_err(), "it redirects to no URL", "{location}");
+        assert_eq!(server.lines().len(), 1, "{location}");
+    }
+}
+
 #[tokio::test]
 async fn time_and_size_are_bounded() {
     let server = scripted([Act::Silence]).await;

@@ -5,6 +5,7 @@ mod choices;
 mod downloads;
 mod failures;
 mod plugins;
+mod redirects;
 mod secure;
 mod watches;
 mod wire;

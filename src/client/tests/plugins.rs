@@ -254,3 +254,18 @@ async fn entries_that_kubectl_refuses_are_refused() {
         assert_eq!(stage.runs(), 0);
     }
 }
+
+#[tokio::test]
+async fn a_redirect_neither_takes_the_token_of_a_plugin_along_nor_asks_for_another() {
+    let stage = Stage::new(TOKEN, "");
+    std::fs::write(stage.file("token"), "good").unwrap();
+    let other = stage.server(|_, _| ok()).await;
+    let login = format!("location: https://{}/login", other.address());
+    let server = stage.server(move |_, _| answer("302 Found", &[&login], "")).await;
+    let cluster = stage.connect(&server).await;
+    for _ in 0..2 {
+        let error = cluster.send(Request::get("/api")).await.unwrap_err();
+        assert!(error.in_full().contains("is not followed"), "{}", error.in_full());
+    }
+    assert_eq!((stage.runs(), server.lines().len(), other.lines().len()), (1, 2, 0));
+}

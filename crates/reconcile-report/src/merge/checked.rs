@@ -10,8 +10,8 @@ use super::input::MergeInput;
 /// Sorts the reports, and returns the shards without a report. Reports that cannot be those of the shards of one run are an error.
 pub(super) fn checked(parts: &mut [MergeInput], cluster: &str) -> Result<Vec<Shard>, Diagnostic> {
     all_shards(parts, cluster)?;
-    parts.sort_by_key(|part| part.report().shard);
-    let shards = || parts.iter().filter_map(|part| Some((part, part.report().shard?)));
+    parts.sort_by_key(|part| part.report.shard);
+    let shards = || parts.iter().filter_map(|part| Some((part, part.report.shard?)));
     let Some((first, Shard { count, .. })) = shards().next() else { return Ok(Vec::new()) };
     let mut files: BTreeMap<Shard, &str> = BTreeMap::new();
     let mut places: BTreeMap<usize, &str> = BTreeMap::new();
@@ -25,7 +25,7 @@ pub(super) fn checked(parts: &mut [MergeInput], cluster: &str) -> Result<Vec<Sha
         if let Some(other) = files.insert(shard, file) {
             return refused(format!("shard {shard} is in both {other} and {file}"), "merge each report once");
         }
-        if part.report().fail_on != first.report().fail_on {
+        if part.report.fail_on != first.report.fail_on {
             let message = format!("the runs of {} and {file} fail on different classes", first.file);
             return refused(message, "run all shards with the same flags");
         }
@@ -36,8 +36,8 @@ pub(super) fn checked(parts: &mut [MergeInput], cluster: &str) -> Result<Vec<Sha
 
 /// Checks that several reports of one cluster are those of shards.
 fn all_shards(parts: &[MergeInput], cluster: &str) -> Result<(), Diagnostic> {
-    let Some(without) = parts.iter().find(|part| part.report().shard.is_none()) else { return Ok(()) };
-    let other = parts.iter().find(|part| part.report().shard.is_some()).or(parts.last()).unwrap_or(without);
+    let Some(without) = parts.iter().find(|part| part.report.shard.is_none()) else { return Ok(()) };
+    let other = parts.iter().find(|part| part.report.shard.is_some()).or(parts.last()).unwrap_or(without);
     let message =
         format!("{} and {} are both about {cluster}, and {} is not a shard", other.file, without.file, without.file);
     refused(message, "merge the reports of the shards of one run, or those of different clusters")
@@ -46,7 +46,7 @@ fn all_shards(parts: &[MergeInput], cluster: &str) -> Result<(), Diagnostic> {
 /// Checks that the objects of a report are those of its shard, each at a position of its own.
 fn objects<'p>(part: &'p MergeInput, shard: Shard, places: &mut BTreeMap<usize, &'p str>) -> Result<(), Diagnostic> {
     let file = part.file.as_str();
-    for object in &part.report().objects {
+    for object in &part.report.objects {
         if object.source.is_some() && !shard.has(&object.key) {
             let message = format!("{} in {file} is not an object of shard {shard}", object.key);
             return refused(message, "merge reports as `kubectl reconcile -o json` wrote them");

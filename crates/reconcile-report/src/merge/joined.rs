@@ -9,17 +9,17 @@ use reconcile_core::text::listed;
 use serde_json::Value;
 
 use super::input::MergeInput;
-use crate::{ClusterInfo, Command, ConfigurationInfo, EXIT_SUCCESS, Report, UnmanagedObject, Verdict};
+use crate::model::contexts::worst;
+use crate::{ClusterInfo, Command, ConfigurationInfo, Report, UnmanagedObject};
 
 /// Most shards that a message names.
 const NAMED: usize = 10;
 
 /// Joins the reports of the shards.
 pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
-    let mut reports: Vec<Report> = parts.into_iter().map(|part| part.parsed.report).collect();
+    let mut reports: Vec<Report> = parts.into_iter().map(|part| part.report).collect();
     reports.iter_mut().for_each(name_redacted);
-    let worst = reports.iter().max_by_key(|report| (report.verdict, report.exit_code));
-    let (verdict, exit_code) = worst.map_or((Verdict::InSync, EXIT_SUCCESS), |worst| (worst.verdict, worst.exit_code));
+    let (verdict, exit_code) = worst(&reports);
     let command = reports.first().map_or(Command::Diff, |report| report.command);
     let mut whole = Report { exit_code, ..Report::stopped(command, verdict, Vec::new()) };
     whole.configuration = configuration(&reports);

@@ -1,6 +1,7 @@
 //! `report merge`: joins the reports of the shards of one run, and puts those of several clusters side by side.
 
 mod checked;
+mod consistent;
 mod input;
 mod joined;
 mod parsed;
@@ -44,8 +45,8 @@ pub fn merged(parts: Vec<MergeInput>) -> Result<Merged, Diagnostic> {
 
 fn same_command(parts: &[MergeInput]) -> Result<Command, Diagnostic> {
     let Some(first) = parts.first() else { return Err(Diagnostic::general("there is no report")) };
-    let command = first.report().command;
-    match parts.iter().find(|part| part.report().command != command) {
+    let command = first.report.command;
+    match parts.iter().find(|part| part.report.command != command) {
         None => Ok(command),
         Some(other) => {
             let message = format!("{} and {} are reports of different commands", first.file, other.file);
@@ -62,7 +63,7 @@ fn by_cluster(parts: Vec<MergeInput>) -> Result<Vec<(String, Vec<MergeInput>)>, 
     let mut clusters: Vec<(Option<Cluster>, String, Vec<MergeInput>)> = Vec::new();
     for part in parts {
         let cluster = part.cluster().map(owned);
-        let is_part = part.report().shard.is_some();
+        let is_part = part.report.shard.is_some();
         if cluster.is_none() && is_part && known.len() > 1 {
             let message = format!("{} does not say which cluster it is about", part.file);
             return Err(Diagnostic::general(message).with_hint("merge the shards of each cluster first"));
@@ -92,9 +93,9 @@ fn owned((context, server): (Option<&str>, Option<&str>)) -> Cluster {
 /// The report of one cluster.
 fn one(mut parts: Vec<MergeInput>, cluster: &str) -> Result<Report, Diagnostic> {
     if parts.len() == 1
-        && let Some(part) = parts.pop_if(|part| part.report().shard.is_none())
+        && let Some(part) = parts.pop_if(|part| part.report.shard.is_none())
     {
-        return Ok(part.parsed.report);
+        return Ok(part.report);
     }
     let missing = checked(&mut parts, cluster)?;
     Ok(joined(parts, &missing))

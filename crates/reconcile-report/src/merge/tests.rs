@@ -212,7 +212,8 @@ fn numbers_of_secrets_are_never_taken_for_those_of_another_shard() {
     for part in &mut parts {
         let secret = json!({"a": {"redacted": "#1"}, "b": [{"redacted": "#2"}, {"redacted": "mine"}, {"redacted": "#1", "more": 1}]});
         let values = json!([{"path": "data", "op": "change", "class": "pending", "live": {"redacted": "#1"}, "desired": secret}]);
-        part["objects"][0]["changes"] = values;
+        (part["objects"][0]["changes"], part["objects"][0]["action"]) = (values, json!("update"));
+        (part["verdict"], part["exitCode"]) = (json!("drift"), json!(1));
     }
     let report = whole(&parts);
     let changed = report.objects.iter().filter(|object| !object.diff.changes.is_empty());
@@ -242,4 +243,137 @@ fn rules_that_match_nothing_are_those_of_all_shards() {
     assert_eq!(report.configuration.map(|one| (one.annotated, one.unmatched)), Some((2, None)));
     assert!(with([json!(["c.yaml:1"]), json!(["c.yaml:2"])]).warnings.is_empty());
     assert!(with([json!(["c.yaml:1"]), Value::Null]).warnings.is_empty());
+}
+
+/// A run that decides by the same facts has no report like these.
+#[test]
+fn a_report_that_claims_a_better_result_than_it_holds_is_refused() {
+    let in_sync = || report(None, "inSync", 0, &[("a".into(), 0), ("b".into(), 1)]);
+    let object = "ConfigMap shop/b";
+    type Change<'c> = &'c dyn Fn(&mut Value);
+    let cases: [(&str, Change<'_>, String); 14] = [
+        ("create", &|it| it["objects"][1]["action"] = json!("create"), format!("{object} differs")),
+        ("delete", &|it| it["objects"][1]["action"] = json!("delete"), format!("{object} differs")),
+        ("unknown", &|it| it["objects"][1]["action"] = json!("unknown"), format!("{object} could not be compared")),
+        (
+            "error",
+            &|it| it["objects"][1]["error"] = json!({"reason": "Failed", "message": "no"}),
+            format!("{object} could not be compared"),
+        ),
+        ("outcome", &|it| it["objects"][1]["outcome"] = json!("failed"), format!("{object} could not be compared")),
+        ("errors", &|it| it["errors"] = json!([{"message": "down"}]), "it has errors".into()),
+        (
+            "changes",
+            &|it| {
+                it["objects"][1]["changes"] =
+                    json!([{"path": "data.a", "op": "remove", "class": "pruned", "live": "x"}])
+            },
+            format!("{object} differs"),
+        ),
+        (
+            "readiness",
+            &|it| it["objects"][1]["readiness"] = json!({"state": "failed", "message": "no"}),
+            format!("{object} is not ready"),
+        ),
+        (
+            "apply",
+            &|it| {
+                (it["command"], it["verdict"]) = (json!("apply"), json!("applied"));
+                it["objects"][1]["action"] = json!("update");
+            },
+            format!("{object} differs"),
+        ),
+        (
+            "apply that failed",
+            &|it| {
+                (it["command"], it["verdict"]) = (json!("apply"), json!("applied"));
+                it["objects"][1]["outcome"] = json!("conflict");
+            },
+            format!("{object} could not be compared or applied"),
+        ),
+        ("status", &|it| it["command"] = json!("status"), "does not say whether ConfigMap shop/a is ready".into()),
+        (
+            "drift below incomplete",
+            &|it| {
+                (it["verdict"], it["exitCode"]) = (json!("drift"), json!(1));
+                it["errors"] = json!([{"message": "down"}]);
+            },
+            "it has errors".into(),
+        ),
+        (
+            "a chosen class",
+            &|it| {
+                (it["verdict"], it["failOn"]) = (json!("drift"), json!(["replace"]));
+                it["objects"][1]["action"] = json!("replace");
+            },
+            format!("{object} differs"),
+        ),
+        (
+            "unmanaged objects",
+            &|it| {
+                it["failOn"] = json!(["unmanagedObjects"]);
+                it["unmanaged"] =
+                    json!([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "stray"}]);
+            },
+            "it has unmanaged objects".into(),
+        ),
+    ];
+    for (case, change, told) in cases {
+        let mut claimed = in_sync();
+        change(&mut claimed);
+        let message = merge(&[claimed]).map(|_| ()).expect_err(case);
+        assert!(message.starts_with("0.json: the report contradicts itself: it "), "{case}: {message}");
+        assert!(message.contains(&told), "{case}: {message}");
+    }
+    let mut contexts = json!({"apiVersion": "kubectl-reconcile/v1", "kind": "Reports", "command": "diff", "verdict": "inSync",
+                              "exitCode": 0, "summary": {}, "contexts": [in_sync()]});
+    contexts["contexts"][0]["context"] = json!("prod");
+    assert!(merge(std::slice::from_ref(&contexts)).is_ok());
+    contexts["verdict"] = json!("drift");
+    let message = merge(std::slice::from_ref(&contexts)).map(|_| ()).unwrap_err();
+    assert!(message.ends_with("it says `drift` with exit code 0, but the worst context `inSync`"), "{message}");
+    contexts["contexts"][0]["objects"][0]["action"] = json!("create");
+    let message = merge(&[contexts]).map(|_| ()).unwrap_err();
+    assert!(
+        message.contains("in the context `prod`, it says `inSync` with exit code 0, but ConfigMap shop/a"),
+        "{message}"
+    );
+}
+
+/// Reasons that a report does not name: `--exit-zero`, `--strict-ownership`, classes that do not match, a "no" at the terminal, an
+/// interruption.
+#[test]
+fn a_result_that_is_worse_or_explained_by_flags_stays() {
+    let with = |command: &str, action: &str, more: Value, verdict: &str, code: u8| {
+        let mut it = report(None, verdict, code, &[("a".into(), 0)]);
+        (it["command"], it["objects"][0]["action"]) = (json!(command), json!(action));
+        it.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let report = whole(&[it]);
+        (report.verdict.name(), report.exit_code)
+    };
+    for (command, action, more, verdict, code) in [
+        ("diff", "create", json!({}), "drift", 1),
+        ("diff", "create", json!({}), "drift", 0),
+        ("diff", "create", json!({"failOn": ["replace"]}), "drift", 0),
+        ("diff", "none", json!({}), "drift", 1),
+        ("diff", "none", json!({"failOn": ["adopted"]}), "drift", 1),
+        ("diff", "none", json!({}), "interrupted", 130),
+        ("diff", "create", json!({"errors": [{"message": "down"}]}), "invalid", 2),
+        ("apply", "none", json!({}), "applied", 0),
+        ("apply", "create", json!({}), "drift", 1),
+        ("apply", "none", json!({}), "inSync", 0),
+    ] {
+        assert_eq!(with(command, action, more, verdict, code), (verdict.to_owned(), code), "{command} {action}");
+    }
+}
+
+#[test]
+fn counts_are_those_of_the_objects() {
+    let mut it = report(None, "drift", 1, &[("a".into(), 0), ("b".into(), 1)]);
+    it["objects"][1]["action"] = json!("update");
+    (it["summary"]["inSync"], it["summary"]["delete"]) = (json!(u64::MAX), json!(7));
+    (it["summary"]["unmanaged"], it["summary"]["unmanagedManual"]) = (json!(5), json!(2));
+    let summary = whole(&[it]).summary;
+    assert_eq!((summary.objects, summary.in_sync, summary.update, summary.delete), (2, 1, 1, 0));
+    assert_eq!((summary.unmanaged, summary.unmanaged_manual), (5, 2), "reports count fields that they do not list");
 }

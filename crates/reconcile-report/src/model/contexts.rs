@@ -68,13 +68,17 @@ fn by_verdict<S: Serializer>(verdicts: &BTreeMap<Verdict, usize>, serializer: S)
     serializer.collect_map(verdicts)
 }
 
+/// The worst result of several reports, and its exit code.
+pub(crate) fn worst<'r>(reports: impl IntoIterator<Item = &'r Report>) -> (Verdict, u8) {
+    let results = reports.into_iter().map(|report| (report.verdict, report.exit_code));
+    results.max().unwrap_or((Verdict::InSync, EXIT_SUCCESS))
+}
+
 impl Reports {
     /// Puts the reports of all contexts together.
     #[must_use]
     pub fn of(command: Command, contexts: Vec<ContextReport>, warnings: Vec<String>) -> Self {
-        let worst = contexts.iter().map(|one| &one.report).max_by_key(|report| (report.verdict, report.exit_code));
-        let (verdict, exit_code) =
-            worst.map_or((Verdict::InSync, EXIT_SUCCESS), |report| (report.verdict, report.exit_code));
+        let (verdict, exit_code) = worst(contexts.iter().map(|one| &one.report));
         let verdicts = tally(contexts.iter().map(|one| one.report.verdict));
         let mut summary = ContextsSummary { contexts: contexts.len(), verdicts, objects: Summary::default() };
         for ContextReport { report, .. } in &contexts {

@@ -94,7 +94,7 @@ impl FailClass {
     /// Returns true if an object has such a difference.
     pub(crate) fn is_in(self, object: &ObjectReport) -> bool {
         match self {
-            Self::Drift => object.diff.action != Action::None,
+            Self::Drift => object.differs(),
             Self::Manual => !object.diff.beside.is_empty() || object.diff.changes.iter().any(FieldChange::is_manual),
             Self::Replace => object.diff.action == Action::Replace,
             // These are not objects of the manifests.
@@ -129,6 +129,12 @@ impl FailOn {
     #[must_use]
     pub fn fails_on_unmanaged_objects(&self) -> bool {
         self.classes.contains(&FailClass::UnmanagedObjects)
+    }
+
+    /// The differences that a report names, which has only the fields that were to be shown.
+    pub(crate) fn reported(names: &[&'static str]) -> Self {
+        let classes = names.iter().filter_map(|name| FailClass::named(name)).collect();
+        Self { classes, show_unmanaged: true, ..Self::default() }
     }
 
     /// Leaves out the fields that other managers added, if only manual changes were asked for.

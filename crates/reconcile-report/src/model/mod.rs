@@ -4,7 +4,7 @@ mod apply_set;
 pub(crate) mod classes;
 mod command;
 mod configuration;
-mod contexts;
+pub(crate) mod contexts;
 pub(crate) mod diagnostic;
 mod failure;
 pub(crate) mod gate;

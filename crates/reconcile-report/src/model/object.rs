@@ -258,8 +258,19 @@ impl ObjectReport {
         self.diff.action == Action::None && self.diff.changes.iter().any(ownership)
     }
 
+    /// Returns true if it does not match its manifest, or did not before it was written.
+    pub(crate) fn differs(&self) -> bool {
+        self.diff.action != Action::None || self.diff.changes.iter().any(|change| change.class.is_drift())
+    }
+
+    /// Returns true if nothing was to be written, or if it is known what became of it.
+    pub(crate) fn is_settled(&self) -> bool {
+        !self.differs() || self.run.outcome.is_some()
+    }
+
     pub(crate) fn is_incomplete(&self) -> bool {
         self.diff.action == Action::Unknown
+            || self.messages.error.is_some()
             || self.run.outcome.is_some() && !self.is_done()
             || self.run.readiness.as_ref().is_some_and(|readiness| readiness.state == ReadinessState::Unknown)
     }

@@ -1,4 +1,3 @@
-use reconcile_core::compare::Action;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 use reconcile_core::request::RequestCounts;
@@ -111,9 +110,9 @@ impl Report {
             Verdict::Incomplete
         } else if objects.iter().any(ObjectReport::is_unready) {
             Verdict::NotReady
-        } else if command == Command::Apply {
+        } else if command == Command::Apply && objects.iter().all(ObjectReport::is_settled) {
             Verdict::Applied
-        } else if fails || objects.iter().any(|object| object.diff.action != Action::None) {
+        } else if fails || objects.iter().any(ObjectReport::differs) {
             Verdict::Drift
         } else {
             Verdict::InSync

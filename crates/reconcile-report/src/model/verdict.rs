@@ -45,6 +45,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Returns the name that reports write.
+    pub(crate) fn name(self) -> String {
+        // Its variants have no fields, so that each is a text.
+        serde_json::to_value(self).ok().as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+    }
+
     /// Returns the exit code. With `exit_zero`, drift exits with 0.
     #[must_use]
     pub fn exit_code(self, exit_zero: bool) -> u8 {

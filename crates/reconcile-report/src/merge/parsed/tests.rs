@@ -1,8 +1,9 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::View;
 use crate::formats::json::render;
+use crate::merge::MergeInput;
 
 /// A report with everything that one can have.
 fn full() -> Value {
@@ -27,7 +28,7 @@ fn full() -> Value {
                      "action": "update"}, "deletesIn": ["other"], "prunedBy": {"index": 2, "of": 4}},
         "summary": {"objects": 2, "inSync": 0, "create": 1, "update": 0, "replace": 0, "delete": 0, "unknown": 1,
                     "sides": {"manifest": 0, "cluster": 0, "either": 0, "both": 1}, "proven": 0,
-                    "conflict": 1, "adopted": 0, "beside": 1, "unmanaged": 5, "unmanagedManual": 2, "ignored": 2, "kept": 0,
+                    "conflict": 1, "adopted": 0, "beside": 1, "unmanaged": 5, "unmanagedManual": 2, "ignored": 3, "kept": 0,
                     "readiness": {"current": 0, "inProgress": 1, "failed": 0, "terminating": 0, "notFound": 0, "unknown": 0}},
         "requests": {"get": 1, "list": 2, "dryRun": 3, "write": 4, "watch": 5, "other": 6},
         "objects": [
@@ -49,7 +50,7 @@ fn full() -> Value {
 }
 
 fn read(text: &str) -> Result<Report, String> {
-    let mut all = parsed(text.as_bytes()).map_err(|error| error.to_string())?;
+    let mut all = MergeInput::read("it.json", text.as_bytes()).map_err(|diagnostic| diagnostic.to_string())?;
     Ok(all.remove(0).report)
 }
 
@@ -108,7 +109,15 @@ fn what_is_no_report_is_refused() {
         assert!(message.contains(told), "{text}: {message}");
     }
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert!(read(&deep).unwrap_err().contains("recursion limit"));
+    let nested = full().to_string().replace("\"desired\":[1,2]", &format!("\"desired\":{deep}"));
+    for text in [&deep, &nested] {
+        assert!(read(text).is_err());
+    }
+    assert!(read(&nested).unwrap_err().contains("recursion limit"));
+}
+
+fn read_again(document: &Value) -> String {
+    parsed(document.to_string().as_bytes()).unwrap_err().to_string()
 }
 
 #[test]
@@ -124,9 +133,14 @@ fn the_reports_of_several_contexts_are_read_one_by_one() {
     let contexts = json!([one("a", Some("https://a")), one("b", None)]);
     let mut document = json!({"apiVersion": "kubectl-reconcile/v1", "kind": "Reports", "command": "apply", "verdict": "incomplete",
                           "exitCode": 4, "summary": {}, "contexts": contexts});
-    let read = parsed(document.to_string().as_bytes()).unwrap();
-    let names: Vec<_> = read.iter().map(|one| (one.context.as_deref(), one.server.as_deref())).collect();
-    assert_eq!(names, [(Some("a"), Some("https://a")), (Some("b"), None)]);
+    let Ok(Parsed::Several(read)) = parsed(document.to_string().as_bytes()) else { panic!("{document}") };
+    let names: Vec<_> = read.contexts.iter().map(|one| (one.context.as_str(), one.server.as_deref())).collect();
+    assert_eq!(names, [("a", Some("https://a")), ("b", None)]);
     document["contexts"][1].as_object_mut().unwrap().remove("context");
-    assert!(parsed(document.to_string().as_bytes()).unwrap_err().to_string().contains("missing field `context`"));
+    assert!(read_again(&document).contains("missing field `context`"));
+    document["contexts"][1] = one("b", None);
+    document["contexts"][1]["contexts"] = json!([]);
+    assert!(read_again(&document).contains("unknown field `contexts`"));
+    let twice = document.to_string().replacen("\"context\":\"a\"", "\"context\":\"a\",\"context\":\"b\"", 1);
+    assert!(parsed(twice.as_bytes()).unwrap_err().to_string().contains("duplicate field `context`"));
 }

@@ -22,6 +22,7 @@ mod dependencies;
 mod diff;
 mod documentation;
 mod documents;
+mod embedded_secrets;
 mod embedded_types;
 mod evidence;
 mod examples;

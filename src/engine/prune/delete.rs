@@ -65,7 +65,8 @@ async fn delete_member(
             PruneDecision::Prune(prunable) => prunable,
             spared => return End::Spared(spared),
         };
-        match delete(cluster, resource, &member.key, prunable.uid(), Some(prunable.resource_version())).await {
+        let (uid, version) = (prunable.uid(), Some(prunable.resource_version()));
+        match delete(cluster, resource, &member.key, &member.object, uid, version).await {
             Ok(Deleted::Gone) => return End::Gone,
             Ok(Deleted::Terminating) => return End::Terminating(LiveState::Absent),
             Ok(Deleted::Moved(now)) => *member = Member { object: *now, ..member.clone() },

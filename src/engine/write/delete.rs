@@ -60,12 +60,13 @@ pub enum Deleted {
 }
 
 /// Deletes the object with this uid, and only in this version if one is given. Its dependents are deleted in the background
-/// (`propagationPolicy: Background`, kubectl's default). A missing object counts as deleted. If the response is lost, the object is
+/// (`propagationPolicy: Background`, kubectl's default). `object` is its last known version. A missing object counts as deleted. If the response is lost, the object is
 /// read to learn the outcome.
 pub async fn delete(
     cluster: &Cluster,
     resource: &Resource,
     key: &ObjectKey,
+    object: &Value,
     uid: &str,
     resource_version: Option<&str>,
 ) -> Result<Deleted, Diagnostic> {
@@ -93,7 +94,7 @@ pub async fn delete(
         Some(404) if error.is_not_found() => return Ok(Deleted::Gone),
         // An error page of a proxy: only the API server knows whether the object exists.
         Some(404 | 409) => {}
-        Some(refused) if refused < 500 => return Err(Diagnostic::about(&key.gvk, &error)),
+        Some(refused) if refused < 500 => return Err(Diagnostic::about_object(&key.gvk, &[object], &error)),
         _ => {}
     }
     match find(cluster, resource, key).await {
@@ -102,7 +103,7 @@ pub async fn delete(
         LiveState::Present(now) if code == Some(409) && !is_version(&now, uid, resource_version) => {
             Ok(Deleted::Moved(Box::new(now)))
         }
-        LiveState::Present(_) | LiveState::Unreadable(_) => Err(Diagnostic::about(&key.gvk, &error)),
+        LiveState::Present(_) | LiveState::Unreadable(_) => Err(Diagnostic::about_object(&key.gvk, &[object], &error)),
     }
 }
 

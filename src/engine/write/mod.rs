@@ -274,7 +274,7 @@ impl Writer<'_> {
         // If none is lost, the record was restored, and only the answer was lost.
         (!owners.is_empty()).then(|| {
             let owners = owners.into_iter().collect::<Vec<_>>().join(", ");
-            let why = Diagnostic::about(&self.target.key.gvk, &error).message;
+            let why = self.failure(&error, Some(live)).message;
             let ours = &self.policy.manager;
             format!(
                 "fields of {owners} now belong to `{ours}`, and could not be given back after the apply failed: {why}"
@@ -282,9 +282,15 @@ impl Writer<'_> {
         })
     }
 
+    /// The diagnostic for a request that failed.
+    fn failure(&self, error: &RequestError, live: Option<&Value>) -> Diagnostic {
+        let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
+        Diagnostic::about_object(&self.target.key.gvk, &objects, error)
+    }
+
     fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {
         let Some(status) = error.refusal() else {
-            return Written::Failed(Diagnostic::about(&self.target.key.gvk, error));
+            return Written::Failed(self.failure(error, live));
         };
         Written::Failed(match refusal(self.target, live, self.schema, status) {
             Refusal::NoNamespace(name) => Diagnostic::new(Code::NotFound, format!("namespace `{name}` does not exist")),

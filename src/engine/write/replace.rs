@@ -48,7 +48,7 @@ impl Writer<'_> {
             }
             let uid = live.uid().unwrap_or_default().to_owned();
             let version = live.resource_version().unwrap_or_default().to_owned();
-            match delete(self.cluster, self.resource, &self.target.key, &uid, Some(&version)).await {
+            match delete(self.cluster, self.resource, &self.target.key, live, &uid, Some(&version)).await {
                 Ok(Deleted::Gone) => return self.create_again(live).await,
                 Ok(Deleted::Terminating) => return self.once_gone(live, &uid, deadline).await,
                 Ok(Deleted::Moved(_)) => {}
@@ -122,7 +122,7 @@ impl Writer<'_> {
             Ok(true) => "the former object was put back".to_owned(),
             Ok(false) => "the former object had finished and is not put back, as it would run again".to_owned(),
             Err(error) => {
-                let diagnostic = Diagnostic::about(&self.target.key.gvk, &error);
+                let diagnostic = self.failure(&error, Some(former));
                 format!("the former object could not be put back either: {}", diagnostic.message)
             }
         };

@@ -58,7 +58,7 @@ pub fn judge(
     }
 
     found.sort_by(|a, b| a.path.cmp(&b.path));
-    redact(&subject, redactor, &mut found);
+    redact(&subject, prediction, redactor, &mut found);
     let diff = FieldDiff {
         evidence: prediction.evidence,
         changes: found,
@@ -114,8 +114,12 @@ fn add_released(
     warnings
 }
 
-fn redact(subject: &ObjectPair<'_>, redactor: &Redactor, found: &mut [FieldChange]) {
+fn redact(subject: &ObjectPair<'_>, prediction: &Prediction, redactor: &Redactor, found: &mut [FieldChange]) {
+    if found.is_empty() {
+        return;
+    }
     let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(&subject.live.object));
+    let secrecy = secrecy.with_result(&prediction.object);
     for change in found {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
             *value = redactor.value(&secrecy, &change.path, value);

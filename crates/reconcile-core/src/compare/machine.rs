@@ -29,7 +29,7 @@ use super::policy::{EvidenceMode, Policy};
 use super::prediction::{Prediction, predict, unreadable_owners};
 use super::redact::Redactor;
 use super::refusal::Refusal;
-use super::secrecy::is_secret;
+use super::secrecy::may_quote;
 use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target, discreet};
@@ -345,7 +345,7 @@ impl<'a> ComparisonMachine<'a> {
     fn bad_answer(&self, answer: &Answer) -> Option<Diagnostic> {
         let (known, object) = match (&self.state, answer) {
             (_, Answer::Refused(error)) if error.is_bad_answer() => {
-                return Some(Diagnostic::about(&self.target.key.gvk, error));
+                return Some(self.failure(None, error));
             }
             (
                 State::Applying(Some(live)) | State::Pruning { live, .. } | State::Transferring { live, .. },
@@ -358,12 +358,17 @@ impl<'a> ComparisonMachine<'a> {
         is_other.then(|| Diagnostic::new(Code::Failed, "the server answered with another object of the same name"))
     }
 
-    /// The warnings as they may be shown. A warning about a Secret is reduced to its author.
-    fn shown_warnings(&self, live: Option<&Value>, mut warnings: Vec<String>) -> Vec<String> {
-        if is_secret(self.target, live) {
-            warnings = warnings.iter().map(|text| discreet::warning(text)).collect();
-            warnings.dedup();
-        }
+    /// The diagnostic for a request that failed.
+    fn failure(&self, live: Option<&Value>, error: &RequestError) -> Diagnostic {
+        let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
+        Diagnostic::about_object(&self.target.key.gvk, &objects, error)
+    }
+
+    /// The warnings as they may be shown. One that may quote a Secret is reduced to its author.
+    fn shown_warnings(&self, live: Option<&Value>, warnings: Vec<String>) -> Vec<String> {
+        let shown = |text: String| if may_quote(self.target, live, &text) { discreet::warning(&text) } else { text };
+        let mut warnings: Vec<String> = warnings.into_iter().map(shown).collect();
+        warnings.dedup();
         warnings
     }
 }

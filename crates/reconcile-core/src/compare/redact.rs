@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, PathElement};
 
-use super::secrecy::{Level, OPEN, Secrecy, is_open_metadata};
-use crate::object::is_string_data;
+use super::secrecy::{Level, Secrecy, is_open_metadata};
+use crate::object::{OPEN_FIELDS, is_embedded_secret, is_secret_part, is_secret_text, is_string_data};
 
 /// Name of the only field of a redacted value: `{"redacted": "#1"}`.
 pub const REDACTED: &str = "redacted";
@@ -31,16 +31,32 @@ enum Encoding {
 
 impl Redactor {
     /// Returns a value as it may be shown. In a Secret, everything but its type and its metadata is a number, and so is an annotation
-    /// that may repeat its values. In a custom resource, the values below `stringData` are numbers. Other values are returned as they
-    /// are.
+    /// that may repeat its values. The same holds for a Secret inside of another object, and a string that is the text of one is a
+    /// number. In a custom resource, the values below `stringData` are numbers. Other values are returned as they are.
     pub fn value(&self, secrecy: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
-        match secrecy.level {
-            Level::Open => value.clone(),
-            Level::Parts if field_names(path).iter().any(|name| is_string_data(name)) => {
-                self.all(value, Encoding::Plain)
+        if secrecy.level == Level::Whole {
+            return self.of_secret(secrecy, path, value);
+        }
+        if let Some((secret, below)) = secrecy.embedded(path) {
+            return self.of_embedded(secret, &below, value);
+        }
+        let is_string_data =
+            |element: &PathElement| matches!(element, PathElement::Field(name) if is_string_data(name));
+        if secrecy.level == Level::Parts && path.elements().iter().any(is_string_data) {
+            return self.all(value, Encoding::Plain);
+        }
+        self.parts(secrecy.level, value)
+    }
+
+    /// A value at a path inside of a Secret that is a part of another object.
+    fn of_embedded(&self, secret: &Value, path: &FieldPath, value: &Value) -> Value {
+        let secrecy = Secrecy::of_embedded(secret);
+        match (secret.as_object(), path.elements().first()) {
+            (Some(fields), Some(PathElement::Field(name))) if is_secret_part(fields, name) || name == "metadata" => {
+                self.of_secret(&secrecy, path, value)
             }
-            Level::Parts => self.parts(value),
-            Level::Whole => self.of_secret(secrecy, path, value),
+            // A reference to a Secret.
+            _ => self.parts(Level::Open, value),
         }
     }
 
@@ -60,7 +76,7 @@ impl Redactor {
         match name {
             "data" => self.all(value, Encoding::Base64),
             "metadata" => self.each(value, |redactor, name, value| redactor.of_metadata(secrecy, name, value)),
-            _ if OPEN.contains(&name) => value.clone(),
+            _ if OPEN_FIELDS.contains(&name) => value.clone(),
             _ => self.all(value, Encoding::Plain),
         }
     }
@@ -84,15 +100,19 @@ impl Redactor {
         }
     }
 
-    /// Redacts `stringData` at any depth.
-    fn parts(&self, value: &Value) -> Value {
-        let of_field = |(name, value): (&String, &Value)| {
-            let shown = if is_string_data(name) { self.all(value, Encoding::Plain) } else { self.parts(value) };
-            (name.clone(), shown)
+    /// Redacts Secrets at any depth, also in strings, and `stringData` if it is secret.
+    fn parts(&self, level: Level, value: &Value) -> Value {
+        let of_field = |name: &str, field: &Value| match value.as_object().filter(|map| is_embedded_secret(map)) {
+            Some(secret) if is_secret_part(secret, name) || name == "metadata" => {
+                self.field(&Secrecy::of_embedded(value), name, field)
+            }
+            _ if level == Level::Parts && is_string_data(name) => self.all(field, Encoding::Plain),
+            _ => self.parts(level, field),
         };
         match value {
-            Value::Object(map) => map.iter().map(of_field).collect(),
-            Value::Array(items) => items.iter().map(|item| self.parts(item)).collect(),
+            Value::Object(map) => map.iter().map(|(name, field)| (name.clone(), of_field(name, field))).collect(),
+            Value::Array(items) => items.iter().map(|item| self.parts(level, item)).collect(),
+            Value::String(text) if is_secret_text(text) => self.all(value, Encoding::Plain),
             other => other.clone(),
         }
     }
@@ -146,22 +166,11 @@ pub fn withheld(gvk: &GroupVersionKind, manifest: &Value, live: &Value, redactor
     redactor.value(&Secrecy::of(gvk, Some(manifest), Some(live)), &FieldPath::root(), live)
 }
 
-/// Returns true if an object comes from a snapshot without its secret values.
+/// Returns true if an object comes from a snapshot without its secret values. Annotations of a Secret may be missing without them.
 #[must_use]
 pub(super) fn is_withheld(object: &Value) -> bool {
-    let is_part = |name: &str| name == "data" || is_string_data(name);
-    let parts = object.as_object().into_iter().flatten().filter(|(name, _)| is_part(name));
-    parts.map(|(_, part)| part).any(has_numbers) || in_parts(object)
-}
-
-fn in_parts(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => {
-            map.iter().any(|(name, value)| if is_string_data(name) { has_numbers(value) } else { in_parts(value) })
-        }
-        Value::Array(items) => items.iter().any(in_parts),
-        _ => false,
-    }
+    let parts = object.as_object().into_iter().flatten().filter(|(name, _)| *name != "metadata");
+    parts.map(|(_, part)| part).any(has_numbers)
 }
 
 fn has_numbers(value: &Value) -> bool {
@@ -235,6 +244,40 @@ mod tests {
             json!({"spec": {"size": 1, "secretTemplates": [{"name": "a", "stringData": {"pin": {"redacted": "#1"}}}]}})
         );
         assert!(is_withheld(&shown) && !is_withheld(&object));
+    }
+
+    /// The path of a change leads into a list, and the value at its end says nothing about where it is from.
+    #[test]
+    fn a_change_below_string_data_or_a_secret_in_a_list_is_redacted() {
+        let gvk = GroupVersionKind::new("isindir.github.com/v1alpha3", "SopsSecret");
+        let inner = json!({"kind": "Secret", "data": {"pin": "aGVsbG8="}, "name": "open"});
+        let object = json!({"spec": {"list": [{"name": "a", "stringData": {"pin": "hello"}, "object": inner}]}});
+        let item = FieldPath::of(&["spec", "list"]).child(PathElement::index(0));
+        for object in [(Some(&object), None), (None, Some(&object))] {
+            let secrecy = Secrecy::of(&gvk, object.0, object.1);
+            let shown = |path: FieldPath| {
+                let value = object.0.or(object.1).and_then(|object| path.value_in(object)).unwrap();
+                Redactor::default().value(&secrecy, &path, value)
+            };
+            assert_eq!(shown(item.field("stringData").field("pin")), json!({"redacted": "#1"}));
+            assert_eq!(shown(item.field("object").field("data").field("pin")), json!({"redacted": "#1"}));
+            assert_eq!(shown(item.field("object").field("data")), json!({"pin": {"redacted": "#1"}}));
+            assert_eq!(shown(item.field("object").field("name")), json!("open"));
+        }
+        let secrecy = Secrecy::of(&gvk, None, None).with_result(&object);
+        let path = item.field("object").field("data").field("pin");
+        assert_eq!(Redactor::default().value(&secrecy, &path, &json!("aGVsbG8=")), json!({"redacted": "#1"}));
+    }
+
+    #[test]
+    fn references_to_secrets_and_types_of_them_are_shown() {
+        let object = json!({
+            "spec": {"ref": {"kind": "Secret", "name": "a", "apiVersion": "v1"}, "text": "kind: Secret\nname: data"},
+            "schema": {"properties": {"kind": {"type": "string"}, "data": {"type": "object"}, "stringData": {"type": "object"}}},
+        });
+        let secrecy = Secrecy::of(&GroupVersionKind::new("apiextensions.k8s.io/v1", "Any"), Some(&object), None);
+        assert_eq!(Redactor::default().value(&secrecy, &FieldPath::root(), &object), object);
+        assert!(!is_withheld(&object));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::rejection::{
     Blame, RejectedObject, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed, refused_result,
 };
 use super::replacement::outermost;
-use super::secrecy::is_secret;
+use super::secrecy::refusal_may_quote;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::live::discreet::Discreet;
@@ -49,11 +49,12 @@ const IMMUTABLE: [&str; 14] = [
     "is immutable when `immutable` is set",
 ];
 
-/// Reads a refusal of a manifest. For a Secret, no text of the server or of a webhook is repeated.
+/// Reads a refusal of a manifest. No text of the server or of a webhook is repeated about a Secret, or if it quotes one.
 #[must_use]
 pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, status: &StatusError) -> Refusal {
-    if is_secret(target, live) {
-        return refusal_of_secret(target, live, schema, status);
+    let subject = RejectedObject::new(target, live, schema, status);
+    if subject.may_quote_secret {
+        return discreet_refusal(&subject, status);
     }
     if is_without_namespace(status) {
         return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());
@@ -61,7 +62,6 @@ pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, statu
     if is_about_immutable_fields(status) {
         return immutable(status.causes.iter().map(|cause| cause.field.clone()).collect());
     }
-    let subject = RejectedObject::new(target, live, schema);
     if blame(&subject, status) == Blame::Live {
         return Refusal::Other(refused_result(&subject, status));
     }
@@ -80,8 +80,9 @@ pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, statu
     }
 }
 
-/// Reads a refusal of a Secret, and describes it without the server's text.
-fn refusal_of_secret(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, status: &StatusError) -> Refusal {
+/// Reads a refusal, and describes it without the server's text.
+fn discreet_refusal(subject: &RejectedObject<'_>, status: &StatusError) -> Refusal {
+    let RejectedObject { target, live, .. } = *subject;
     if is_without_namespace(status) {
         return Refusal::NoNamespace(target.key.namespace.clone().unwrap_or_default());
     }
@@ -93,11 +94,7 @@ fn refusal_of_secret(target: &Target, live: Option<&Value>, schema: TypeRef<'_>,
         return if fields.is_empty() { immutable(vec!["a field".to_owned()]) } else { immutable(fields) };
     }
     let diagnostic = discreet.diagnostic(status);
-    let diagnostics = if Discreet::names_author(status) {
-        Vec::new()
-    } else {
-        diagnostics(&RejectedObject::new(target, live, schema), status)
-    };
+    let diagnostics = if Discreet::names_author(status) { Vec::new() } else { diagnostics(subject, status) };
     if !diagnostics.is_empty() {
         return invalid_manifest(diagnostics, status);
     }
@@ -134,7 +131,7 @@ fn immutable(mut fields: Vec<String>) -> Refusal {
 /// The immutable fields, with the final clauses of the server's messages: the values before them may be whole pod specs.
 #[must_use]
 pub(super) fn unchangeable(target: &Target, live: &Value, status: &StatusError) -> String {
-    if is_secret(target, Some(live)) {
+    if refusal_may_quote(target, Some(live), status) {
         return Discreet::of(&[target.desired.object(), live]).sentence(status);
     }
     let clause = |message: &'_ str| message.rsplit_once(": ").map_or(message, |(_, clause)| clause).to_owned();

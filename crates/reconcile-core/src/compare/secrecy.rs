@@ -1,15 +1,14 @@
 //! The parts of an object that may be shown. Annotations of a Secret are checked one by one: other tools keep copies of it there.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, LAST_APPLIED, ObjectMeta as _, SERVER_METADATA};
+use structured_merge::{FieldPath, GroupVersionKind, LAST_APPLIED, ObjectMeta as _, SERVER_METADATA};
 
 use crate::live::Target;
-use crate::object::{holds_secrets, is_custom, may_be_secret};
+use crate::object::{
+    OPEN_FIELDS, embeds_secrets, holds_secrets, is_custom, is_embedded_secret, may_be_secret, may_quote_secret, repeats,
+};
+use crate::request::StatusError;
 
-/// Fields of a Secret that hold none of its values. Every other field may hold a value, under a misspelt key or in the wrong place.
-pub(super) const OPEN: [&str; 4] = ["apiVersion", "immutable", "kind", "type"];
 /// Fields of its metadata that hold none of its values, and that a manifest may have.
 const OPEN_METADATA: [&str; 6] = ["finalizers", "generateName", "labels", "name", "namespace", "ownerReferences"];
 
@@ -46,13 +45,10 @@ const HARMLESS: [&str; 24] = [
 const COPIES: [&str; 6] =
     ["/applied", "/last-applied", "/last-applied-config", "/original", "/original-diff", "/previous"];
 
-/// Minimum length of the parts of a value that are searched for in an annotation, in characters.
-const SHORTEST: usize = 4;
-
-/// The part of an object that is secret.
+/// The part of an object that is secret. In every object, the Secrets inside of it are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    /// Nothing is secret.
+    /// Nothing else is secret.
     Open,
     /// The values below `stringData` are secret.
     Parts,
@@ -60,12 +56,16 @@ pub(super) enum Level {
     Whole,
 }
 
-/// The secret parts of an object, and the manifest and live object that show which annotations repeat them.
+/// The secret parts of an object, and its versions, which show the Secrets inside of it and which annotations repeat a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Secrecy<'a> {
     pub(super) level: Level,
     manifest: Option<&'a Value>,
     live: Option<&'a Value>,
+    /// The object after an apply: a webhook may add what neither of the others has.
+    result: Option<&'a Value>,
+    /// True if a Secret is a map inside of one of them.
+    embeds: bool,
 }
 
 impl<'a> Secrecy<'a> {
@@ -74,12 +74,39 @@ impl<'a> Secrecy<'a> {
     pub fn of(gvk: &GroupVersionKind, manifest: Option<&'a Value>, live: Option<&'a Value>) -> Self {
         let is_secret =
             may_be_secret(gvk) || [manifest, live].into_iter().flatten().any(|object| holds_secrets(gvk, object));
+        let embeds = !is_secret && [manifest, live].into_iter().flatten().any(embeds_secrets);
         let level = match is_secret {
             true => Level::Whole,
             false if is_custom(&gvk.group) => Level::Parts,
             false => Level::Open,
         };
-        Self { level, manifest, live }
+        Self { level, manifest, live, result: None, embeds }
+    }
+
+    /// The same, also with the object after an apply.
+    pub(super) fn with_result(self, object: &'a Value) -> Self {
+        let embeds = self.embeds || self.level != Level::Whole && embeds_secrets(object);
+        Self { result: Some(object), embeds, ..self }
+    }
+
+    /// The secret parts of a Secret inside of another object.
+    pub(super) fn of_embedded(secret: &'a Value) -> Self {
+        Self { level: Level::Whole, manifest: None, live: Some(secret), result: None, embeds: false }
+    }
+
+    /// The Secret inside of the object that a path leads into, and the rest of the path.
+    pub(super) fn embedded(&self, path: &FieldPath) -> Option<(&'a Value, FieldPath)> {
+        let elements = path.elements();
+        let objects = || [self.manifest, self.live, self.result].into_iter().flatten();
+        (1..elements.len()).filter(|_| self.embeds).find_map(|at| {
+            let (above, below) = elements.split_at_checked(at)?;
+            let above = FieldPath::from(above.to_vec());
+            let values = objects().filter_map(|object| above.value_in(object));
+            let secrets = values.filter(|value| value.as_object().is_some_and(is_embedded_secret));
+            // A version with metadata is no reference, so that more of its fields are secret.
+            let secret = secrets.max_by_key(|secret| secret.get("metadata").is_some())?;
+            Some((secret, FieldPath::from(below.to_vec())))
+        })
     }
 
     /// Returns true if an annotation of a Secret may be shown: the manifest sets it to this value, or it is known to be harmless, and
@@ -95,45 +122,24 @@ impl<'a> Secrecy<'a> {
         let objects = [self.manifest, self.live].into_iter().flatten();
         let parts = objects.filter_map(Value::as_object).flatten();
         parts
-            .filter(|(name, _)| *name != "metadata" && !OPEN.contains(&name.as_str()))
+            .filter(|(name, _)| *name != "metadata" && !OPEN_FIELDS.contains(&name.as_str()))
             .any(|(_, part)| repeats(text, part))
     }
-}
-
-/// Returns true if a text holds a value, or a line of it, as plain text, in base64 or escaped.
-fn repeats(text: &str, value: &Value) -> bool {
-    match value {
-        Value::Object(map) => map.values().any(|value| repeats(text, value)),
-        Value::Array(items) => items.iter().any(|value| repeats(text, value)),
-        Value::String(value) => {
-            let decoded = STANDARD.decode(value.replace(['\n', '\r'], "")).ok();
-            let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
-            holds(text, value) || decoded.is_some_and(|value| holds(text, &value))
-        }
-        Value::Number(number) => holds(text, &number.to_string()),
-        Value::Null | Value::Bool(_) => false,
-    }
-}
-
-fn holds(text: &str, value: &str) -> bool {
-    let value = value.trim();
-    let escaped = Value::from(value).to_string();
-    let encoded = STANDARD.encode(value);
-    // The last group of base64 depends on what follows.
-    let groups = encoded.get(..value.len() / 3 * 4).unwrap_or_default();
-    let lines = value.lines().map(str::trim);
-    let mut parts = lines.chain([escaped.trim_matches('"'), groups]).filter(|part| part.chars().count() >= SHORTEST);
-    parts.any(|part| text.contains(part))
 }
 
 pub(super) fn is_open_metadata(name: &str) -> bool {
     OPEN_METADATA.contains(&name) || SERVER_METADATA.contains(&name)
 }
 
-/// Returns true if the values of an object are secret, because of its kind or of a field in the manifest or live object.
-pub(super) fn is_secret(target: &Target, live: Option<&Value>) -> bool {
-    let gvk = &target.key.gvk;
-    holds_secrets(gvk, target.desired.object()) || live.is_some_and(|live| holds_secrets(gvk, live))
+/// Returns true if a text about an object must not be repeated, as it may quote a Secret.
+pub(super) fn may_quote(target: &Target, live: Option<&Value>, text: &str) -> bool {
+    let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
+    may_quote_secret(&target.key.gvk, &objects, text)
+}
+
+/// Returns true if no text of a refusal must be repeated.
+pub(super) fn refusal_may_quote(target: &Target, live: Option<&Value>, status: &StatusError) -> bool {
+    may_quote(target, live, &status.texts())
 }
 
 #[cfg(test)]

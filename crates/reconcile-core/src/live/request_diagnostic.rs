@@ -1,10 +1,11 @@
 //! Diagnostics for failed requests.
 
+use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
 use super::discreet::Discreet;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::object::may_be_secret;
+use crate::object::{may_be_secret, may_quote_secret};
 use crate::request::{RequestError, StatusError};
 
 impl Diagnostic {
@@ -12,8 +13,15 @@ impl Diagnostic {
     /// ([`Discreet`]).
     #[must_use]
     pub fn about(gvk: &GroupVersionKind, error: &RequestError) -> Self {
+        Self::about_object(gvk, &[], error)
+    }
+
+    /// Describes a failed request for an object with these versions. No foreign text is repeated if it quotes a Secret inside of
+    /// them, either.
+    #[must_use]
+    pub fn about_object(gvk: &GroupVersionKind, objects: &[&Value], error: &RequestError) -> Self {
         match error.status() {
-            Some(status) if may_be_secret(gvk) => {
+            Some(status) if may_be_secret(gvk) || may_quote_secret(gvk, objects, &status.texts()) => {
                 let refusal = Discreet::of(&[]).diagnostic(status);
                 Self { hint: error.hint().or(refusal.hint), ..refusal }
             }

@@ -1,16 +1,20 @@
 //! Knowledge about an object's type, name and labels: which objects are secret, which names are valid, which shard has an object.
 
+mod embedded;
 mod granting;
 pub mod name_rules;
 mod names;
 mod permission;
+mod quotes;
 mod secrecy;
 mod selector;
 mod shard;
 
+pub use embedded::{embeds_secrets, is_embedded_secret, is_secret_part, is_secret_text};
 pub use granting::granting;
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label};
 pub use permission::Permission;
-pub use secrecy::{holds_secrets, is_custom, is_nearly_secret, is_string_data, may_be_secret};
+pub use quotes::{may_quote_secret, repeats};
+pub use secrecy::{OPEN_FIELDS, holds_secrets, is_custom, is_nearly_secret, is_string_data, may_be_secret};
 pub use selector::{Selector, SelectorError};
 pub use shard::Shard;

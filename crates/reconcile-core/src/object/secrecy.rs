@@ -8,6 +8,9 @@ use structured_merge::GroupVersionKind;
 /// The field of a Secret that holds plain text, which no other built-in kind has.
 const STRING_DATA: &str = "stringData";
 
+/// Fields of a Secret that hold none of its values. Every other field may hold a value, under a misspelt key or in the wrong place.
+pub const OPEN_FIELDS: [&str; 4] = ["apiVersion", "immutable", "kind", "type"];
+
 /// Groups that define a kind named `Secret` of their own, which refers to values and holds none.
 const OTHER_SECRETS: [&str; 3] = [".crossplane.io", ".services.k8s.aws", ".upbound.io"];
 
@@ -38,7 +41,7 @@ pub fn is_nearly_secret(kind: &str) -> bool {
 }
 
 /// Returns true for the names of the kind of a Secret, and of lists of them, ignoring case.
-fn is_secret_word(word: &str) -> bool {
+pub(super) fn is_secret_word(word: &str) -> bool {
     ["secret", "secrets", "secretlist"].iter().any(|name| word.eq_ignore_ascii_case(name))
 }
 

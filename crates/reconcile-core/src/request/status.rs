@@ -140,6 +140,15 @@ const REASONS: [&str; 20] = [
 ];
 
 impl StatusError {
+    /// All texts of the answer that a message may repeat, a line for each.
+    #[must_use]
+    pub fn texts(&self) -> String {
+        let causes = self.causes.iter().flat_map(|cause| [&cause.reason, &cause.message, &cause.field]);
+        let details = [&self.details_kind, &self.details_name].into_iter().flatten();
+        let texts = [&self.message, &self.reason].into_iter().chain(causes).chain(details);
+        texts.map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+
     /// The server's message, on one line.
     #[must_use]
     pub fn in_full(&self) -> String {

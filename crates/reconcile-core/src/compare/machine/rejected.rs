@@ -38,7 +38,8 @@ impl ComparisonMachine<'_> {
         if !self.schema.declares("kind") && holds_null(manifest) {
             return None;
         }
-        let in_the_way = in_the_way(&self.subject(&current.object), error.status()?, &current.owners, self.policy);
+        let status = error.status()?;
+        let in_the_way = in_the_way(&self.subject(&current.object, status), status, &current.owners, self.policy);
         let claims = structured_merge::field_set(manifest, self.schema, kind.as_ref()).union(&in_the_way);
         let api_version = self.target.key.gvk.api_version();
         current.owners.with_claims_transferred(&current.object, self.schema, &claims, &api_version, self.policy)?;
@@ -73,7 +74,9 @@ impl ComparisonMachine<'_> {
     /// Reads the rejection. If a probe can give a better diagnostic, asks if the server accepts the manifest alone.
     pub(super) fn rejected(&mut self, live: Option<Box<LiveObject>>, error: &RequestError) -> State {
         let Some(status) = error.refusal() else {
-            return State::Done(ComparisonResult::Unknown(Diagnostic::about(&self.target.key.gvk, error)));
+            return State::Done(ComparisonResult::Unknown(
+                self.failure(live.as_ref().map(|live| &live.current.object), error),
+            ));
         };
         let object = live.as_ref().map(|live| &live.current.object);
         match (refusal(self.target, object, self.schema, status), live) {
@@ -102,7 +105,7 @@ impl ComparisonMachine<'_> {
         let gvk = &self.target.key.gvk;
         let manifest = self.target.desired.object();
         let (object, sent) = (&live.current.object, live.wanted.object(self.target));
-        let subject = self.subject(object);
+        let subject = self.subject(object, status);
         let own = |is_specific| {
             Some(Probe { object: probe_object(gvk, manifest, object)?, refused: refused.clone(), is_specific })
         };
@@ -143,7 +146,7 @@ impl ComparisonMachine<'_> {
         }
     }
 
-    fn subject<'s>(&'s self, live: &'s Value) -> RejectedObject<'s> {
-        RejectedObject::new(self.target, Some(live), self.schema)
+    fn subject<'s>(&'s self, live: &'s Value, status: &StatusError) -> RejectedObject<'s> {
+        RejectedObject::new(self.target, Some(live), self.schema, status)
     }
 }

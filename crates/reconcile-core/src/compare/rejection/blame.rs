@@ -47,7 +47,7 @@ pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusErr
 /// The diagnostic for a refused result of an apply, if the manifest by itself is valid.
 #[must_use]
 pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &StatusError) -> Diagnostic {
-    if subject.is_secret() {
+    if subject.may_quote_secret {
         let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
         return Discreet::of(&objects).diagnostic(status);
     }

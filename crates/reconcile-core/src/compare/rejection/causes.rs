@@ -26,7 +26,7 @@ const NO_FIELD: &str = "<nil>";
 const LONGEST: usize = 300;
 
 pub(super) fn diagnostics(subject: &RejectedObject<'_>, causes: &[Cause]) -> Vec<Diagnostic> {
-    if subject.is_secret() {
+    if subject.may_quote_secret {
         return secret_diagnostics(subject, causes);
     }
     let has_field = |cause: &&Cause| !cause.field.is_empty() && cause.field != NO_FIELD;

@@ -7,9 +7,10 @@ use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, TypeRef, fields_of, managed_fields, merge};
 
 use super::cursor::Cursor;
-use crate::compare::secrecy::is_secret;
+use crate::compare::secrecy::refusal_may_quote;
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;
+use crate::request::StatusError;
 
 /// The object that a refusal is about.
 pub(in crate::compare) struct RejectedObject<'a> {
@@ -19,13 +20,16 @@ pub(in crate::compare) struct RejectedObject<'a> {
     pub live: Option<&'a Value>,
     /// The type's fields.
     pub schema: TypeRef<'a>,
+    /// True if the server's text must not be repeated.
+    pub may_quote_secret: bool,
     claims: OnceCell<FieldSet>,
 }
 
 impl<'a> RejectedObject<'a> {
     /// Creates the subject of a refusal.
-    pub fn new(target: &'a Target, live: Option<&'a Value>, schema: TypeRef<'a>) -> Self {
-        Self { target, live, schema, claims: OnceCell::new() }
+    pub fn new(target: &'a Target, live: Option<&'a Value>, schema: TypeRef<'a>, status: &StatusError) -> Self {
+        let may_quote_secret = refusal_may_quote(target, live, status);
+        Self { target, live, schema, may_quote_secret, claims: OnceCell::new() }
     }
 
     /// The fields of the manifest.
@@ -59,11 +63,6 @@ impl<'a> RejectedObject<'a> {
         Some(format!(
             "the live object has {name} ({whose}) and the manifest does not: the server refuses both together{way_out}"
         ))
-    }
-
-    /// Returns true if the server's text must not be repeated.
-    pub(super) fn is_secret(&self) -> bool {
-        is_secret(self.target, self.live)
     }
 
     /// A diagnostic at the key of a value, or at the nearest position that the manifest has.

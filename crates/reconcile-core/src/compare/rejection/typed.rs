@@ -108,7 +108,7 @@ fn diagnostic(subject: &RejectedObject<'_>, line: &str) -> Diagnostic {
         let message = format!("{} is empty", named(&cursor.path));
         return subject.diagnostic_at_value(&cursor, message).with_hint("remove the item, or write its value");
     }
-    if subject.is_secret() {
+    if subject.may_quote_secret {
         return subject
             .diagnostic_at_value(&cursor, format!("{}: not a value of the expected type", named(&cursor.path)));
     }

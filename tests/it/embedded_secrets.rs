@@ -1,0 +1,206 @@
+//! Secrets inside of other objects, as maps and as texts: no output of any command has their values. The harness looks for the
+//! registered values, and for their base64, in all output of every run.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Fault, Proxy, Run, Workspace, base64};
+
+/// A kind that carries objects, as `ManifestWork`, `Template` and Crossplane's `Object` do.
+const PARCEL: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: parcels.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Parcel, plural: parcels}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer, maximum: 9}
+              keyed:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items:
+                  type: object
+                  required: [name]
+                  properties:
+                    name: {type: string}
+                    object: {type: object, x-kubernetes-preserve-unknown-fields: true}
+              manifests: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+";
+
+fn defined() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("crd/crd.yaml", PARCEL);
+    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
+    ws.wait_for_types();
+    ws
+}
+
+/// A Secret with this value, which is registered.
+fn secret(ws: &Workspace, value: &str) -> Value {
+    let (value, encoded) = (ws.secret(value), ws.secret(&base64(value.as_bytes())));
+    json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "inner", "annotations": {"copy": value}},
+           "data": {"key": encoded}, "stringData": {"plain": value}})
+}
+
+fn parcel(ws: &Workspace, inner: &Value) -> Value {
+    let spec = json!({"size": 1, "manifests": [{"kind": "ConfigMap", "data": {"open": "shown"}}, inner],
+                      "keyed": [{"name": "a", "object": inner}]});
+    json!({"apiVersion": ws.fill_in("$NS.example.com/v1"), "kind": "Parcel", "metadata": {"name": "it"}, "spec": spec})
+}
+
+/// A ConfigMap with a text that holds a Secret, and with a text that only refers to one.
+fn texts(inner: &Value) -> Value {
+    let data = json!({"objects.json": inner.to_string(), "values.yaml": "valuesFrom:\n- {kind: Secret, name: data}\n"});
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "texts"}, "data": data})
+}
+
+fn write(ws: &Workspace, objects: &[Value]) {
+    let texts: Vec<String> = objects.iter().map(ToString::to_string).collect();
+    ws.write("it.yaml", &texts.join("\n---\n"));
+}
+
+/// Runs all commands in all formats. Returns the text of the last `diff`.
+fn show_in_every_way(ws: &Workspace) -> Run {
+    for format in [
+        "text",
+        "unified",
+        "json",
+        "yaml",
+        "jsonl",
+        "name",
+        "markdown",
+        "junit",
+        "sarif",
+        "github",
+        "gitlab",
+        "prometheus",
+        "html",
+    ] {
+        ws.reconcile(["diff", "-f", "it.yaml", "--show-unmanaged", "--full", "-o", format]);
+    }
+    ws.reconcile(["status", "-f", "it.yaml", "-v", "9"]);
+    ws.reconcile(["snapshot", "-f", "it.yaml", "--file", "live.yaml"]);
+    ws.reconcile(["diff", "-f", "it.yaml", "--evidence=server", "-v", "9"]);
+    ws.reconcile(["diff", "-f", "it.yaml"])
+}
+
+#[test]
+fn a_secret_inside_of_another_object_is_never_shown() {
+    let ws = defined();
+    let (first, second) = (secret(&ws, "inside-of-the-first-object"), secret(&ws, "inside-of-the-second-object"));
+    write(&ws, &[parcel(&ws, &first), texts(&first)]);
+    let diff = show_in_every_way(&ws).exits_with(1);
+    let desired = &diff.object("Parcel", "it")["changes"][0]["desired"]["spec"];
+    assert_eq!(desired["manifests"][0]["data"]["open"], "shown");
+    assert_eq!(desired["manifests"][1]["data"]["key"], desired["keyed"][0]["object"]["stringData"]["plain"]);
+    assert_eq!(desired["manifests"][1]["metadata"]["name"], "inner");
+    ws.reconcile(["apply", "-f", "it.yaml", "-v", "9"]).exits_with(0);
+    show_in_every_way(&ws).exits_with(0);
+
+    write(&ws, &[parcel(&ws, &second), texts(&second)]);
+    let diff = show_in_every_way(&ws).exits_with(1);
+    let change = diff.change("Parcel", "it", "spec.keyed[name=a].object.data.key");
+    assert!(change["live"]["redacted"].is_string() && change["live"] != change["desired"], "{change}");
+    let change = diff.change("ConfigMap", "texts", "data[\"objects.json\"]");
+    assert!(change["live"]["redacted"].is_string() && change["live"] != change["desired"], "{change}");
+    ws.reconcile(["apply", "-f", "it.yaml", "-v", "9"]).exits_with(0);
+
+    // Copies that kubectl keeps in an annotation, and fields that others change and add.
+    write(&ws, &[parcel(&ws, &first), texts(&first)]);
+    ws.kubectl(["apply", "-f", "it.yaml", "--force-conflicts", "--server-side=false"]);
+    let more = json!({"spec": {"keyed": [{"name": "b", "object": second}]}});
+    ws.patch_as("kubectl-edit", &ws.fill_in("parcels.$NS.example.com/it"), &more);
+    ws.patch_as("kubectl-edit", "configmap/texts", &json!({"data": {"more.yaml": second.to_string()}}));
+    show_in_every_way(&ws);
+
+    let snapshot = fs::read_to_string(ws.folder().join("live.yaml")).unwrap();
+    assert!(snapshot.contains("open: shown") && snapshot.contains("values.yaml"), "{snapshot}");
+    for value in ["inside-of-the-first-object", "inside-of-the-second-object"] {
+        assert!(!snapshot.contains(value) && !snapshot.contains(&base64(value.as_bytes())), "{snapshot}");
+    }
+    let offline = ws.reconcile(["diff", "-f", "it.yaml", "--live", "live.yaml"]).exits_with(4);
+    for (kind, name) in [("Parcel", "it"), ("ConfigMap", "texts")] {
+        assert_eq!(offline.object(kind, name)["error"]["reason"], "ValuesWithheld", "{offline}");
+    }
+}
+
+/// A refusal of a webhook with this message.
+fn refusal(message: &str) -> Fault {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 403, "reason": "Forbidden",
+        "message": format!("admission webhook \"quote.example.com\" denied the request: {message}"),
+    });
+    Fault::Answer(403, vec![("Content-Type", "application/json".to_owned())], status.to_string())
+}
+
+#[test]
+fn refusals_that_quote_a_secret_inside_of_an_object_are_not_repeated() {
+    let ws = defined();
+    let value = "quoted-from-inside-of-an-object";
+    let inner = secret(&ws, value);
+    write(&ws, &[parcel(&ws, &inner), texts(&inner)]);
+    for (message, is_repeated) in [
+        (format!("the value {value} is weak"), false),
+        (format!("data: {}", base64(value.as_bytes())), false),
+        (inner.to_string(), false),
+        ("the size is wrong".to_owned(), true),
+    ] {
+        for command in ["diff", "apply"] {
+            let proxy = Proxy::new(&ws);
+            proxy.inject(9, "PATCH", "/it?", refusal(&message));
+            proxy.inject(9, "PATCH", "/texts?", refusal(&message));
+            let run = ws.through(&proxy.url()).reconcile([command, "-f", "it.yaml", "-v", "9"]).exits_with(4);
+            for (kind, name) in [("Parcel", "it"), ("ConfigMap", "texts")] {
+                let error = run.object(kind, name)["error"].to_string();
+                assert!(error.contains("quote.example.com") && error.contains("Forbidden"), "{error}");
+                assert_eq!(error.contains("the size is wrong"), is_repeated, "{error}");
+            }
+        }
+    }
+    // The types of the server itself: the message quotes the whole value.
+    let mut wrong = parcel(&ws, &inner);
+    wrong["spec"]["keyed"][0]["object"] = json!([inner]);
+    write(&ws, &[wrong]);
+    show_in_every_way(&ws).exits_with(4);
+}
+
+#[test]
+fn nothing_of_an_object_is_in_the_cache() {
+    let ws = defined();
+    let mut it = parcel(&ws, &secret(&ws, "is-not-in-the-cache"));
+    it["metadata"]["name"] = json!("name-of-an-object");
+    write(&ws, &[it]);
+    for command in ["diff", "apply", "status"] {
+        ws.reconcile([command, "-f", "it.yaml", "--cache-dir", "cache"]);
+    }
+    let (mut folders, mut files) = (vec![ws.folder().join("cache")], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+            for word in ["is-not-in-the-cache", &base64(b"is-not-in-the-cache"), "name-of-an-object", "Bearer"] {
+                assert!(!text.contains(word), "{}: {word}", path.display());
+            }
+        }
+    }
+    assert!(files > 0);
+}

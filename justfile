@@ -43,7 +43,8 @@ reproduce *args:
 
 # Random bytes into everything that reads, for this many seconds each; needs nightly and `cargo install cargo-fuzz`
 fuzz seconds="600":
-    for target in yaml fields_v1 quantity openapi merge patterns apply_set snapshot report; do \
+    for target in yaml fields_v1 quantity openapi merge patterns apply_set snapshot report \
+        report_merge configuration definitions cel completion secrets; do \
         mkdir -p fuzz/found/$target && \
         cargo +nightly fuzz run $target fuzz/found/$target fuzz/corpus/$target -- -max_total_time={{seconds}} || exit 1; \
     done

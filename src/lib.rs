@@ -64,6 +64,8 @@ pub mod engine;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod live;
 pub mod program;
+#[doc(hidden)]
+pub mod readers;
 mod session;
 pub mod terminal;
 mod work_tree;

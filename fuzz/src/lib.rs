@@ -22,11 +22,17 @@ use structured_merge::{
     compile_definition, field_set, managed_fields, predict, prove, with_live_spelling,
 };
 
+mod readers;
+mod secrets;
+
+pub use readers::{cel, completion, configuration, definitions, report_merge};
+pub use secrets::secrets;
+
 /// A property.
 pub type Property = fn(&[u8]);
 
 /// All properties, by the names of their fuzz targets.
-pub const ALL: [(&str, Property); 9] = [
+pub const ALL: [(&str, Property); 15] = [
     ("yaml", yaml),
     ("fields_v1", fields_v1),
     ("quantity", quantity),
@@ -36,6 +42,12 @@ pub const ALL: [(&str, Property); 9] = [
     ("apply_set", apply_set),
     ("snapshot", snapshot),
     ("report", report),
+    ("report_merge", report_merge),
+    ("configuration", configuration),
+    ("definitions", definitions),
+    ("cel", cel),
+    ("completion", completion),
+    ("secrets", secrets),
 ];
 
 /// Every value that is read has a position, and strict reading returns no more than lenient.

@@ -97,7 +97,8 @@ impl Configuration {
         Ok(Self { source: Some(source), warnings, ..settled })
     }
 
-    fn parse(name: &Arc<str>, bytes: Vec<u8>) -> Result<Self, Vec<Diagnostic>> {
+    /// Reads the text of a configuration.
+    pub fn parse(name: &Arc<str>, bytes: Vec<u8>) -> Result<Self, Vec<Diagnostic>> {
         let text = SourceText::from(bytes);
         let stream = yaml::read(text.bytes(), Validation::Strict);
         if !stream.diagnostics.is_empty() {

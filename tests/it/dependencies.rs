@@ -49,6 +49,19 @@ fn only_listed_crates_run_code_while_they_are_built() {
     assert!(others.is_empty(), "{others:?} are not in the list of `deny.toml`");
 }
 
+#[test]
+fn the_program_has_no_unsafe_code_and_no_build_script() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    assert!(manifest.contains("[workspace.lints.rust]\nunsafe_code = \"forbid\"\n"), "{manifest}");
+    for package in packages().iter().filter(|package| package["source"].is_null() && package["publish"] != json!([])) {
+        let path = Path::new(package["manifest_path"].as_str().unwrap());
+        let manifest = std::fs::read_to_string(path).unwrap();
+        assert!(manifest.contains("[lints]\nworkspace = true\n"), "{}", path.display());
+        assert!(!path.with_file_name("build.rs").exists(), "{}", path.display());
+    }
+}
+
 /// Tests, benches and what is not published may use what they like.
 #[test]
 fn each_direct_dependency_is_explained() {

@@ -46,7 +46,7 @@ impl UnmanagedSearch {
         let mut unmanaged = Unmanaged::search(server, &namespaces, &wanted, set).await;
         unmanaged.objects.retain(|object| self.shard.is_none_or(|shard| shard.has(&object.key)));
         report.warnings.extend(unmanaged.warnings);
-        report.with_unmanaged(&unmanaged.objects, self.fails)
+        report.with_unmanaged(unmanaged.objects.iter().map(Into::into).collect(), self.fails)
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::mem::take;
 
-use crate::model::key::key;
-use crate::{Command, FailOn, ObjectReport, Report, Summary, UnmanagedObject, Verdict};
+use crate::{Command, FailOn, ObjectReport, Report, Summary, Verdict};
 
 /// Returns the report with counts that follow from its objects. A report that claims a better result than it holds is an error, which
 /// says why.
@@ -22,9 +21,9 @@ pub(super) fn consistent(mut report: Report) -> Result<Report, String> {
         return Err(format!("there is no shard {shard}"));
     }
     if report.command == Command::Status
-        && let Some(object) = report.objects.iter().find(|object| object.readiness.is_none())
+        && let Some(object) = report.objects.iter().find(|object| object.run.readiness.is_none())
     {
-        return Err(format!("it does not say whether {} is ready", object.key()));
+        return Err(format!("it does not say whether {} is ready", object.key));
     }
     let gate = FailOn::reported(&report.fail_on);
     let made = made_again(&mut report, &gate);
@@ -50,14 +49,11 @@ fn made_again(report: &mut Report, gate: &FailOn) -> Report {
         Command::Status => Report::observed(command, objects),
         Command::Diff | Command::Apply => Report::compared(command, objects, gate),
     };
-    if let Some(mut set) = report.apply_set.take() {
-        let parent = &set.parent;
-        set.parent.key = key(&parent.api_version, &parent.kind, parent.namespace.as_deref(), &parent.name);
+    if let Some(set) = report.apply_set.take() {
         made = made.with_apply_set(set);
     }
     if let Some(unmanaged) = report.unmanaged.take() {
-        let keys: Vec<_> = unmanaged.iter().map(UnmanagedObject::key).collect();
-        made = made.with_unmanaged(&keys, gate.fails_on_unmanaged_objects());
+        made = made.with_unmanaged(unmanaged, gate.fails_on_unmanaged_objects());
     }
     made.with_errors(errors)
 }
@@ -67,14 +63,14 @@ fn why(made: &Report, gate: &FailOn) -> String {
     let first = |test: &dyn Fn(&ObjectReport) -> bool| made.objects.iter().find(|object| test(object));
     match made.verdict {
         Verdict::Incomplete if let Some(object) = first(&ObjectReport::is_incomplete) => {
-            format!("{} could not be compared or applied", object.key())
+            format!("{} could not be compared or applied", object.key)
         }
         Verdict::Incomplete => "it has errors".to_owned(),
         Verdict::NotReady if let Some(object) = first(&ObjectReport::is_unready) => {
-            format!("{} is not ready", object.key())
+            format!("{} is not ready", object.key)
         }
         _ if let Some(object) = first(&|object| gate.fails(object)).or_else(|| first(&ObjectReport::differs)) => {
-            format!("{} differs from its manifest", object.key())
+            format!("{} differs from its manifest", object.key)
         }
         _ => "it has unmanaged objects".to_owned(),
     }

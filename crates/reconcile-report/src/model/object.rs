@@ -17,8 +17,8 @@ use structured_merge::{FieldPath, ObjectKey};
 
 use super::diagnostic;
 use super::diagnostic::ObjectError;
-use super::side::Side;
 use super::key::{self, KeyFields};
+use super::side::Side;
 
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;

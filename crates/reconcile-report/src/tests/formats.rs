@@ -107,7 +107,7 @@ fn ruled(command: Command) -> Report {
         is_written,
         paths: fields.iter().map(|field| FieldPath::of(&["spec", field])).collect(),
     };
-    report.objects[0].ignored = vec![ignored(true, &["a", "b"]), ignored(false, &["c"])];
+    report.objects[0].diff.ignored = vec![ignored(true, &["a", "b"]), ignored(false, &["c"])];
     report
 }
 
@@ -209,7 +209,7 @@ fn the_same_finding_has_the_same_number_in_every_run() {
     // The line and the live value of a field moved.
     later.objects[1].diff.changes[0].live = Some(json!(9));
     later.objects[1].details.lines.clear();
-    later.objects[1].ignored[0].paths.push(FieldPath::of(&["spec", "other"]));
+    later.objects[1].diff.ignored[0].paths.push(FieldPath::of(&["spec", "other"]));
     let first = fingerprints(&report);
     assert_eq!(first, fingerprints(&later));
     let unique: std::collections::BTreeSet<&String> = first.iter().collect();

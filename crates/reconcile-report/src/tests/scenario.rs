@@ -212,7 +212,8 @@ pub fn diff(text: &str) -> Report {
         unmatched: None,
     });
     report.warnings = vec![text.to_owned()];
-    report.with_unmanaged(&[UnexplainedObject { key: key("v1", "ConfigMap", Some("shop"), text), claim: None }], false)
+    let unmanaged = UnexplainedObject { key: key("v1", "ConfigMap", Some("shop"), text), claim: None };
+    report.with_unmanaged(vec![(&unmanaged).into()], false)
 }
 
 /// The report of an `apply`.

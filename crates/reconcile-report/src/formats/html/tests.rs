@@ -80,7 +80,10 @@ fn hostile() -> Report {
     let unknown = super::tests::object("unknown", ObjectVerdict::Unknown(diagnostic()));
     let mut report = Report::compared(Command::Diff, vec![object, unknown], &FailOn::default())
         .with_unmanaged(
-            &[UnexplainedObject { key: ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key }, claim: None }],
+            vec![
+                (&UnexplainedObject { key: ObjectKey { name: HOSTILE.to_owned(), ..in_sync("x").key }, claim: None })
+                    .into(),
+            ],
             false,
         )
         .with_errors(vec![diagnostic()]);

@@ -1,7 +1,5 @@
 //! The text about unmanaged objects, which no manifest, owner or apply set explains.
 
-use reconcile_core::plan::UnexplainedObject;
-
 use crate::words::number::grouped;
 use crate::{Report, Role, Styled, UnmanagedObject, Verdict, View};
 
@@ -11,9 +9,10 @@ const SHOWN: usize = 100;
 impl Report {
     /// The same, with unmanaged objects. They fail a `diff` only if that was chosen.
     #[must_use]
-    pub fn with_unmanaged(mut self, objects: &[UnexplainedObject], fails: bool) -> Self {
-        self.unmanaged = Some(objects.iter().map(UnmanagedObject::from).collect());
-        if fails && !objects.is_empty() && matches!(self.verdict, Verdict::InSync | Verdict::Drift) {
+    pub fn with_unmanaged(mut self, objects: Vec<UnmanagedObject>, fails: bool) -> Self {
+        let is_found = !objects.is_empty();
+        self.unmanaged = Some(objects);
+        if fails && is_found && matches!(self.verdict, Verdict::InSync | Verdict::Drift) {
             self.verdict = Verdict::Drift;
             self.exit_code = self.verdict.exit_code(false);
         }

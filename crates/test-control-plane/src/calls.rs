@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::caller::Caller;
 use super::credentials::ADMIN;
 use super::run::Run;
+use super::running::Running;
 use super::workspace::Workspace;
 
 impl Workspace {
@@ -32,6 +33,11 @@ impl Workspace {
     #[track_caller]
     pub fn reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
         self.as_user(ADMIN).reconcile(arguments)
+    }
+
+    /// Starts our program as the administrator, without waiting for its end.
+    pub fn start_reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
+        self.as_user(ADMIN).start_reconcile(arguments)
     }
 
     /// Runs `kubectl` as the administrator.

@@ -26,6 +26,9 @@ pub enum Fault {
     Answer(u16, Vec<(&'static str, String)>, String),
     /// The request does not reach the server, and the answer is an endless body.
     Endless,
+    /// The request does not reach the server, and the answer is JSON that this closure writes part by part, by their numbers; it has
+    /// no end.
+    Stream(Arc<dyn Fn(usize) -> Vec<u8> + Send + Sync>),
     /// The request does not reach the server, and there is no answer.
     Silence,
     /// The request does not reach the server: the connection is closed.
@@ -81,6 +84,14 @@ pub(super) fn made_up(status: u16, headers: Vec<(&'static str, String)>, body: S
 pub(super) fn endless() -> Result<Answer, BoxError> {
     let spaces = Bytes::from(vec![b' '; 256 << 10]);
     let frames = futures::stream::repeat_with(move || Ok(Frame::data(spaces.clone())));
+    Ok(Response::builder()
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(StreamBody::new(frames).boxed_unsync())?)
+}
+
+/// An answer of parts without end.
+pub(super) fn stream(part: Arc<dyn Fn(usize) -> Vec<u8> + Send + Sync>) -> Result<Answer, BoxError> {
+    let frames = futures::stream::iter(0..).map(move |number| Ok(Frame::data(part(number).into())));
     Ok(Response::builder()
         .header(header::CONTENT_TYPE, "application/json")
         .body(StreamBody::new(frames).boxed_unsync())?)

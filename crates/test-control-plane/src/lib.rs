@@ -52,7 +52,7 @@ pub use relay::Relay;
 pub use replaced::Replaced;
 pub use rng::Rng;
 pub use run::Run;
-pub use running::Running;
+pub use running::{Running, peak_memory};
 pub use secrets::{base64, leaked_secret};
 pub use server::ControlPlane;
 pub use target::program;

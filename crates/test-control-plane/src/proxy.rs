@@ -225,6 +225,7 @@ async fn answer(
         None => Ok(fault::whole(state.forward(request).await?)),
         Some(Fault::Answer(status, headers, body)) => fault::made_up(status, headers, body),
         Some(Fault::Endless) => fault::endless(),
+        Some(Fault::Stream(part)) => fault::stream(part),
         Some(Fault::Silence) => std::future::pending().await,
         Some(Fault::Refused) => Err(Injected.into()),
         Some(Fault::Reset) => {

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -131,6 +132,25 @@ impl Running {
         run
     }
 
+    /// Waits for the end, and returns the result with the most memory that it used, in MiB.
+    #[track_caller]
+    pub fn finish_measured(self) -> (Run, u64) {
+        let (pid, is_over) = (self.pid(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let sampler = scope.spawn(|| {
+                let mut most = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    most = most.max(peak_memory(pid).unwrap_or_default());
+                    thread::sleep(Duration::from_millis(2));
+                }
+                most
+            });
+            let run = self.finish();
+            is_over.store(true, Ordering::Relaxed);
+            (run, sampler.join().expect("the sampler") >> 10)
+        })
+    }
+
     /// Waits for the end, and kills the program at the deadline.
     fn wait(&mut self) -> Option<ExitStatus> {
         let started = Instant::now();
@@ -150,6 +170,12 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The most memory that a process has used so far, in KiB; `None` if it has ended, or if the system does not say it.
+pub fn peak_memory(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok())
 }
 
 fn read(mut pipe: impl Read) -> Vec<u8> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::truth::Force;
 use super::world::World;
-use crate::control_plane::{Request, Rng, Run};
+use crate::control_plane::{Request, Rng, Run, peak_memory};
 
 /// What the program is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,10 +132,7 @@ impl Call {
 fn watch(pid: u32, is_over: &AtomicBool) -> (u64, u64) {
     let (mut memory, mut handles) = (0, 0);
     while !is_over.load(Ordering::Relaxed) {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let peak =
-            status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
-        memory = memory.max(peak.unwrap_or_default());
+        memory = memory.max(peak_memory(pid).unwrap_or_default());
         handles = handles.max(fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, |open| open.count() as u64));
         thread::sleep(Duration::from_millis(4));
     }

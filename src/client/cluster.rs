@@ -6,15 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
+use kube::client::Body;
 
 use super::auth::session::{Session, Sessions};
 use super::options::{ConnectOptions, Log, RequestTimeout};
 use super::request::{Counters, Reply, Request, RequestKind};
+use super::transport::body_reader::BodyReader;
 use super::transport::deadline::Deadline;
 use super::transport::endpoint::Endpoint;
+use super::transport::exchange::{self, Exchange, Parsed, Whole};
 use super::transport::pace::{LoadSignal, Pace};
+use super::transport::retry;
 use super::transport::watch::Watch;
-use super::transport::{exchange, retry};
+use reconcile_core::object::Projection;
 use reconcile_core::request::Address;
 use reconcile_core::request::RequestCounts;
 use reconcile_core::request::RequestError;
@@ -147,29 +151,43 @@ impl Cluster {
     /// the credentials once, if they can be renewed, and starts over. If the run is stopped, it does not wait for the answer to a
     /// request that changes nothing; it waits for every write.
     pub async fn send(&self, request: impl Into<Request>) -> Result<Reply, RequestError> {
-        let request = request.into();
+        self.answer(&request.into(), &Whole).await
+    }
+
+    /// Sends one request as [`Cluster::send`] does, and parses the answer while it arrives. Only what `parse` keeps of it is in memory, so
+    /// that `limit`, its largest size in bytes, can be far above what is usual.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        request: Request,
+        limit: usize,
+        parse: impl Fn(BodyReader) -> serde_json::Result<T> + Send + Sync + 'static,
+    ) -> Result<T, RequestError> {
+        self.answer(&request, &Parsed { limit, parse: Arc::new(parse) }).await
+    }
+
+    async fn answer<E: Exchange>(&self, request: &Request, exchange: &E) -> Result<E::Answer, RequestError> {
         if request.kind == RequestKind::Write {
-            return self.deliver(&request).await;
+            return self.deliver(request, exchange).await;
         }
         tokio::select! {
             biased;
-            outcome = self.deliver(&request) => outcome,
+            outcome = self.deliver(request, exchange) => outcome,
             () = self.stopped() => Err(RequestError::Stopped),
         }
     }
 
-    async fn deliver(&self, request: &Request) -> Result<Reply, RequestError> {
+    async fn deliver<E: Exchange>(&self, request: &Request, exchange: &E) -> Result<E::Answer, RequestError> {
         if self.is_stopped() {
             return Err(RequestError::Stopped);
         }
         let session = self.0.sessions.current().await?;
-        match self.repeat(&session, request).await {
+        match self.repeat(&session, request, exchange).await {
             Err(refused @ RequestError::Unauthorized { .. }) => {
                 let Some(session) = self.0.sessions.after_refusal(&session).await? else {
                     return Err(refused);
                 };
                 self.note(NOTE_RETRIES, || format!("repeating {} with new credentials", name_of(request)));
-                self.repeat(&session, request).await
+                self.repeat(&session, request, exchange).await
             }
             outcome => outcome,
         }
@@ -185,7 +203,12 @@ impl Cluster {
         }
     }
 
-    async fn repeat(&self, session: &Session, request: &Request) -> Result<Reply, RequestError> {
+    async fn repeat<E: Exchange>(
+        &self,
+        session: &Session,
+        request: &Request,
+        exchange: &E,
+    ) -> Result<E::Answer, RequestError> {
         // Kept until the answer has come, also during pauses, so that a server that asks for a pause gets one.
         let _permit = tokio::select! {
             biased;
@@ -198,8 +221,8 @@ impl Cluster {
         let deadline = Deadline::new(self.0.timeout);
         let mut failures = 0_u32;
         loop {
-            let error = match self.once(session, request, deadline).await {
-                Ok(reply) => return Ok(reply),
+            let error = match self.once(session, request, exchange, deadline).await {
+                Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
             failures = failures.saturating_add(1);
@@ -226,18 +249,19 @@ impl Cluster {
         }
     }
 
-    /// Opens a watch; the address names the collection and the resourceVersion to start from. It is not repeated, because a watcher
+    /// Opens a watch; the address names the collection and the resourceVersion to start from, and `kept` the fields of objects that are
+    /// read. It is not repeated, because a watcher
     /// has to list again anyway before the next attempt. A 401 renews the credentials as in [`Cluster::send`].
-    pub async fn watch(&self, address: impl Into<Address>) -> Result<Watch, RequestError> {
+    pub async fn watch(&self, address: impl Into<Address>, kept: Projection) -> Result<Watch, RequestError> {
         let request = Request::watch(address);
         tokio::select! {
             biased;
-            outcome = self.begin_watch(request) => outcome,
+            outcome = self.begin_watch(request) => outcome.map(|body| Watch::new(Arc::clone(&self.0.endpoint), body, kept)),
             () = self.stopped() => Err(RequestError::Stopped),
         }
     }
 
-    async fn begin_watch(&self, request: Request) -> Result<Watch, RequestError> {
+    async fn begin_watch(&self, request: Request) -> Result<Body, RequestError> {
         if self.is_stopped() {
             return Err(RequestError::Stopped);
         }
@@ -251,19 +275,24 @@ impl Cluster {
         }
     }
 
-    async fn open(&self, session: &Session, request: &Request) -> Result<Watch, RequestError> {
+    async fn open(&self, session: &Session, request: &Request) -> Result<Body, RequestError> {
         let deadline = Deadline::new(self.0.timeout);
         let opening = exchange::open(&session.client, &self.0.endpoint, request, deadline);
-        let body = self.attempt(session, request, opening, |_| StatusCode::OK.as_u16()).await?;
-        Ok(Watch::new(Arc::clone(&self.0.endpoint), body))
+        self.attempt(session, request, opening, |_| StatusCode::OK.as_u16()).await
     }
 
-    async fn once(&self, session: &Session, request: &Request, deadline: Deadline) -> Result<Reply, RequestError> {
+    async fn once<E: Exchange>(
+        &self,
+        session: &Session,
+        request: &Request,
+        exchange: &E,
+        deadline: Deadline,
+    ) -> Result<E::Answer, RequestError> {
         let start = Instant::now();
-        let exchange = exchange::exchange(&session.client, &self.0.endpoint, request, deadline);
-        let outcome = self.attempt(session, request, exchange, |reply| reply.status).await;
+        let exchange = exchange.exchange(&session.client, &self.0.endpoint, request, deadline);
+        let outcome = self.attempt(session, request, exchange, |(status, _)| status.as_u16()).await;
         self.0.pace.learn(request.kind, LoadSignal::of(&outcome), start.elapsed());
-        outcome
+        outcome.map(|(_, answer)| answer)
     }
 
     /// Sends a request once, counts it, and logs its outcome.

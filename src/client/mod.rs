@@ -39,5 +39,6 @@ pub use kubeconfig::settings::namespace_flag;
 pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout};
 pub use reconcile_core::request::{Address, Cause, RequestCounts, RequestError, StatusError, is_path_segment};
 pub use request::{IN_FLIGHT, MOST_IN_FLIGHT, Reply, Request, RequestKind, Retry};
+pub use transport::body_reader::BodyReader;
 pub use transport::watch::{Watch, WatchEvent};
 pub use write_request::{DryRun, Write, WriteRequest};

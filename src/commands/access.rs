@@ -100,5 +100,7 @@ fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
 fn unknown(target: &Target) -> Option<Diagnostic> {
     let diagnostic = target.resource.as_ref().err()?;
     let message = format!("the permissions for {} are not known: {}", target.key, diagnostic.message);
-    Some(Diagnostic { message, ..diagnostic.clone() })
+    // A mistake in the manifest has its own location.
+    let Diagnostic { location, excerpt, .. } = diagnostic.details.first().unwrap_or(diagnostic).clone();
+    Some(Diagnostic { message, location, excerpt, ..diagnostic.clone() })
 }

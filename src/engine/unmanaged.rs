@@ -10,11 +10,11 @@ use super::prune::searchable;
 use super::server::Server;
 use crate::client::IN_FLIGHT;
 use crate::live::fetch::find;
-use crate::live::list::Pages;
+use crate::live::list::{Budget, Pages};
 use crate::live::{Discovery, LiveState, Resolution, Resource};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::name_rules::path_segment_refused;
-use reconcile_core::plan::{Explanations, Owner, UnexplainedObject, is_transient, unexplained};
+use reconcile_core::plan::{EXPLAINING_FIELDS, Explanations, Owner, UnexplainedObject, is_transient, unexplained};
 use reconcile_core::text::listed;
 
 /// The largest number of kinds that a warning names.
@@ -28,6 +28,9 @@ const ROUNDS: usize = 4;
 
 /// Helm's records of its releases, which it keeps in Secrets of this type.
 const NO_RELEASES: (&str, &str) = ("fieldSelector", "type!=helm.sh/release.v1");
+
+/// The most memory, in bytes, of the metadata of all objects.
+const MEMORY: usize = 256 << 20;
 
 /// The objects that nothing explains, and what could not be read.
 #[derive(Debug, Default)]
@@ -59,14 +62,16 @@ impl Unmanaged {
             let pages = Pages::new(&server.cluster, resource, Some(namespace)).metadata_only();
             let is_secret = resource.gvk.group.is_empty() && resource.gvk.kind == "Secret";
             let pages = if is_secret { pages.with(NO_RELEASES.0, NO_RELEASES.1) } else { pages };
+            let pages = pages.keeping(EXPLAINING_FIELDS);
             (namespace, &resource.gvk, pages.all().await)
         });
-        let lists: Vec<_> = futures::stream::iter(lists).buffered(IN_FLIGHT).collect().await;
+        let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
         let mut found: Vec<(GroupVersionKind, Value)> = Vec::new();
         let mut inhabited: BTreeSet<&String> = BTreeSet::new();
         let mut unlisted: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
-        for (namespace, gvk, list) in lists {
-            match list {
+        let mut budget = Budget::of(MEMORY);
+        while let Some((namespace, gvk, list)) = lists.next().await {
+            match list.and_then(|(objects, spoilt)| budget.admit(objects).map(|objects| (objects, spoilt))) {
                 Ok((objects, _)) => {
                     if !objects.is_empty() {
                         inhabited.insert(namespace);

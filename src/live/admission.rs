@@ -10,10 +10,24 @@ use super::list::Pages;
 use crate::client::Cluster;
 use reconcile_core::live::Resource;
 use reconcile_core::live::{Discovery, Resolution};
+use reconcile_core::object::Projection;
 
 /// The kinds that have rules, and the path from an object to its rules.
 const SOURCES: [(&str, &str); 2] =
     [("MutatingWebhookConfiguration", "/webhooks"), ("MutatingAdmissionPolicy", "/spec/matchConstraints")];
+
+/// The fields of these kinds that are read.
+const FIELDS: Projection = {
+    use Projection::{Fields, Whole};
+    const RULE: Projection = Fields(&[("operations", Whole), ("apiGroups", Whole), ("resources", Whole)]);
+    Fields(&[
+        ("apiVersion", Whole),
+        ("kind", Whole),
+        ("metadata", Fields(&[("name", Whole), ("namespace", Whole)])),
+        ("webhooks", Fields(&[("rules", RULE)])),
+        ("spec", Fields(&[("matchConstraints", Fields(&[("resourceRules", RULE)]))])),
+    ])
+};
 
 /// All rules of a cluster that the user may see.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +49,7 @@ impl Admission {
         let lists = SOURCES.map(|(kind, rules_at)| async move {
             let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
             let Resolution::Known(resource) = discovery.resolve(&gvk) else { return Vec::new() };
-            let pages = Pages::new(cluster, resource, None).counted_as_other();
+            let pages = Pages::new(cluster, resource, None).counted_as_other().keeping(FIELDS);
             let (items, _) = pages.all().await.unwrap_or_default();
             items.iter().flat_map(|item| rules_of(kind, item, rules_at)).collect()
         });

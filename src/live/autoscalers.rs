@@ -1,6 +1,8 @@
-//! Reads the autoscalers of a run's workloads.
+//! Reads the autoscalers of a run's workloads. Anybody may have autoscalers in the same namespaces, as many and as large as the server
+//! takes, so only those of the workloads are kept, and only the fields that count.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
 
 use apply_set::GroupKind;
 use futures::StreamExt as _;
@@ -12,10 +14,16 @@ use crate::client::{Cluster, IN_FLIGHT, RequestError};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resolution};
 use reconcile_core::live::{LiveState, Resource, Target};
-use reconcile_core::rules::{AUTOSCALERS, Autoscaler};
+use reconcile_core::rules::{AUTOSCALER_FIELDS, AUTOSCALERS, Autoscaler, Workload, workload};
 
 /// From this many namespaces on, one LIST over all namespaces is tried first.
 const MANY: usize = 4;
+/// A LIST over all namespaces is left if it takes longer than this.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A LIST over all namespaces is left if it is larger than this and half of its objects are in other namespaces, in bytes.
+const LARGE: usize = 4 << 20;
+/// The most autoscalers of one workload that are kept. The controllers themselves expect one.
+const MOST: usize = 16;
 
 /// The kinds of autoscalers that the server has, and the autoscalers of the input.
 #[derive(Clone, Debug, Default)]
@@ -64,10 +72,15 @@ impl AutoscalerSource {
     /// Reads the autoscalers in the namespaces of these targets, as far as a manifest sets fields that an autoscaler may change. Also
     /// returns the kinds that cannot be listed.
     pub async fn read(&self, cluster: &Cluster, targets: &[&Target]) -> (Vec<Autoscaler>, Vec<Unlisted>) {
-        let searched = self.searched(targets);
-        let lists = searched.iter().map(|(resource, namespaces)| listed(cluster, resource, namespaces));
+        let places = self.searched(targets);
+        let workloads = targets.iter().enumerate().filter_map(|(index, target)| Some((workload(&target.key)?, index)));
+        let workloads: HashMap<_, _> = workloads.collect();
+        let workloads = &workloads;
+        let searches = places.iter().map(|(resource, namespaces)| async move {
+            Search { cluster, resource, namespaces, workloads }.run().await
+        });
         let (mut all, mut unlisted) = (self.in_input.clone(), Vec::new());
-        for (found, kind) in futures::future::join_all(lists).await {
+        for (found, kind) in futures::future::join_all(searches).await {
             all.extend(found);
             unlisted.extend(kind);
         }
@@ -114,35 +127,69 @@ fn is_scaled(autoscaler: &Resource, manifest: &Value) -> bool {
     manifest.pointer("/spec/replicas").is_some_and(Value::is_number)
 }
 
-/// Lists the autoscalers of one kind in some namespaces. Also returns the kind if some cannot be listed.
-async fn listed(
-    cluster: &Cluster,
-    resource: &Resource,
-    namespaces: &BTreeSet<String>,
-) -> (Vec<Autoscaler>, Option<Unlisted>) {
-    let all = |namespace| Pages::new(cluster, resource, namespace).counted_as_other().all();
-    if namespaces.len() >= MANY
-        && let Ok((objects, _)) = all(None).await
-    {
-        return (objects.iter().filter_map(|object| autoscaler(resource, object)).collect(), None);
-    }
-    let (mut found, mut failure) = (Vec::new(), None);
-    let mut lists = futures::stream::iter(namespaces).map(|namespace| all(Some(namespace))).buffered(IN_FLIGHT);
-    while let Some(list) = lists.next().await {
-        match list {
-            Ok((objects, _)) => found.extend(objects.iter().filter_map(|object| autoscaler(resource, object))),
-            Err(RequestError::Stopped) => {}
-            Err(error) => drop(failure.get_or_insert(error)),
-        }
-    }
-    let unlisted = failure.map(|error: RequestError| {
-        let reason = Diagnostic::about(&resource.gvk, &error);
-        Unlisted { resource: resource.clone(), reason }
-    });
-    (found, unlisted)
+/// The search for the autoscalers of one kind that some workloads in some namespaces have.
+struct Search<'s> {
+    cluster: &'s Cluster,
+    resource: &'s Resource,
+    namespaces: &'s BTreeSet<String>,
+    /// The workloads, each with a number.
+    workloads: &'s HashMap<Workload<'s>, usize>,
 }
 
-fn autoscaler(resource: &Resource, object: &Value) -> Option<Autoscaler> {
-    let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str)?;
-    Autoscaler::read(&resource.gvk.group, &resource.gvk.kind, namespace, object)
+impl Search<'_> {
+    /// Lists all namespaces at once if there are many, or else each by itself. Also returns the kind if some cannot be listed.
+    async fn run(&self) -> (Vec<Autoscaler>, Option<Unlisted>) {
+        if self.namespaces.len() >= MANY
+            && let Ok(Ok(Some(found))) = tokio::time::timeout(PATIENCE, self.list(None)).await
+        {
+            return (found, None);
+        }
+        let (mut found, mut failure) = (Vec::new(), None);
+        let lists = self.namespaces.iter().map(|namespace| self.list(Some(namespace)));
+        let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
+        while let Some(list) = lists.next().await {
+            match list {
+                Ok(list) => found.extend(list.into_iter().flatten()),
+                Err(RequestError::Stopped) => {}
+                Err(error) => drop(failure.get_or_insert(error)),
+            }
+        }
+        let unlisted = failure.map(|error: RequestError| {
+            let reason = Diagnostic::about(&self.resource.gvk, &error);
+            Unlisted { resource: self.resource.clone(), reason }
+        });
+        (found, unlisted)
+    }
+
+    /// Lists a namespace, or all of them. Returns `None` if the list of all turns out to be large and mainly about others.
+    async fn list(&self, namespace: Option<&str>) -> Result<Option<Vec<Autoscaler>>, RequestError> {
+        let pages = Pages::new(self.cluster, self.resource, namespace).counted_as_other();
+        let mut pages = pages.keeping(AUTOSCALER_FIELDS);
+        let (mut found, mut counts) = (Vec::new(), BTreeMap::new());
+        let (mut bytes, mut seen, mut near) = (0_usize, 0_usize, 0_usize);
+        while let Some(page) = pages.next().await? {
+            if page.starts_over {
+                found.clear();
+                counts.clear();
+            }
+            bytes = bytes.saturating_add(page.bytes);
+            seen = seen.saturating_add(page.len());
+            for object in &page.objects {
+                let Some(own) = object.pointer("/metadata/namespace").and_then(Value::as_str) else { continue };
+                near = near.saturating_add(usize::from(self.namespaces.contains(own)));
+                let gvk = &self.resource.gvk;
+                let Some(autoscaler) = Autoscaler::read(&gvk.group, &gvk.kind, own, object) else { continue };
+                let Some(workload) = self.workloads.get(&autoscaler.workload()) else { continue };
+                let count: &mut usize = counts.entry(*workload).or_default();
+                if *count < MOST {
+                    *count = count.saturating_add(1);
+                    found.push(autoscaler);
+                }
+            }
+            if namespace.is_none() && bytes > LARGE && near.saturating_mul(2) < seen {
+                return Ok(None);
+            }
+        }
+        Ok(Some(found))
+    }
 }

@@ -116,10 +116,30 @@ impl Document<'_> {
     }
 }
 
-/// Returns true if `body` has the server's hash: the SHA-512 of the JSON in uppercase hexadecimal digits (kube-openapi,
-/// `handler3/handler.go`).
-pub(super) fn has_hash(body: &[u8], hash: &str) -> bool {
-    hex(digest::digest(&digest::SHA512, body).as_ref()).eq_ignore_ascii_case(hash)
+/// A document that is hashed while it is read.
+pub(super) struct Hashed<R> {
+    document: R,
+    hash: digest::Context,
+}
+
+impl<R> Hashed<R> {
+    pub fn new(document: R) -> Self {
+        Self { document, hash: digest::Context::new(&digest::SHA512) }
+    }
+
+    /// Returns true if what was read has the server's hash: the SHA-512 of the JSON in uppercase hexadecimal digits (kube-openapi,
+    /// `handler3/handler.go`).
+    pub fn has(self, hash: &str) -> bool {
+        hex(self.hash.finish().as_ref()).eq_ignore_ascii_case(hash)
+    }
+}
+
+impl<R: io::Read> io::Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.document.read(buffer)?;
+        self.hash.update(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -233,7 +253,12 @@ mod tests {
     fn a_hash_is_that_of_kube_openapi() {
         let hash = "DDAF35A193617ABACC417349AE20413112E6FA4E89A97EA20A9EEEE64B55D39A\
                     2192992A274FC1A836BA3C23A3FEEBBD454D4423643CE80E2A9AC94FA54CA49F";
-        assert!(has_hash(b"abc", hash) && !has_hash(b"abd", hash) && !has_hash(b"abc", &hash[..64]));
+        let has = |text: &str, hash: &str| {
+            let mut hashed = Hashed::new(text.as_bytes());
+            io::copy(&mut hashed, &mut io::sink()).unwrap();
+            hashed.has(hash)
+        };
+        assert!(has("abc", hash) && !has("abd", hash) && !has("abc", &hash[..64]));
     }
 
     #[cfg(unix)]

@@ -10,9 +10,10 @@ use serde_json::Value;
 use super::answer::unexpected;
 pub(crate) use super::page::Spoilt;
 use super::page::{Page, read};
-use super::sieve::Sieve;
+use super::sieve::{Kept, Sieve};
 use crate::client::{Address, Cluster, Request, RequestError};
 use reconcile_core::live::Resource;
+use reconcile_core::object::{Projection, memory_of};
 
 /// The media types of a list of metadata; a server that does not know the first returns whole objects.
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -29,6 +30,35 @@ const SLACK: usize = 16;
 const EMPTY: usize = 8;
 /// The most bytes of one list.
 const BYTES: usize = 1024 << 20;
+/// The most memory, in bytes, of the objects of one list.
+pub(crate) const MEMORY: usize = 64 << 20;
+/// The size in bytes that the pages should have of a list whose objects may be anybody's.
+const PAGE_BYTES: usize = 4 << 20;
+/// Objects in the first page of such a list, because their size is not known yet.
+const FIRST: usize = 25;
+
+/// A limit for the memory of objects. What does not fit is left out, and does not affect what fits.
+pub(crate) struct Budget {
+    limit: usize,
+    used: usize,
+}
+
+impl Budget {
+    /// A budget of this number of bytes.
+    pub fn of(limit: usize) -> Self {
+        Self { limit, used: 0 }
+    }
+
+    /// Returns the objects of a list if they fit.
+    pub fn admit(&mut self, objects: Vec<Value>) -> Result<Vec<Value>, RequestError> {
+        let more = objects.iter().map(memory_of).fold(self.used, usize::saturating_add);
+        if more > self.limit {
+            return Err(RequestError::TooLarge { limit: self.limit });
+        }
+        self.used = more;
+        Ok(objects)
+    }
+}
 
 /// A collection that is being listed.
 pub(crate) struct Pages<'c> {
@@ -43,7 +73,9 @@ pub(crate) struct Pages<'c> {
     bound: Bound,
     request: fn(Address) -> Request,
     metadata_only: bool,
-    sieve: Option<Sieve<'c>>,
+    kept: Kept<'c>,
+    /// True if the number of objects in a page follows from their size.
+    adapts: bool,
 }
 
 /// The next page to request.
@@ -59,7 +91,8 @@ impl<'c> Pages<'c> {
         let next = Some(Next::First);
         let request = Request::list;
         let (first, limit, bound, metadata_only) = (PAGE, PAGE, Bound::default(), false);
-        Self { cluster, resource, namespace, address, next, first, limit, bound, request, metadata_only, sieve: None }
+        let (kept, adapts) = (Kept::ALL, false);
+        Self { cluster, resource, namespace, address, next, first, limit, bound, request, metadata_only, kept, adapts }
     }
 
     /// The same, with at most this many objects in the first page.
@@ -90,19 +123,38 @@ impl<'c> Pages<'c> {
     /// The same, with only the objects for whose namespace and name `wants` returns true. Unwanted objects are counted.
     pub fn wanting(mut self, wants: &'c (dyn Fn(&str, &str) -> bool + Sync)) -> Self {
         let by_name = self.namespace.is_some() || !self.resource.namespaced;
-        self.sieve = Some(Sieve { wants, by_name });
+        self.kept = Kept::Wanted(Sieve { wants, by_name });
         self
     }
 
+    /// The same, with these fields of each object only. They have to include the type, the name and the namespace.
+    pub fn keeping(mut self, fields: Projection) -> Self {
+        self.kept = Kept::Fields(fields);
+        self.in_small_pages()
+    }
+
+    /// The same, in pages that are small whatever the size of the objects is.
+    fn in_small_pages(mut self) -> Self {
+        self.adapts = true;
+        self.starting_with(FIRST)
+    }
+
     /// Reads all pages. Returns the objects, and the items that are none.
-    pub async fn all(mut self) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
-        let (mut objects, mut spoilt) = (Vec::new(), Vec::new());
-        while let Some(page) = self.next().await? {
+    pub async fn all(self) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
+        self.all_within(MEMORY).await
+    }
+
+    /// The same, with another limit for the memory of the objects. It is an error if they need more.
+    pub async fn all_within(self, limit: usize) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
+        let mut pages = self.in_small_pages();
+        let (mut objects, mut spoilt, mut budget) = (Vec::new(), Vec::new(), Budget::of(limit));
+        while let Some(page) = pages.next().await? {
             if page.starts_over {
                 objects.clear();
                 spoilt.clear();
+                budget = Budget::of(limit);
             }
-            objects.extend(page.objects);
+            objects.extend(budget.admit(page.objects)?);
             spoilt.extend(page.spoilt);
         }
         Ok((objects, spoilt))
@@ -112,13 +164,27 @@ impl<'c> Pages<'c> {
     pub async fn next(&mut self) -> Result<Option<Page>, RequestError> {
         let Some(next) = self.next.take() else { return Ok(None) };
         let (body, starts_over) = self.ask(&next).await?;
-        let page = read(&body, self.resource, self.namespace, self.metadata_only, self.sieve)
+        let page = read(&body, self.resource, self.namespace, self.metadata_only, self.kept)
             .map_err(|cause| unexpected(self.cluster, cause))?;
         if !self.bound.allows(&page, body.len(), self.limit) {
             return Err(unexpected(self.cluster, "the list does not end"));
         }
         self.next = page.token.clone().map(Next::After);
+        self.fit(&page, body.len());
         Ok(Some(Page { starts_over, bytes: body.len(), ..page }))
+    }
+
+    /// Chooses the number of objects in the next page.
+    fn fit(&mut self, page: &Page, bytes: usize) {
+        if self.adapts {
+            let each = bytes.checked_div(page.len()).unwrap_or(0).max(1);
+            let limit = PAGE_BYTES.checked_div(each).unwrap_or(PAGE).clamp(SMALLEST, PAGE);
+            if limit < self.limit {
+                // The number of pages that the server announced was for larger ones.
+                self.bound.most = MOST;
+            }
+            self.limit = limit;
+        }
     }
 
     fn page_of(&self, limit: usize) -> Address {
@@ -147,10 +213,11 @@ impl<'c> Pages<'c> {
     }
 }
 
-/// Returns true if a smaller page may succeed: the answer was too large, or it began but was not complete in time, or the server
-/// itself timed out.
+/// Returns true if a smaller page may succeed: the answer was too large, as it is or as it was sent, or it began but was not complete in
+/// time, or the server itself timed out.
 fn is_too_much(error: &RequestError) -> bool {
-    matches!(error, RequestError::TooLarge { .. } | RequestError::TooSlow { .. })
+    use RequestError::{TooDense, TooLarge, TooSlow};
+    matches!(error, TooLarge { .. } | TooDense { .. } | TooSlow { .. })
         || error.status().is_some_and(|status| status.code == 504)
 }
 
@@ -178,8 +245,7 @@ impl Bound {
     fn allows(&mut self, page: &Page, bytes: usize, limit: usize) -> bool {
         self.pages = self.pages.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
-        let is_empty = page.objects.is_empty() && page.unwanted == 0 && page.spoilt.is_empty();
-        self.empty = if is_empty { self.empty.saturating_add(1) } else { 0 };
+        self.empty = if page.len() == 0 { self.empty.saturating_add(1) } else { 0 };
         // The server's first number counts: one that grows from page to page would never be reached.
         if let (Some(left), true) = (page.left, self.most == MOST) {
             let left = usize::try_from(left).ok().and_then(|left| left.checked_div(limit)).unwrap_or(usize::MAX);

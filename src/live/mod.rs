@@ -16,6 +16,7 @@ pub(crate) mod definitions;
 pub mod discovery;
 pub mod fetch;
 pub(crate) mod list;
+mod openapi;
 mod page;
 mod sieve;
 mod tidy;

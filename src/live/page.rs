@@ -5,8 +5,9 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::answer::misfit_of_item;
-use super::sieve::{self, Item, List, Sieve};
+use super::sieve::{self, Item, Kept, List};
 use reconcile_core::live::Resource;
+use reconcile_core::object::Projection;
 
 /// A page of a list.
 #[derive(Debug, Default)]
@@ -29,6 +30,13 @@ pub(crate) struct Page {
     pub(super) token: Option<String>,
 }
 
+impl Page {
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.objects.len().saturating_add(self.unwanted).saturating_add(self.spoilt.len())
+    }
+}
+
 /// An item that is not an object of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spoilt {
@@ -46,14 +54,14 @@ pub(super) fn read(
     resource: &Resource,
     namespace: Option<&str>,
     metadata_only: bool,
-    sieve: Option<Sieve<'_>>,
+    kept: Kept<'_>,
 ) -> Result<Page, String> {
-    let (envelope, items, mut spoilt) = match sieve::list(body, sieve) {
+    let (envelope, items, mut spoilt) = match sieve::list(body, kept) {
         Ok(List { envelope, items }) => {
             (Value::Object(envelope), items.ok_or_else(|| "it has no `items`".to_owned())?, Vec::new())
         }
         // One item may be nested too deeply, or have a number or a text that cannot be read. The items are then read one by one.
-        Err(_) => one_by_one(body)?,
+        Err(_) => one_by_one(body, kept)?,
     };
     let text = |pointer: &str| envelope.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
     let (kind, api_version) = (text("/kind").unwrap_or_default(), text("/apiVersion").unwrap_or_default());
@@ -141,16 +149,17 @@ struct HeadMetadata {
 }
 
 /// Reads every item by itself. Returns the list without its items, the readable items, and the unreadable ones.
-fn one_by_one(body: &[u8]) -> Result<(Value, Vec<Item>, Vec<Spoilt>), String> {
+fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<Item>, Vec<Spoilt>), String> {
     let unreadable = || "it is not JSON".to_owned();
     let envelope: Envelope = serde_json::from_slice(body).map_err(|_| unreadable())?;
     let texts = items(body);
     if texts.len() != envelope.items.len() {
         return Err(unreadable());
     }
+    let fields = if let Kept::Fields(fields) = kept { fields } else { Projection::Whole };
     let (mut read, mut spoilt) = (Vec::with_capacity(texts.len()), Vec::new());
     for text in texts {
-        if let Ok(item) = serde_json::from_slice(text) {
+        if let Ok(item) = fields.read(text) {
             read.push(Item::Whole(item));
         } else {
             let Head { metadata: HeadMetadata { name, namespace } } = serde_json::from_slice(text).unwrap_or_default();
@@ -250,9 +259,9 @@ mod tests {
             r#"{"kind":"WidgetList","apiVersion":"example.com/v1","items":{}}"#,
             r#"{"kind":"WidgetList","apiVersion":"example.com/v1","items":[{}"#,
         ] {
-            assert!(read(body.as_bytes(), &widgets(), Some("shop"), false, None).is_err(), "{body}");
+            assert!(read(body.as_bytes(), &widgets(), Some("shop"), false, Kept::ALL).is_err(), "{body}");
         }
-        assert!(read(list("null").as_bytes(), &widgets(), Some("shop"), false, None).unwrap().objects.is_empty());
+        assert!(read(list("null").as_bytes(), &widgets(), Some("shop"), false, Kept::ALL).unwrap().objects.is_empty());
     }
 
     #[test]
@@ -270,7 +279,7 @@ mod tests {
             (r#"{"kind":"Gadget","metadata":{"name":"bad","namespace":"shop"}}"#.to_owned(), Some("bad")),
         ] {
             let body = list(&format!("[{} , {bad},{}]", item("a", ""), item("b", r#","x":"]\"}""#)));
-            let page = read(body.as_bytes(), &widgets(), Some("shop"), false, None).unwrap();
+            let page = read(body.as_bytes(), &widgets(), Some("shop"), false, Kept::ALL).unwrap();
             assert_eq!(names(&page), ["a", "b"], "{bad}");
             assert_eq!(page.spoilt.iter().map(|spoilt| spoilt.name.as_deref()).collect::<Vec<_>>(), [name], "{bad}");
             assert_eq!((page.left, page.version.as_deref(), page.token.as_deref()), (Some(3), Some("7"), Some("x")));
@@ -280,9 +289,9 @@ mod tests {
     #[test]
     fn a_list_of_all_namespaces_may_hold_any() {
         let body = list(&format!("[{}]", item("a", "")));
-        assert_eq!(read(body.as_bytes(), &widgets(), None, false, None).unwrap().objects.len(), 1);
+        assert_eq!(read(body.as_bytes(), &widgets(), None, false, Kept::ALL).unwrap().objects.len(), 1);
         let cluster_scoped = Resource { namespaced: false, ..widgets() };
-        assert_eq!(read(body.as_bytes(), &cluster_scoped, None, false, None).unwrap().spoilt.len(), 1);
+        assert_eq!(read(body.as_bytes(), &cluster_scoped, None, false, Kept::ALL).unwrap().spoilt.len(), 1);
     }
 
     proptest! {

@@ -3,8 +3,24 @@
 
 use std::fmt;
 
+use reconcile_core::object::Projection;
+
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
+
+/// The parts of a list that are kept.
+#[derive(Clone, Copy)]
+pub(crate) enum Kept<'w> {
+    /// The wanted items.
+    Wanted(Sieve<'w>),
+    /// These fields of all items.
+    Fields(Projection),
+}
+
+impl Kept<'_> {
+    /// All items, complete.
+    pub const ALL: Self = Self::Fields(Projection::Whole);
+}
 
 /// Selects the wanted items of a list.
 #[derive(Clone, Copy)]
@@ -23,21 +39,21 @@ pub(super) struct List {
 
 /// An item of a list.
 pub(super) enum Item {
-    /// A wanted item, complete.
+    /// A wanted item, with the kept fields.
     Whole(Value),
     /// An unwanted item: its type, name and namespace.
     Named(Value),
 }
 
-/// Parses a list. Without a sieve, all items are wanted.
-pub(super) fn list(body: &[u8], sieve: Option<Sieve<'_>>) -> serde_json::Result<List> {
+/// Parses a list.
+pub(super) fn list(body: &[u8], kept: Kept<'_>) -> serde_json::Result<List> {
     let mut json = serde_json::Deserializer::from_slice(body);
-    let list = ListSeed(sieve).deserialize(&mut json)?;
+    let list = ListSeed(kept).deserialize(&mut json)?;
     json.end()?;
     Ok(list)
 }
 
-struct ListSeed<'w>(Option<Sieve<'w>>);
+struct ListSeed<'w>(Kept<'w>);
 
 impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
     type Value = List;
@@ -67,7 +83,7 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
     }
 }
 
-struct ItemsSeed<'w>(Option<Sieve<'w>>);
+struct ItemsSeed<'w>(Kept<'w>);
 
 impl<'de> DeserializeSeed<'de> for ItemsSeed<'_> {
     type Value = Option<Vec<Item>>;
@@ -92,13 +108,13 @@ impl<'de> Visitor<'de> for ItemsSeed<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
         let mut read = Vec::new();
         match self.0 {
-            Some(sieve) => {
+            Kept::Wanted(sieve) => {
                 while let Some(item) = items.next_element_seed(ItemSeed(sieve))? {
                     read.push(item);
                 }
             }
-            None => {
-                while let Some(item) = items.next_element()? {
+            Kept::Fields(fields) => {
+                while let Some(item) = items.next_element_seed(fields)? {
                     read.push(Item::Whole(item));
                 }
             }
@@ -215,7 +231,7 @@ mod tests {
     use serde_json::json;
 
     fn read(body: &Value, wants: &(dyn Fn(&str, &str) -> bool + Sync), by_name: bool) -> (Vec<Value>, Vec<Value>) {
-        let list = list(body.to_string().as_bytes(), Some(Sieve { wants, by_name })).unwrap();
+        let list = list(body.to_string().as_bytes(), Kept::Wanted(Sieve { wants, by_name })).unwrap();
         assert_eq!(list.envelope.get("kind"), Some(&json!("WidgetList")));
         let (mut whole, mut named) = (Vec::new(), Vec::new());
         for item in list.items.unwrap() {
@@ -254,8 +270,10 @@ mod tests {
             r#"{"metadata":{"name":"b"},"spec":1,"metadata":{"name":"a"}}"#,
         ] {
             let text = format!(r#"{{"kind":"WidgetList","items":[{item}]}}"#);
-            assert!(list(text.as_bytes(), Some(Sieve { wants: &|_, name| name == "a", by_name: true })).is_err());
-            assert!(list(text.as_bytes(), None).is_ok());
+            assert!(
+                list(text.as_bytes(), Kept::Wanted(Sieve { wants: &|_, name| name == "a", by_name: true })).is_err()
+            );
+            assert!(list(text.as_bytes(), Kept::ALL).is_ok());
         }
     }
 
@@ -264,8 +282,9 @@ mod tests {
     fn what_nobody_wants_may_be_deep() {
         let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
         let text = format!(r#"{{"kind":"WidgetList","items":[{{"metadata":{{"name":"a"}},"spec":{deep}}}]}}"#);
-        let read =
-            |wants: &(dyn Fn(&str, &str) -> bool + Sync)| list(text.as_bytes(), Some(Sieve { wants, by_name: true }));
+        let read = |wants: &(dyn Fn(&str, &str) -> bool + Sync)| {
+            list(text.as_bytes(), Kept::Wanted(Sieve { wants, by_name: true }))
+        };
         assert!(read(&|_, _| false).is_ok());
         assert!(read(&|_, _| true).is_err());
     }

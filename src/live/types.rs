@@ -6,11 +6,11 @@ use std::path::Path;
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, Origin, TypeRef, TypeTable, compile_definition, defined_kind};
+use structured_merge::{GroupVersionKind, TypeRef, TypeTable, compile_definition, defined_kind};
 
-use super::answer::{json, parse};
-use super::cache::{Cache, Document, has_hash};
+use super::cache::{Cache, Document};
 use super::definitions::live_definitions;
+use super::openapi;
 use crate::client::{Address, Cluster, IN_FLIGHT, Request};
 use reconcile_core::live::Resource;
 
@@ -115,13 +115,12 @@ impl Types {
         if wanted.is_empty() {
             return;
         }
-        let index = json(cluster, Request::read("/openapi/v3")).await.unwrap_or_default();
+        let path = |(group, version): &GroupVersion| format!("apis/{group}/{version}");
+        let urls = openapi::urls(cluster, wanted.iter().map(path).collect()).await.unwrap_or_default();
         let cache = self.cache.as_ref();
         let tables = wanted.into_iter().map(|group_version| {
-            let (group, version) = &group_version;
-            let entry = index.get("paths").and_then(|paths| paths.get(format!("apis/{group}/{version}")));
-            let url = entry.and_then(|entry| entry.get("serverRelativeURL")).and_then(Value::as_str);
-            let source = url.and_then(|url| source(url, group, version));
+            let source = urls.get(&path(&group_version));
+            let source = source.and_then(|url| source_of(url, &group_version.0, &group_version.1));
             async move {
                 let table = table(cluster, cache, &group_version, source?).await?;
                 Some((group_version, table))
@@ -151,10 +150,9 @@ async fn table(
     if let Some(table) = kept.and_then(|(cache, hash)| cache.read(&document, hash)) {
         return Some(table);
     }
-    let body = cluster.send(Request::read(source.address)).await.ok()?.body;
-    let content: Value = parse(cluster, &body).ok()?;
-    let table = structured_merge::compile([&content], Origin::Custom).ok()?.only(group, version);
-    if let Some((cache, hash)) = kept.filter(|(_, hash)| has_hash(&body, hash)) {
+    let (table, is_right) = openapi::table(cluster, Request::read(source.address), source.hash.clone()).await.ok()?;
+    let table = table?.only(group, version);
+    if let Some((cache, hash)) = kept.filter(|_| is_right) {
         // If the cache cannot be written, the next run sends one more request.
         let _ = cache.write(&document, hash, &table);
     }
@@ -170,7 +168,7 @@ struct Source {
 
 /// Reads the entry of the index for a group and version. An aggregated API may have written it, so it may only lead to the document
 /// of that group and version.
-fn source(url: &str, group: &str, version: &str) -> Option<Source> {
+fn source_of(url: &str, group: &str, version: &str) -> Option<Source> {
     let (path, query) = url.split_once('?').map_or((url, None), |(path, query)| (path, Some(query)));
     if path != format!("/openapi/v3/apis/{group}/{version}") {
         return None;
@@ -190,7 +188,7 @@ mod tests {
     fn only_a_group_versions_own_document_is_read() {
         let hash = "0123456789ABCDEF".repeat(8);
         let address = || Address::from("/openapi/v3/apis/example.com/v1");
-        let source_of = |url: &str| source(url, "example.com", "v1");
+        let source_of = |url: &str| source_of(url, "example.com", "v1");
         let hashed = Source { address: address().with("hash", hash.as_str()), hash: Some(hash.clone()) };
         assert_eq!(source_of(&format!("/openapi/v3/apis/example.com/v1?hash={hash}")), Some(hashed));
         assert_eq!(source_of("/openapi/v3/apis/example.com/v1"), Some(Source { address: address(), hash: None }));

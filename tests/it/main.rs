@@ -18,6 +18,8 @@ mod connection;
 mod contexts;
 mod convergence;
 mod creation;
+mod crowds;
+mod definitions;
 mod dependencies;
 mod diff;
 mod documentation;

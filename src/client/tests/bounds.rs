@@ -9,9 +9,10 @@ use super::server::{Act, Server, answer, ok};
 use super::transport::connector::Connector;
 use super::transport::deadline::Deadline;
 use super::transport::endpoint::Endpoint;
-use super::transport::exchange::exchange;
+use super::transport::exchange::{Exchange as _, Whole};
 use super::transport::http::AuthorizedClient;
 use super::*;
+use reconcile_core::object::Projection;
 
 #[tokio::test]
 async fn answers_that_are_read_at_once_share_one_bound() {
@@ -33,16 +34,16 @@ async fn answers_that_are_read_at_once_share_one_bound() {
     let deadline = Deadline::new(RequestTimeout::Unbounded);
     let (slow, quick) = (Request::get("/slow"), Request::get("/quick"));
 
-    let read = exchange(&authorized, &endpoint, &quick, deadline).await.unwrap();
+    let (_, read) = Whole.exchange(&authorized, &endpoint, &quick, deadline).await.unwrap();
     assert_eq!(read.body.len(), 600, "one alone is within it");
     {
-        let mut slow = std::pin::pin!(exchange(&authorized, &endpoint, &slow, deadline));
+        let mut slow = std::pin::pin!(Whole.exchange(&authorized, &endpoint, &slow, deadline));
         let begun = tokio::time::timeout(Duration::from_millis(300), &mut slow).await;
         assert!(begun.is_err(), "it goes on");
-        let error = exchange(&authorized, &endpoint, &quick, deadline).await.unwrap_err();
+        let error = Whole.exchange(&authorized, &endpoint, &quick, deadline).await.unwrap_err();
         assert!(matches!(error, RequestError::TooLarge { limit: BOUND }), "{error:?}");
     }
-    let read = exchange(&authorized, &endpoint, &quick, deadline).await;
+    let read = Whole.exchange(&authorized, &endpoint, &quick, deadline).await;
     assert!(read.is_ok(), "the answer that was given up holds nothing any more");
 }
 
@@ -66,7 +67,7 @@ async fn a_stop_ends_what_is_read_and_leaves_a_write_its_answer() {
         assert!(stop.load(Ordering::Relaxed));
     }
     let (cluster, _) = stopping(&server).await;
-    assert!(matches!(cluster.watch("/api").await, Err(RequestError::Stopped)));
+    assert!(matches!(cluster.watch("/api", Projection::Whole).await, Err(RequestError::Stopped)));
 
     let (cluster, stop) = stopping(&server).await;
     assert!(cluster.send(write("/api")).await.is_ok(), "its outcome is known");
@@ -101,4 +102,32 @@ async fn an_answer_that_begins_and_does_not_end_is_slow() {
     let error = cluster.send(Request::list("/api")).await.unwrap_err();
     assert!(matches!(error, RequestError::TooSlow { .. }) && error.hint().is_some(), "{error:?}");
     assert_eq!(error.to_string(), format!("the answer of {} was not complete within 300ms", cluster.server()));
+}
+
+#[tokio::test]
+async fn a_document_is_parsed_while_it_arrives() {
+    let server = Server::start(|_, seen| match seen.line.split(' ').nth(1) {
+        Some("/whole") => answer("200 OK", &[], r#"{"a": [1, 2], "b": "c"}"#),
+        Some("/cut") => Act::AnswerAndClose(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"a\": 1".to_vec()),
+        Some("/html") => answer("200 OK", &[], "<html>"),
+        Some("/endless") => Act::Flood(b"HTTP/1.1 200 OK\r\n\r\n{".to_vec()),
+        Some("/broken") => Act::Flood(b"HTTP/1.1 200 OK\r\n\r\n<".to_vec()),
+        _ => answer("403 Forbidden", &[], r#"{"kind":"Status","code":403,"reason":"Forbidden"}"#),
+    })
+    .await;
+    let cluster = connected(&server).await;
+    let read = async |path: &'static str| {
+        cluster
+            .read(Request::read(path), 8 << 20, |body| Projection::Fields(&[("a", Projection::Whole)]).read_from(body))
+            .await
+    };
+    assert_eq!(read("/whole").await.unwrap(), serde_json::json!({"a": [1, 2]}));
+    for path in ["/html", "/broken"] {
+        let error = read(path).await.unwrap_err();
+        assert!(matches!(error, RequestError::Unreadable { .. }), "{path}: {error:?}");
+    }
+    assert!(matches!(read("/endless").await, Err(RequestError::TooLarge { limit }) if limit == 8 << 20));
+    assert!(matches!(read("/other").await, Err(RequestError::Status(status)) if status.code == 403));
+    let error = read("/cut").await.unwrap_err();
+    assert!(matches!(error, RequestError::Interrupted { .. }), "{error:?}");
 }

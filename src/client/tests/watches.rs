@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::server::{Act, Server, answer, ok};
 use super::*;
+use reconcile_core::object::Projection;
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
 
@@ -11,7 +12,7 @@ async fn watch(act: Act) -> (Cluster, Watch) {
     let server = Server::start(move |_, _| act.clone()).await;
     let cluster = connected(&server).await;
     // The server ends with this scope; its open connections do not.
-    let watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true")).await.unwrap();
+    let watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true"), Projection::Whole).await.unwrap();
     (cluster, watch)
 }
 
@@ -50,7 +51,8 @@ async fn events_are_told_in_order_until_the_server_ends_the_stream() {
 async fn a_watch_asks_for_events_that_are_not_compressed() {
     let server = Server::start(|_, _| stream("{\"type\":\"BOOKMARK\",\"object\":{}}\n")).await;
     let cluster = connected(&server).await;
-    let mut watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true")).await.unwrap();
+    let mut watch =
+        cluster.watch(Address::from("/api/v1/pods").with("watch", "true"), Projection::Whole).await.unwrap();
     assert_eq!(watch.next().await.unwrap(), Some(WatchEvent::Bookmark));
     let _ = cluster.send(Request::list("/api/v1/pods")).await;
     let seen = server.seen();
@@ -84,7 +86,8 @@ async fn a_refused_watch_is_not_tried_again() {
     let refusal = r#"{"kind":"Status","code":403,"reason":"Forbidden","message":"no"}"#;
     let server = Server::start(move |_, _| answer("403 Forbidden", &[], refusal)).await;
     let cluster = connected(&server).await;
-    let error = cluster.watch(Address::from("/api/v1/pods").with("watch", "true")).await.err().unwrap();
+    let error =
+        cluster.watch(Address::from("/api/v1/pods").with("watch", "true"), Projection::Whole).await.err().unwrap();
     assert_eq!(error.status().map(|status| status.code), Some(403));
     assert_eq!(server.seen().len(), 1);
 }
@@ -97,7 +100,7 @@ async fn a_watch_leaves_other_requests_their_connections() {
     })
     .await;
     let cluster = connected(&server).await;
-    let _watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true")).await.unwrap();
+    let _watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true"), Projection::Whole).await.unwrap();
     cluster.send(Request::get("/api")).await.unwrap();
     assert_eq!(server.seen().len(), 2);
 }

@@ -1,5 +1,7 @@
 //! Sends one request once, and reads its answer within its deadline.
 
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, DATE, USER_AGENT};
 use http::response::Parts;
@@ -8,6 +10,7 @@ use http_body_util::BodyExt as _;
 use jiff::fmt::rfc2822;
 use kube::client::Body;
 
+use super::body_reader::BodyReader;
 use super::connect_cause::{self, CauseKind};
 use super::deadline::Deadline;
 use super::endpoint::Endpoint;
@@ -27,19 +30,101 @@ const RATIO: usize = 200;
 /// The longest URL that can be sent, in bytes (the limit of the crate `http`).
 const LONGEST_URI: usize = u16::MAX as usize - 1;
 
-/// Sends `request` once, and reads the whole answer. A status outside 200–299 is an error.
-pub async fn exchange(
-    client: &AuthorizedClient,
-    endpoint: &Endpoint,
-    request: &Request,
-    deadline: Deadline,
-) -> Result<Reply, RequestError> {
-    let (head, body) = begin(client, endpoint, request, deadline).await?;
-    let body = read(endpoint, request, &head, body, deadline).await?;
-    if head.status.is_success() {
-        return Ok(Reply { status: head.status.as_u16(), body, warnings: warnings::of(&head.headers) });
+/// A way of reading answers.
+pub trait Exchange: Sync {
+    /// The answer as it is read.
+    type Answer: Send;
+
+    /// Sends `request` once, and reads the answer. A status outside 200–299 is an error.
+    fn exchange(
+        &self,
+        client: &AuthorizedClient,
+        endpoint: &Endpoint,
+        request: &Request,
+        deadline: Deadline,
+    ) -> impl Future<Output = Result<(StatusCode, Self::Answer), RequestError>> + Send;
+}
+
+/// Reads the whole answer.
+pub struct Whole;
+
+impl Exchange for Whole {
+    type Answer = Reply;
+
+    async fn exchange(
+        &self,
+        client: &AuthorizedClient,
+        endpoint: &Endpoint,
+        request: &Request,
+        deadline: Deadline,
+    ) -> Result<(StatusCode, Reply), RequestError> {
+        let (head, body) = begin(client, endpoint, request, deadline).await?;
+        let body = read(endpoint, request, &head, body, deadline).await?;
+        if head.status.is_success() {
+            let warnings = warnings::of(&head.headers);
+            return Ok((head.status, Reply { status: head.status.as_u16(), body, warnings }));
+        }
+        Err(refusal(endpoint, request, &head, &body))
     }
-    Err(refusal(endpoint, request, &head, &body))
+}
+
+/// Parses the answer while it arrives.
+pub struct Parsed<T> {
+    /// The largest answer that is read, in bytes. Only what is kept of it is in memory.
+    pub limit: usize,
+    /// The parser.
+    pub parse: Arc<dyn Fn(BodyReader) -> serde_json::Result<T> + Send + Sync>,
+}
+
+impl<T: Send + 'static> Exchange for Parsed<T> {
+    type Answer = T;
+
+    async fn exchange(
+        &self,
+        client: &AuthorizedClient,
+        endpoint: &Endpoint,
+        request: &Request,
+        deadline: Deadline,
+    ) -> Result<(StatusCode, T), RequestError> {
+        let (head, mut body) = begin(client, endpoint, request, deadline).await?;
+        if !head.status.is_success() {
+            let body = read(endpoint, request, &head, body, deadline).await?;
+            return Err(refusal(endpoint, request, &head, &body));
+        }
+        let (frames, reader) = BodyReader::channel();
+        let parse = Arc::clone(&self.parse);
+        let parsing = tokio::task::spawn_blocking(move || parse(reader));
+        let mut length = 0_usize;
+        while let Some(data) = next_data(endpoint, &mut body, deadline).await? {
+            length = length.saturating_add(data.len());
+            if length > self.limit {
+                return Err(RequestError::TooLarge { limit: self.limit });
+            }
+            // A parser that cannot read the body has ended before it.
+            if deadline.spend(&endpoint.server, frames.send(data)).await?.is_err() {
+                break;
+            }
+        }
+        drop(frames);
+        let unreadable =
+            |cause: &str| RequestError::Unreadable { server: endpoint.server.clone(), cause: cause.to_owned() };
+        let parsed = parsing.await.map_err(|_| unreadable("its parser failed"))?;
+        Ok((head.status, parsed.map_err(|_| unreadable("it is not JSON"))?))
+    }
+}
+
+/// Reads the next bytes of a body within the deadline; `None` at its end.
+async fn next_data(endpoint: &Endpoint, body: &mut Body, deadline: Deadline) -> Result<Option<Bytes>, RequestError> {
+    // Without a time limit, a server that is silent in the middle of an answer counts as gone.
+    let is_bounded = deadline.remaining().is_some();
+    let late = |error: RequestError| if is_bounded { error.half_read() } else { error };
+    while let Some(frame) = deadline.spend(&endpoint.server, body.frame()).await.map_err(late)? {
+        let frame = frame.map_err(|error| interrupted(endpoint, &error))?;
+        if let Ok(data) = frame.into_data() {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
 }
 
 /// Sends `request` once. The caller reads the body, unless the status is an error.
@@ -91,21 +176,14 @@ async fn read(
     let limit = request.kind.body_limit();
     let mut memory = endpoint.hold();
     let mut content = Collected::default();
-    // Without a time limit, a server that is silent in the middle of an answer counts as gone.
-    let is_bounded = deadline.remaining().is_some();
-    let late = |error: RequestError| if is_bounded { error.half_read() } else { error };
-    while let Some(frame) = deadline.spend(&endpoint.server, body.frame()).await.map_err(late)? {
-        let frame = frame.map_err(|error| interrupted(endpoint, &error))?;
-        if let Ok(data) = frame.into_data() {
-            memory.add(data.len())?;
-            content.add(data);
-            if content.len() > limit {
-                return Err(RequestError::TooLarge { limit });
-            }
-            if content.len() > SMALL && received(head).is_some_and(|received| content.len() / RATIO > received) {
-                let cause = format!("it is compressed more than {RATIO} times");
-                return Err(RequestError::Unreadable { server: endpoint.server.clone(), cause });
-            }
+    while let Some(data) = next_data(endpoint, &mut body, deadline).await? {
+        memory.add(data.len())?;
+        content.add(data);
+        if content.len() > limit {
+            return Err(RequestError::TooLarge { limit });
+        }
+        if content.len() > SMALL && received(head).is_some_and(|received| content.len() / RATIO > received) {
+            return Err(RequestError::TooDense { server: endpoint.server.clone(), ratio: RATIO });
         }
     }
     Ok(content.finish())

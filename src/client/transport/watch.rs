@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::endpoint::Endpoint;
 use super::exchange::next_part;
 use crate::client::request::RequestKind;
+use reconcile_core::object::Projection;
 use reconcile_core::request::RequestError;
 use reconcile_core::request::StatusError;
 
@@ -31,23 +32,24 @@ pub enum WatchEvent {
 pub struct Watch {
     endpoint: Arc<Endpoint>,
     body: Body,
+    /// The fields of objects that are kept.
+    kept: Projection,
     /// The part of an incomplete line that was received.
     line: BytesMut,
     /// The number of bytes of the line that were searched for its end.
     searched: usize,
 }
 
+/// The type of an event; its object is read once it is known which fields are kept.
 #[derive(Deserialize)]
-struct Event {
+struct EventType {
     #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    object: Value,
+    name: String,
 }
 
 impl Watch {
-    pub(in crate::client) fn new(endpoint: Arc<Endpoint>, body: Body) -> Self {
-        Self { endpoint, body, line: BytesMut::new(), searched: 0 }
+    pub(in crate::client) fn new(endpoint: Arc<Endpoint>, body: Body, kept: Projection) -> Self {
+        Self { endpoint, body, kept, line: BytesMut::new(), searched: 0 }
     }
 
     /// Reads the next event; `None` if the server ended the stream properly. A server that sends bookmarks is silent for a minute at
@@ -79,13 +81,15 @@ impl Watch {
     }
 
     fn read(&self, line: &[u8]) -> Result<WatchEvent, RequestError> {
-        let event: Event = serde_json::from_slice(line).map_err(|_| self.unreadable("it is not an event"))?;
-        match event.kind.as_str() {
-            "ADDED" | "MODIFIED" => Ok(WatchEvent::Set(event.object)),
-            "DELETED" => Ok(WatchEvent::Deleted(event.object)),
+        let no_event = || self.unreadable("it is not an event");
+        let object = |kept: Projection| kept.read_at("object", line).map_err(|_| no_event());
+        let event: EventType = serde_json::from_slice(line).map_err(|_| no_event())?;
+        match event.name.as_str() {
+            "ADDED" | "MODIFIED" => Ok(WatchEvent::Set(object(self.kept)?)),
+            "DELETED" => Ok(WatchEvent::Deleted(object(self.kept)?)),
             "BOOKMARK" => Ok(WatchEvent::Bookmark),
-            "ERROR" => Ok(WatchEvent::Failed(failure(&event.object))),
-            _ => Err(self.unreadable("it is not an event")),
+            "ERROR" => Ok(WatchEvent::Failed(failure(&object(Projection::Whole)?))),
+            _ => Err(no_event()),
         }
     }
 

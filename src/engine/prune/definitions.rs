@@ -6,18 +6,32 @@ use apply_set::GroupKind;
 use serde_json::Value;
 use structured_merge::{ObjectMeta as _, defined_kind};
 
-use super::find::list;
 use crate::client::{Cluster, Request, RequestError};
 use crate::live::Resource;
 use crate::live::answer::{Asked, unexpected};
 use crate::live::definitions::{definition_key, definitions};
+use crate::live::list::Pages;
+use reconcile_core::object::Projection;
 
 /// Label of a CustomResourceDefinition whose objects may be parents.
 pub(super) const IS_PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";
 
+/// The fields of definitions that are read. Their schemas are large.
+const FIELDS: Projection = {
+    use Projection::{Fields, Whole};
+    Fields(&[
+        ("apiVersion", Whole),
+        ("kind", Whole),
+        ("metadata", Fields(&[("name", Whole), ("namespace", Whole)])),
+        ("spec", Fields(&[("group", Whole), ("names", Fields(&[("kind", Whole)]))])),
+    ])
+};
+
 /// Lists the CustomResourceDefinitions with a label, or all of them. It is an error if one of them cannot be read.
 async fn list_definitions(cluster: &Cluster, label: &str) -> Result<Vec<Value>, RequestError> {
-    let (definitions, spoilt) = list(cluster, &definitions(), None, label).await?;
+    let resource = definitions();
+    let pages = Pages::new(cluster, &resource, None).with("labelSelector", label).keeping(FIELDS);
+    let (definitions, spoilt) = pages.all().await?;
     match spoilt.first() {
         None => Ok(definitions),
         Some(spoilt) => Err(unexpected(cluster, spoilt.cause.clone())),

@@ -8,9 +8,14 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::client::{Cluster, IN_FLIGHT, RequestError};
-use crate::live::list::{Pages, Spoilt};
+use crate::live::list::{Budget, Pages, Spoilt};
 use crate::live::{Discovery, Resource};
 use reconcile_core::diagnostic::Diagnostic;
+
+/// The most memory, in bytes, of the members in one collection. If there is more, nothing in it is pruned.
+const MEMORY_OF_ONE: usize = 256 << 20;
+/// The most memory, in bytes, of all members.
+const MEMORY_OF_ALL: usize = 512 << 20;
 
 /// The collections of one resource that are searched.
 #[derive(Clone, Debug)]
@@ -72,17 +77,18 @@ pub(super) async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &st
             Scope::Everywhere(fallback) => everywhere.push((resource, fallback)),
         }
     }
-    let mut found = SearchResults::default();
+    let (mut found, mut budget) = (SearchResults::default(), Budget::of(MEMORY_OF_ALL));
     let lists = everywhere.into_iter().map(|(resource, fallback)| async move {
         let result = list(cluster, &resource, None, selector).await;
         (resource, fallback, result)
     });
-    for (resource, fallback, result) in concurrently(lists).await {
+    let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
+    while let Some((resource, fallback, result)) = lists.next().await {
         let is_forbidden = matches!(&result, Err(RequestError::Status(status)) if status.code == 403);
         if is_forbidden && resource.namespaced && !fallback.is_empty() {
             in_namespaces.push((resource, fallback));
         } else {
-            found.take(&resource, None, result);
+            found.take(&resource, None, result, &mut budget);
         }
     }
     let collections =
@@ -91,14 +97,11 @@ pub(super) async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &st
         let result = list(cluster, resource, Some(namespace), selector).await;
         (resource, namespace, result)
     });
-    for (resource, namespace, result) in concurrently(lists).await {
-        found.take(resource, Some(namespace.clone()), result);
+    let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
+    while let Some((resource, namespace, result)) = lists.next().await {
+        found.take(resource, Some(namespace.clone()), result, &mut budget);
     }
     found
-}
-
-async fn concurrently<F: Future>(lists: impl Iterator<Item = F>) -> Vec<F::Output> {
-    futures::stream::iter(lists).buffered(IN_FLIGHT).collect().await
 }
 
 impl SearchResults {
@@ -107,8 +110,9 @@ impl SearchResults {
         resource: &Resource,
         namespace: Option<String>,
         result: Result<(Vec<Value>, Vec<Spoilt>), RequestError>,
+        budget: &mut Budget,
     ) {
-        match result {
+        match result.and_then(|(objects, spoilt)| budget.admit(objects).map(|objects| (objects, spoilt))) {
             Ok((objects, spoilt)) => {
                 self.objects.extend(objects.into_iter().map(|object| (resource.clone(), object)));
                 self.unreadable.extend(spoilt.into_iter().map(|Spoilt { name, namespace: own, cause }| Unreadable {
@@ -131,13 +135,13 @@ impl SearchResults {
 }
 
 /// Lists the objects of a collection that a label selector matches, and the entries that cannot be read.
-pub(super) async fn list(
+async fn list(
     cluster: &Cluster,
     resource: &Resource,
     namespace: Option<&str>,
     selector: &str,
 ) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
-    Pages::new(cluster, resource, namespace).with("labelSelector", selector).all().await
+    Pages::new(cluster, resource, namespace).with("labelSelector", selector).all_within(MEMORY_OF_ONE).await
 }
 
 /// All kinds whose objects could be members, each in its preferred version: kinds that can be listed and deleted, except Events.

@@ -137,6 +137,14 @@ impl Planned {
                     self.notes.errors.push(diagnostic.with_hint("see `kubectl get apiservices`"));
                     self.unseen.push((kind.clone(), None));
                 }
+                Resolution::Oversized => {
+                    let message = format!(
+                        "members of kind `{kind}` cannot be listed: the server lists too many kinds in the group `{}`",
+                        kind.group
+                    );
+                    self.notes.errors.push(Diagnostic::new(Code::Failed, message).with_hint(HELD));
+                    self.unseen.push((kind.clone(), None));
+                }
                 Resolution::Unknown => {
                     self.unknown.push(kind);
                     continue;

@@ -22,7 +22,7 @@ const REVIEW: Duration = Duration::from_secs(1);
 /// The number of watches that may be open at once.
 const STREAMS: usize = 32;
 /// The number of updates in the channel before a watcher has to wait.
-const UPDATES: usize = 256;
+const UPDATES: usize = 32;
 
 /// The limits of a wait.
 pub struct WaitOptions<'s> {
@@ -56,19 +56,24 @@ pub async fn observe(
     let streams = Arc::new(Semaphore::new(STREAMS));
     // Dropping the set ends all watchers.
     let mut watchers = JoinSet::new();
+    let mut handles = Vec::new();
     let mut policy = StopPolicy::new(until.timeout, Instant::now());
     let mut ticks = interval(TICK);
     let mut judged: Option<Instant> = None;
     loop {
         for (index, scope) in tracker.unstarted() {
             let (cluster, updates, streams) = (cluster.clone(), sender.clone(), Arc::clone(&streams));
-            watchers.spawn(Watcher { cluster, scope, index, updates, streams }.run(looks));
+            handles.push(watchers.spawn(Watcher { cluster, scope, index, updates, streams }.run(looks)));
         }
         tokio::select! {
             Some((index, first)) = updates.recv() => {
-                tracker.apply(index, first);
-                while let Ok((index, next)) = updates.try_recv() {
-                    tracker.apply(index, next);
+                // No more than the channel holds, as others may send faster than they are read.
+                let more = std::iter::from_fn(|| updates.try_recv().ok()).take(UPDATES);
+                for (index, update) in std::iter::once((index, first)).chain(more) {
+                    tracker.apply(index, update);
+                    if let Some(handle) = handles.get(index).filter(|_| tracker.has_given_up(index)) {
+                        handle.abort();
+                    }
                 }
                 judged = None;
             }

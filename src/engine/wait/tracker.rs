@@ -12,15 +12,19 @@ use super::list_watch::{FEW, ListWatch, Selection};
 use super::rules::{Owned, needs_pods, readiness_by, readiness_with_pods, selector_of};
 use super::watched::{TTL, Watched};
 use super::watcher::WatchUpdate;
+use crate::live::list::MEMORY;
 use crate::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::object::{Projection, Selector, memory_of};
 
 /// The objects of one scope.
 struct Collection {
     scope: ListWatch,
     reading: Reading,
     objects: BTreeMap<String, Value>,
-    /// The last state of objects that are gone.
+    /// The memory of these objects, in bytes.
+    memory: usize,
+    /// The last state of watched objects that are gone.
     gone: BTreeMap<String, Value>,
     unreadable: BTreeMap<String, Diagnostic>,
 }
@@ -76,6 +80,7 @@ impl<'w> ReadinessTracker<'w> {
                     resource: resource.clone(),
                     namespace,
                     selection: Selection::Names(names),
+                    fields: Projection::Whole,
                     has_rules: indices.iter().any(|index| watched[*index].rule.is_some()),
                 }));
             }
@@ -99,6 +104,11 @@ impl<'w> ReadinessTracker<'w> {
         if let Some(collection) = self.collections.get_mut(index) {
             collection.apply(update);
         }
+    }
+
+    /// Returns true if a scope is not read any more.
+    pub fn has_given_up(&self, index: usize) -> bool {
+        self.collections.get(index).is_some_and(|collection| matches!(collection.reading, Reading::GivenUp(_)))
     }
 
     /// Re-evaluates every object and reports those whose readiness changed.
@@ -251,10 +261,11 @@ impl<'w> ReadinessTracker<'w> {
         let Some(namespace) = workload.key.namespace.as_deref() else { return Vec::new() };
         let is_crowded = self.crowded.contains(namespace);
         let labels = selector_of(&workload.key.gvk, object).filter(|_| !is_crowded);
+        let labels = labels.and_then(|labels| Selector::parse(&labels).ok());
         let selection = labels.map_or(Selection::All, Selection::Labels);
-        let mut scopes = vec![ListWatch::of_builtin("v1", "Pod", "pods", namespace, selection.clone())];
+        let mut scopes = vec![ListWatch::of_owned("v1", "Pod", "pods", namespace, selection.clone())];
         if workload.key.gvk.kind == "Deployment" {
-            scopes.push(ListWatch::of_builtin("apps/v1", "ReplicaSet", "replicasets", namespace, selection));
+            scopes.push(ListWatch::of_owned("apps/v1", "ReplicaSet", "replicasets", namespace, selection));
         }
         scopes
     }
@@ -288,24 +299,35 @@ fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
 impl Collection {
     fn new(scope: ListWatch) -> Self {
         let (objects, gone, unreadable) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { scope, reading: Reading::NotYet(None), objects, gone, unreadable }
+        Self { scope, reading: Reading::NotYet(None), objects, memory: 0, gone, unreadable }
     }
 
     fn apply(&mut self, update: WatchUpdate) {
         let named = |object: Value| Some((object.name()?.to_owned(), object));
         match update {
+            _ if matches!(self.reading, Reading::GivenUp(_)) => {}
             WatchUpdate::Listed(listing) => {
-                let now = listing.objects.into_iter().filter_map(named).collect();
-                let before = std::mem::replace(&mut self.objects, now);
-                self.gone.extend(before.into_iter().filter(|(name, _)| !self.objects.contains_key(name)));
+                let before = std::mem::take(&mut self.objects);
+                self.memory = 0;
+                listing.objects.into_iter().filter_map(named).for_each(|(name, object)| self.set(name, object));
+                for (name, object) in before {
+                    if !self.objects.contains_key(&name) {
+                        self.keep_last(name, object);
+                    }
+                }
                 self.unreadable = listing.unreadable.into_iter().collect();
                 self.reading = Reading::Done;
             }
-            WatchUpdate::Set(object) => self.objects.extend(named(object)),
+            WatchUpdate::Set(object) => {
+                if let Some((name, object)) = named(object) {
+                    self.set(name, object);
+                    self.bound();
+                }
+            }
             WatchUpdate::Deleted(object) => {
                 if let Some((name, object)) = named(object) {
-                    self.objects.remove(&name);
-                    self.gone.insert(name, object);
+                    self.remove(&name);
+                    self.keep_last(name, object);
                 }
             }
             // Objects read before stay valid until the watcher gives up.
@@ -315,6 +337,34 @@ impl Collection {
                 }
             }
             WatchUpdate::GivenUp(diagnostic) => self.reading = Reading::GivenUp(diagnostic),
+        }
+    }
+
+    fn set(&mut self, name: String, object: Value) {
+        self.remove(&name);
+        self.memory = self.memory.saturating_add(memory_of(&object));
+        self.objects.insert(name, object);
+    }
+
+    fn remove(&mut self, name: &str) {
+        if let Some(object) = self.objects.remove(name) {
+            self.memory = self.memory.saturating_sub(memory_of(&object));
+        }
+    }
+
+    /// Keeps the last state of a watched object.
+    fn keep_last(&mut self, name: String, last: Value) {
+        if self.scope.names().is_some() {
+            self.gone.insert(name, last);
+        }
+    }
+
+    /// Gives up if there is too much to keep. Objects that are selected by name are as many as the manifests.
+    fn bound(&mut self) {
+        if self.scope.names().is_none() && self.memory > MEMORY {
+            self.objects.clear();
+            let message = format!("there are more of them than fit into {} MiB", MEMORY >> 20);
+            self.reading = Reading::GivenUp(Diagnostic::new(Code::Failed, message));
         }
     }
 }

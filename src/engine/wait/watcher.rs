@@ -16,7 +16,7 @@ use super::list_watch::{FEW, ListWatch};
 use super::rules::is_settled;
 use crate::client::{Cluster, IN_FLIGHT, Request, RequestError, WatchEvent};
 use crate::live::answer::{Asked, misfit_of_item};
-use crate::live::list::Pages;
+use crate::live::list::{Budget, MEMORY, Pages};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 
 /// The interval of polling.
@@ -27,6 +27,8 @@ const STREAM: u64 = 290;
 const GOOD: Duration = Duration::from_secs(5);
 /// The number of failures in a row after which a watcher gives up; with the pauses in between, about a minute.
 const ATTEMPTS: u32 = 10;
+/// The number of events about objects that the label selector of the request excludes, after which a watcher gives up.
+const STRAYS: u32 = 100;
 
 /// The number of times that a scope is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +95,7 @@ impl Watcher {
                 Ok(look) => look,
                 Err(error) => {
                     failures = failures.saturating_add(1);
-                    if looks == Looks::Once || is_refusal(&error) || failures == ATTEMPTS {
+                    if looks == Looks::Once || is_final(&error) || failures == ATTEMPTS {
                         return self.send(WatchUpdate::GivenUp(self.diagnose(&error))).await;
                     }
                     self.send(WatchUpdate::Failing(self.diagnose(&error))).await;
@@ -111,7 +113,9 @@ impl Watcher {
                 None => sleep(POLL).await,
                 Some(version) => {
                     let opened = Instant::now();
-                    self.follow(&version, &mut access).await;
+                    if let Some(diagnostic) = self.follow(&version, &mut access).await {
+                        return self.send(WatchUpdate::GivenUp(diagnostic)).await;
+                    }
                     breaks = if opened.elapsed() >= GOOD { 0 } else { breaks.saturating_add(1) };
                     sleep(pause(breaks)).await;
                 }
@@ -126,6 +130,13 @@ impl Watcher {
     async fn send(&self, update: WatchUpdate) {
         // If the receiver is gone, this task is about to end.
         let _ = self.updates.send((self.index, update)).await;
+    }
+
+    /// Sends that an object is gone, unless it was never wanted.
+    async fn send_deleted(&self, object: Value) {
+        if self.scope.names().is_none() || self.scope.keeps(&object) {
+            self.send(WatchUpdate::Deleted(object)).await;
+        }
     }
 
     /// Returns true if there is nothing to watch: each object cannot be read, or is ready and stays so.
@@ -190,7 +201,12 @@ impl Watcher {
         if let Some((name, value)) = self.scope.selector() {
             pages = pages.with(name, value);
         }
-        let mut listing = Listing::default();
+        let wants = |_: &str, name: &str| self.scope.names().is_some_and(|names| names.contains(name));
+        pages = match self.scope.names() {
+            Some(_) => pages.wanting(&wants),
+            None => pages.keeping(self.scope.fields),
+        };
+        let (mut listing, mut budget) = (Listing::default(), self.budget());
         let (mut version, mut spoilt) = (None, Vec::new());
         loop {
             let page = match pages.next().await {
@@ -201,11 +217,12 @@ impl Watcher {
                 Err(error) => return Err(error),
             };
             if page.starts_over {
-                (listing, version) = (Listing::default(), None);
+                (listing, version, budget) = (Listing::default(), None, self.budget());
                 spoilt.clear();
             }
             version = version.or(page.version);
-            listing.objects.extend(page.objects.into_iter().filter(|item| self.scope.holds(item)));
+            let kept = page.objects.into_iter().filter(|item| self.scope.keeps(item)).collect();
+            listing.objects.extend(budget.admit(kept)?);
             spoilt.extend(page.spoilt);
         }
         // An item that cannot be read may be any of the missing objects.
@@ -221,39 +238,62 @@ impl Watcher {
         Ok((listing, version))
     }
 
+    /// The memory for the objects. Those that are selected by name are as many as the manifests.
+    fn budget(&self) -> Budget {
+        Budget::of(if self.scope.names().is_some() { usize::MAX } else { MEMORY })
+    }
+
     fn fits(&self, object: &Value) -> bool {
         misfit_of_item(object, &self.scope.resource, self.scope.namespace.as_deref()).is_none()
     }
 
-    /// Sends changes until the watch ends for any reason. Then everything is read again.
-    async fn follow(&self, version: &str, access: &mut Access) {
-        let Ok(_stream) = self.streams.try_acquire() else { return sleep(POLL).await };
+    /// Sends changes until the watch ends for any reason. Then everything is read again, unless the server does not select the objects
+    /// that are requested: this is returned.
+    async fn follow(&self, version: &str, access: &mut Access) -> Option<Diagnostic> {
+        let Ok(_stream) = self.streams.try_acquire() else {
+            sleep(POLL).await;
+            return None;
+        };
         let changes = self.scope.address().with("watch", "true").with("allowWatchBookmarks", "true");
         let changes = changes.with("resourceVersion", version).with("timeoutSeconds", STREAM.to_string());
-        let mut stream = match self.cluster.watch(changes).await {
+        let mut stream = match self.cluster.watch(changes, self.scope.fields).await {
             Ok(stream) => stream,
             Err(error) => {
                 if is_refusal(&error) {
                     *access = Access::List;
                 }
-                return;
+                return None;
             }
         };
+        let mut strays = 0_u32;
         loop {
             match stream.next().await {
                 // The event is about another object: everything is read again.
-                Ok(Some(WatchEvent::Set(object) | WatchEvent::Deleted(object))) if !self.fits(&object) => return,
-                Ok(Some(WatchEvent::Set(object))) if self.scope.holds(&object) => {
+                Ok(Some(WatchEvent::Set(object) | WatchEvent::Deleted(object))) if !self.fits(&object) => return None,
+                Ok(Some(WatchEvent::Set(object))) if self.scope.keeps(&object) => {
                     self.send(WatchUpdate::Set(object)).await;
                 }
-                Ok(Some(WatchEvent::Deleted(object))) if self.scope.holds(&object) => {
-                    self.send(WatchUpdate::Deleted(object)).await;
+                Ok(Some(WatchEvent::Set(object))) => {
+                    let is_stray = self.scope.names().is_none() && !self.scope.selects(&object);
+                    strays = strays.saturating_add(u32::from(is_stray));
+                    if strays > STRAYS {
+                        let message = "the server sends objects that the label selector of the request excludes";
+                        return Some(Diagnostic::new(Code::Failed, message));
+                    }
+                    // It may have been kept before, with other labels or owners.
+                    self.send_deleted(object).await;
                 }
-                Ok(Some(WatchEvent::Set(_) | WatchEvent::Deleted(_) | WatchEvent::Bookmark)) => {}
-                Ok(Some(WatchEvent::Failed(_)) | None) | Err(_) => return,
+                Ok(Some(WatchEvent::Deleted(object))) => self.send_deleted(object).await,
+                Ok(Some(WatchEvent::Bookmark)) => {}
+                Ok(Some(WatchEvent::Failed(_)) | None) | Err(_) => return None,
             }
         }
     }
+}
+
+/// Returns true if another attempt would fail in the same way: the server refuses the request, or there are too many objects.
+fn is_final(error: &RequestError) -> bool {
+    is_refusal(error) || matches!(error, RequestError::TooLarge { .. })
 }
 
 /// Returns true if the server would refuse the request again, because of the user or the request itself.

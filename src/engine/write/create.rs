@@ -75,7 +75,8 @@ fn miss_of(error: &RequestError) -> Miss {
         | RequestError::TooSlow { .. }
         | RequestError::Unreadable { .. }
         | RequestError::Unexpected { .. }
-        | RequestError::TooLarge { .. } => Miss::TimedOut,
+        | RequestError::TooLarge { .. }
+        | RequestError::TooDense { .. } => Miss::TimedOut,
         _ => Miss::Refused,
     }
 }

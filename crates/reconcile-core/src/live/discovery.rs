@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use apply_set::GroupKind;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectMeta as _};
+use structured_merge::GroupVersionKind;
 
+use super::group_document::{Group, GroupDocument, MOST_IN_GROUP, legacy_resources};
 use super::resource::Resource;
+use crate::object::{Definition, RBAC, is_rbac_resource};
 use crate::request::is_path_segment;
 
 /// The result of looking up a kind.
@@ -17,6 +19,8 @@ pub enum Resolution<'c> {
     Known(&'c Resource),
     /// Its group and version are registered, but the API service behind them does not answer.
     Unavailable,
+    /// Its group has more kinds than are read.
+    Oversized,
     /// The server has no such kind.
     Unknown,
 }
@@ -27,6 +31,10 @@ pub struct Discovery {
     resources: BTreeMap<GroupVersionKind, Resource>,
     /// (group, version) pairs that are registered but do not answer.
     unavailable: BTreeSet<(String, String)>,
+    /// Groups that have more kinds than are read.
+    oversized: BTreeSet<String>,
+    /// Kinds of definitions of the input that do not count, with the reason.
+    uncounted: BTreeMap<GroupKind, String>,
 }
 
 impl Discovery {
@@ -43,7 +51,7 @@ impl Discovery {
         };
         let resources =
             structured_merge::builtin().kinds().iter().map(|info| (info.gvk.clone(), resource(info))).collect();
-        Self { resources, unavailable: BTreeSet::new() }
+        Self { resources, ..Self::default() }
     }
 
     /// Looks a kind up.
@@ -52,6 +60,7 @@ impl Discovery {
         match self.resources.get(gvk) {
             Some(resource) => Resolution::Known(resource),
             None if self.unavailable.contains(&(gvk.group.clone(), gvk.version.clone())) => Resolution::Unavailable,
+            None if self.oversized.contains(&gvk.group) => Resolution::Oversized,
             None => Resolution::Unknown,
         }
     }
@@ -68,6 +77,7 @@ impl Discovery {
         match served.max_by_key(|resource| resource.gvk.version_priority()) {
             Some(resource) => Resolution::Known(resource),
             None if self.unavailable.iter().any(|(group, _)| *group == kind.group) => Resolution::Unavailable,
+            None if self.oversized.contains(&kind.group) => Resolution::Oversized,
             None => Resolution::Unknown,
         }
     }
@@ -78,56 +88,101 @@ impl Discovery {
         self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
     }
 
-    /// Reads the answers to `/api` and `/apis`. Also returns the group-versions whose resources the server describes in separate
+    /// Takes the answers to `/api` and `/apis`. Also returns the group-versions whose resources the server describes in separate
     /// documents, as servers without aggregated discovery do (KEP-3352). Returns `None` if an answer is not a list of API groups:
     /// an empty result would say that the server has no kinds at all.
     #[must_use]
-    pub fn read(core: &Value, groups: &Value) -> Option<(Self, Vec<(String, String)>)> {
+    pub fn read(core: GroupDocument, groups: GroupDocument) -> Option<(Self, Vec<(String, String)>)> {
         let mut discovery = Self::default();
         let mut legacy = Vec::new();
         for (document, is_core) in [(core, true), (groups, false)] {
-            match (text(document, "kind"), is_core) {
-                ("APIGroupDiscoveryList", _) => discovery.add_aggregated(document),
-                ("APIVersions", true) | ("APIGroupList", false) => {
-                    legacy.extend(legacy_group_versions(document, is_core));
+            match (document.kind.as_str(), is_core) {
+                ("APIGroupDiscoveryList", _) => {
+                    for group in document.groups {
+                        discovery.add_group(group);
+                    }
                 }
+                ("APIVersions", true) | ("APIGroupList", false) => legacy.extend(document.group_versions),
                 _ => return None,
             }
         }
         Some((discovery, legacy))
     }
 
+    fn add_group(&mut self, group: Group) {
+        let Group { name, resources, stale, is_oversized } = group;
+        if is_oversized {
+            self.oversized.insert(name);
+            return;
+        }
+        for resource in resources {
+            self.add(resource);
+        }
+        self.unavailable.extend(stale.into_iter().map(|version| (name.clone(), version)));
+    }
+
     /// Adds the resources that the document of a group-version lists. Without a document, the group-version is unavailable.
     pub fn add_group_version(&mut self, group: String, version: String, document: Option<&Value>) {
-        match document.filter(|document| text(document, "kind") == "APIResourceList") {
-            Some(document) => self.add_legacy(&group, &version, document),
+        match document.and_then(|document| legacy_resources(&group, &version, document)) {
+            Some(resources) if resources.len() > MOST_IN_GROUP => drop(self.oversized.insert(group)),
+            Some(resources) => {
+                for resource in resources {
+                    self.add(resource);
+                }
+            }
             None => drop(self.unavailable.insert((group, version))),
         }
     }
 
-    /// Adds the kinds that a CustomResourceDefinition of the input defines and the server does not serve yet.
+    /// Adds the kinds that a CustomResourceDefinition of the input defines and the server does not serve yet. A definition that the
+    /// API would refuse does not count, and neither does one whose resource or kind the server serves as something else: permissions
+    /// for the one would be permissions for the other.
     pub fn expect(&mut self, crd: &Value) {
-        self.define(crd, true);
+        let Some(definition) = Definition::read(crd) else { return };
+        match self.served_otherwise(&definition) {
+            None => self.define(&definition, true),
+            Some(reason) => {
+                let kind = GroupKind { group: definition.group.to_owned(), kind: definition.kind.to_owned() };
+                self.uncounted.insert(kind, reason);
+            }
+        }
     }
 
     /// Learns the kinds that a live CustomResourceDefinition defines, for comparisons without a server.
     pub fn learn_defined(&mut self, crd: &Value) {
-        self.define(crd, false);
+        if let Some(definition) = Definition::read(crd) {
+            self.define(&definition, false);
+        }
     }
 
-    fn define(&mut self, crd: &Value, pending: bool) {
-        let at = |pointer: &str| crd.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let versions = crd.pointer("/spec/versions").and_then(Value::as_array).into_iter().flatten();
-        // No definition can add to the core group.
-        let versions = versions.filter(|_| !at("/spec/group").is_empty());
-        for version in versions.filter(|version| version.get("served") == Some(&Value::Bool(true))) {
-            let version_name = text(version, "name").to_owned();
+    /// The reason why a CustomResourceDefinition of the input that defines this kind does not count, if there is one.
+    #[must_use]
+    pub fn uncounted(&self, gvk: &GroupVersionKind) -> Option<&str> {
+        self.uncounted.get(&GroupKind::from(gvk)).map(String::as_str)
+    }
+
+    fn served_otherwise(&self, definition: &Definition<'_>) -> Option<String> {
+        let Definition { group, plural, kind, .. } = definition;
+        if is_builtin_group(group) {
+            return Some(format!("`{group}` is an API group of Kubernetes itself"));
+        }
+        let mut others = self.resources().filter(|resource| resource.gvk.group == *group && !resource.pending);
+        let other = others.find(|other| (other.plural == *plural) != (other.gvk.kind == *kind))?;
+        Some(format!("the server has `{}` as the plural name of `{}` in `{group}`", other.plural, other.gvk.kind))
+    }
+
+    fn define(&mut self, definition: &Definition<'_>, pending: bool) {
+        for version in &definition.served {
             self.add(Resource {
-                gvk: GroupVersionKind { group: at("/spec/group"), version: version_name, kind: at("/spec/names/kind") },
-                plural: at("/spec/names/plural"),
-                namespaced: at("/spec/scope") == "Namespaced",
+                gvk: GroupVersionKind {
+                    group: definition.group.to_owned(),
+                    version: version.name.to_owned(),
+                    kind: definition.kind.to_owned(),
+                },
+                plural: definition.plural.to_owned(),
+                namespaced: definition.namespaced,
                 verbs: ["get", "list", "patch"].map(ToOwned::to_owned).into(),
-                status: version.pointer("/subresources/status").is_some(),
+                status: version.status,
                 pending,
             });
         }
@@ -148,91 +203,27 @@ impl Discovery {
         }
     }
 
-    fn add_aggregated(&mut self, list: &Value) {
-        for group in array(list, "items") {
-            let group_name = group.name().unwrap_or_default();
-            for version in array(group, "versions") {
-                let version_name = text(version, "version");
-                if text(version, "freshness") == "Stale" {
-                    self.unavailable.insert((group_name.to_owned(), version_name.to_owned()));
-                }
-                for resource in array(version, "resources") {
-                    let kind = resource.get("responseKind").unwrap_or(&Value::Null);
-                    let subresources = array(resource, "subresources");
-                    self.add(Resource {
-                        gvk: GroupVersionKind {
-                            group: group_name.to_owned(),
-                            version: version_name.to_owned(),
-                            kind: text(kind, "kind").to_owned(),
-                        },
-                        plural: text(resource, "resource").to_owned(),
-                        namespaced: text(resource, "scope") == "Namespaced",
-                        verbs: verbs(resource),
-                        status: subresources.into_iter().any(|sub| text(sub, "subresource") == "status"),
-                        pending: false,
-                    });
-                }
-            }
-        }
-    }
-
-    fn add_legacy(&mut self, group: &str, version: &str, list: &Value) {
-        let resources = array(list, "resources");
-        for resource in &resources {
-            let name = text(resource, "name");
-            if name.contains('/') {
-                continue;
-            }
-            let status = format!("{name}/status");
-            self.add(Resource {
-                gvk: GroupVersionKind {
-                    group: group.to_owned(),
-                    version: version.to_owned(),
-                    kind: text(resource, "kind").to_owned(),
-                },
-                plural: name.to_owned(),
-                namespaced: resource.get("namespaced").and_then(Value::as_bool).unwrap_or(false),
-                verbs: verbs(resource),
-                status: resources.iter().any(|other| text(other, "name") == status),
-                pending: false,
-            });
-        }
-    }
-
     /// Adds a resource. Left out are kinds that cannot be read by name, such as the reviews of `authorization.k8s.io`, which store no
-    /// objects, and kinds whose names cannot be segments of a path. If two resources serve one kind, the first one counts.
+    /// objects, kinds whose names cannot be segments of a path or are patterns of RBAC, and kinds in the group of RBAC that are not its
+    /// own. If two resources serve one kind, the first one counts.
     pub fn add(&mut self, resource: Resource) {
-        let GroupVersionKind { group, version, .. } = &resource.gvk;
-        let has_path = is_path_segment(&resource.plural)
-            && is_path_segment(version)
-            && (group.is_empty() || is_path_segment(group));
-        if has_path && resource.verbs.contains("get") {
+        let GroupVersionKind { group, version, kind } = &resource.gvk;
+        let is_name = |text: &str| is_path_segment(text) && !text.contains('*');
+        let has_path = is_name(&resource.plural) && is_name(version) && (group.is_empty() || is_name(group));
+        let is_meant = group != RBAC || is_rbac_resource(kind, &resource.plural);
+        if has_path && is_meant && resource.verbs.contains("get") {
             self.resources.entry(resource.gvk.clone()).or_insert(resource);
         }
     }
 }
 
-/// The group-versions that the documents of legacy discovery name (`APIVersions`, `APIGroupList`).
-fn legacy_group_versions(document: &Value, is_core: bool) -> Vec<(String, String)> {
-    if is_core {
-        let versions = array(document, "versions").into_iter().filter_map(Value::as_str);
-        return versions.map(|version| (String::new(), version.to_owned())).collect();
-    }
-    let of_group = |group| array(group, "versions").into_iter().map(|version| text(version, "groupVersion"));
-    let all = array(document, "groups").into_iter().flat_map(of_group);
-    all.filter_map(|name| name.split_once('/')).map(|(group, version)| (group.to_owned(), version.to_owned())).collect()
-}
+/// The API groups of Kubernetes that have no kinds in the table of built-in types: those whose kinds store no objects, and those that
+/// are off by default.
+const OTHER_GROUPS: [&str; 4] =
+    ["authentication.k8s.io", "authorization.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io"];
 
-fn array<'v>(value: &'v Value, name: &str) -> Vec<&'v Value> {
-    value.get(name).and_then(Value::as_array).map(|items| items.iter().collect()).unwrap_or_default()
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn verbs(resource: &Value) -> BTreeSet<String> {
-    array(resource, "verbs").into_iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+fn is_builtin_group(group: &str) -> bool {
+    OTHER_GROUPS.contains(&group) || structured_merge::builtin().kinds().iter().any(|kind| kind.gvk.group == group)
 }
 
 #[cfg(test)]
@@ -240,10 +231,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn aggregated(groups: &Value) -> Discovery {
+        let read = |document: &Value| serde_json::from_value(document.clone()).unwrap();
+        let core = json!({"kind": "APIGroupDiscoveryList", "items": []});
+        Discovery::read(read(&core), read(groups)).unwrap().0
+    }
+
     #[test]
     fn a_stale_group_is_unavailable_and_an_unlisted_kind_unknown() {
-        let mut discovery = Discovery::default();
-        discovery.add_aggregated(&json!({"kind": "APIGroupDiscoveryList", "items": [
+        let discovery = aggregated(&json!({"kind": "APIGroupDiscoveryList", "items": [
             {"metadata": {"name": "apps"}, "versions": [{"version": "v1", "freshness": "Current", "resources": [
                 {"resource": "deployments", "responseKind": {"kind": "Deployment"}, "scope": "Namespaced",
                  "verbs": ["get", "patch"], "subresources": [{"subresource": "status"}]}]}]},
@@ -262,21 +258,74 @@ mod tests {
         for (group, version, plural) in [
             ("example.com", "v1", "widgets/w"),
             ("example.com", "v1", ".."),
+            ("example.com", "v1", "*"),
+            ("*", "v1", "widgets"),
             ("example.com/v1/widgets", "v1", "widgets"),
             ("example.com", "", "widgets"),
             ("", "v1", "widgets"),
         ] {
-            let versions = json!([{"name": version, "served": true}]);
-            let names = json!({"kind": "Widget", "plural": plural});
-            discovery.expect(
-                &json!({"spec": {"group": group, "scope": "Namespaced", "names": names, "versions": versions}}),
-            );
+            discovery.expect(&definition(group, plural, "Widget", version));
             let resource = json!({"resource": plural, "responseKind": {"kind": "Widget"}, "verbs": ["get"]});
             if !group.is_empty() {
-                discovery.add_aggregated(&json!({"items": [{"metadata": {"name": group},
+                let found =
+                    aggregated(&json!({"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name": group},
                     "versions": [{"version": version, "resources": [resource]}]}]}));
+                assert_eq!(found.resources().count(), 0, "{plural}.{group}/{version}");
             }
         }
         assert_eq!(discovery.resources().count(), 0);
+    }
+
+    fn definition(group: &str, plural: &str, kind: &str, version: &str) -> Value {
+        json!({"metadata": {"name": format!("{plural}.{group}")}, "spec": {
+            "group": group, "scope": "Namespaced", "names": {"kind": kind, "plural": plural},
+            "versions": [{"name": version, "served": true}]}})
+    }
+
+    fn served(group: &str, plural: &str, kind: &str) -> Resource {
+        Resource {
+            gvk: GroupVersionKind { group: group.to_owned(), version: "v1".to_owned(), kind: kind.to_owned() },
+            plural: plural.to_owned(),
+            namespaced: true,
+            verbs: ["get".to_owned()].into(),
+            status: false,
+            pending: false,
+        }
+    }
+
+    #[test]
+    fn a_definition_of_the_input_adds_kinds_and_takes_none_over() {
+        let mut discovery = Discovery::default();
+        discovery.add(served("example.com", "widgets", "Widget"));
+        for (group, plural, kind, counts) in [
+            ("example.com", "widgets", "Widget", true),
+            ("example.com", "gadgets", "Gadget", true),
+            ("example.org", "widgets", "Gadget", true),
+            ("example.com", "widgets", "Other", false),
+            ("example.com", "others", "Widget", false),
+            ("rbac.authorization.k8s.io", "clusterrolebindings", "Widget", false),
+            ("rbac.authorization.k8s.io", "clusterrolebindings", "ClusterRoleBinding", false),
+            ("authorization.k8s.io", "widgets", "Widget", false),
+            ("networking.k8s.io", "ingresses", "Ingress", false),
+            ("gateway.networking.k8s.io", "gateways", "Gateway", true),
+        ] {
+            let mut discovery = discovery.clone();
+            discovery.expect(&definition(group, plural, kind, "v2"));
+            let gvk = GroupVersionKind { group: group.to_owned(), version: "v2".to_owned(), kind: kind.to_owned() };
+            assert_eq!(discovery.resolve(&gvk) != Resolution::Unknown, counts, "{plural}.{group} {kind}");
+            assert_eq!(discovery.uncounted(&gvk).is_none(), counts, "{plural}.{group} {kind}");
+        }
+    }
+
+    #[test]
+    fn the_group_of_rbac_has_its_own_resources_only() {
+        let mut discovery = Discovery::default();
+        for (plural, kind) in
+            [("clusterrolebindings", "Widget"), ("widgets", "ClusterRole"), ("roles", "Role"), ("*", "RoleBinding")]
+        {
+            discovery.add(served("rbac.authorization.k8s.io", plural, kind));
+        }
+        let kinds: Vec<&str> = discovery.resources().map(|resource| resource.gvk.kind.as_str()).collect();
+        assert_eq!(kinds, ["Role"]);
     }
 }

@@ -10,6 +10,7 @@
 
 mod discovery;
 pub mod discreet;
+mod group_document;
 mod live_state;
 pub mod readiness;
 mod request_diagnostic;
@@ -18,6 +19,7 @@ mod resource;
 pub mod snapshot;
 
 pub use discovery::{Discovery, Resolution};
+pub use group_document::{GroupDocument, LEGACY_FIELDS};
 pub use live_state::LiveState;
 pub use resolve::{ShardMember, Target};
 pub use resource::Resource;

@@ -165,9 +165,19 @@ pub fn resource_of(gvk: &GroupVersionKind, discovery: &Discovery) -> Result<Reso
             let message = format!("the API service behind `{}` does not answer", gvk.api_version());
             Err(Diagnostic::new(Code::ServiceUnavailable, message).with_hint("see `kubectl get apiservices`"))
         }
+        Resolution::Oversized => {
+            let group = &gvk.group;
+            let message = format!("the server lists too many kinds in the group `{group}`, so none of them is read");
+            Err(Diagnostic::new(Code::Failed, message)
+                .with_hint(format!("`kubectl api-resources --api-group={group}` shows them")))
+        }
         Resolution::Unknown => {
             let message = format!("the server has no kind `{}` in `{}`", gvk.kind, gvk.api_version());
             let diagnostic = Diagnostic::new(Code::UnknownKind, message);
+            if let Some(reason) = discovery.uncounted(gvk) {
+                let hint = format!("the CustomResourceDefinition in the input does not count, because {reason}");
+                return Err(diagnostic.with_hint(hint));
+            }
             Err(match discovery.versions_of(&gvk.kind).as_slice() {
                 [] => {
                     diagnostic.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first")

@@ -8,15 +8,18 @@ use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
 use super::source::{Source, SourceText};
 use crate::diagnostic::Diagnostic;
-use crate::object::indefinite;
 use crate::object::name_rules::{
     MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
     path_segment_refused,
 };
+use crate::object::{indefinite, refused_names};
 use crate::rules::{FieldPattern, IGNORE_ANNOTATION, annotated};
 
 /// The largest number of mistakes that are reported of one object, as of one document: each is looked for among all its fields.
 const MAX_MISTAKES: usize = 100;
+
+/// The most names in one CustomResourceDefinition that are reported.
+const MOST_NAMES: usize = 10;
 
 /// Makes a manifest, or returns all errors that make the object unreadable. Errors that the API would find in a readable object
 /// stay with the manifest.
@@ -68,10 +71,21 @@ impl Check<'_> {
                 self.of_value(&steps, Expected::Mapping, other, "metadata");
             }
         }
+        if self.manifest.gvk.is_crd() {
+            self.definition();
+        }
         for diagnostics in [&mut self.diagnostics, &mut self.refused] {
             diagnostics.sort_by(|a, b| a.location.cmp(&b.location));
         }
         self
+    }
+
+    /// Checks the names in a CustomResourceDefinition. The first mistakes are enough.
+    fn definition(&mut self) {
+        for refused in refused_names(&self.manifest.object).take(MOST_NAMES) {
+            let diagnostic = self.manifest.origin.diagnostic_at_value(&refused.path, refused.message);
+            self.refused.push(diagnostic.with_hint(refused.rule));
+        }
     }
 
     /// Reports a document with none of the fields of an object, such as the values of a chart.

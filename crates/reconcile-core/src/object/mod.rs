@@ -1,19 +1,26 @@
-//! Knowledge about an object's type, name and labels: which objects are secret, which names are valid, which shard has an object.
+//! Knowledge about an object's type, name and labels: which objects are secret, which names are valid, which kind a definition
+//! defines, which shard has an object, and which of its fields are read.
 
+mod definition;
 mod embedded;
 mod granting;
 pub mod name_rules;
 mod names;
+mod parts;
 mod permission;
+mod projection;
 mod quotes;
 mod secrecy;
 mod selector;
 mod shard;
 
+pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
 pub use embedded::{embeds_secrets, is_embedded_secret, is_secret_part, is_secret_text};
 pub use granting::granting;
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label};
-pub use permission::Permission;
+pub use parts::{InParts, Parts};
+pub use permission::{Permission, RBAC, is_rbac_resource};
+pub use projection::{Projection, memory_of};
 pub use quotes::{may_quote_secret, repeats};
 pub use secrecy::{OPEN_FIELDS, holds_secrets, is_custom, is_nearly_secret, is_string_data, may_be_secret};
 pub use selector::{Selector, SelectorError};

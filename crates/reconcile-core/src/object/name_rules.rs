@@ -96,7 +96,7 @@ fn is_label_value(text: &str) -> bool {
 }
 
 /// Returns true for a DNS subdomain. Its labels between the dots may have any length.
-fn is_dns_subdomain(text: &str) -> bool {
+pub(super) fn is_dns_subdomain(text: &str) -> bool {
     let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
     text.len() <= MAX_SUBDOMAIN
         && text.split('.').all(|part| {

@@ -1,5 +1,22 @@
 use std::fmt;
 
+/// The API group of RBAC. Its objects grant permissions.
+pub const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// The resources of RBAC, by kind.
+const RBAC_RESOURCES: [(&str, &str); 4] = [
+    ("ClusterRole", "clusterroles"),
+    ("ClusterRoleBinding", "clusterrolebindings"),
+    ("Role", "roles"),
+    ("RoleBinding", "rolebindings"),
+];
+
+/// Returns true if a resource in the group of RBAC is the one that has this kind.
+#[must_use]
+pub fn is_rbac_resource(kind: &str, plural: &str) -> bool {
+    RBAC_RESOURCES.contains(&(kind, plural))
+}
+
 /// A permission of RBAC: a verb on a resource, in a namespace or in the whole cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Permission {
@@ -16,6 +33,12 @@ pub struct Permission {
 }
 
 impl Permission {
+    /// Returns true if it is for everything: RBAC reads `*` as every group, resource or verb.
+    #[must_use]
+    pub fn is_wildcard(&self) -> bool {
+        [&self.group, &self.resource, &self.verb].into_iter().any(|text| text.contains('*'))
+    }
+
     /// The resource as kubectl names it: `deployments.apps`, or `deployments.apps/scale`.
     #[must_use]
     pub fn qualified_resource(&self) -> String {

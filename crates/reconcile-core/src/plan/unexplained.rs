@@ -11,6 +11,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
+use crate::object::Projection;
+
+/// The fields of an object that [`unexplained`] reads, and those that identify it.
+pub const EXPLAINING_FIELDS: Projection = {
+    use Projection::{Fields, Whole};
+    const OWNER: Projection =
+        Fields(&[("apiVersion", Whole), ("kind", Whole), ("name", Whole), ("uid", Whole), ("controller", Whole)]);
+    const ANNOTATIONS: Projection = Fields(&[(SERVICE_ACCOUNT, Whole), (TOOLING, Whole)]);
+    const METADATA: Projection = Fields(&[
+        ("name", Whole),
+        ("namespace", Whole),
+        ("uid", Whole),
+        ("labels", Fields(&[(PART_OF, Whole), (ID, Whole)])),
+        ("annotations", ANNOTATIONS),
+        ("ownerReferences", OWNER),
+    ]);
+    Fields(&[("apiVersion", Whole), ("kind", Whole), ("metadata", METADATA)])
+};
+
+/// The annotation of a Secret with the token of a service account.
+const SERVICE_ACCOUNT: &str = "kubernetes.io/service-account.name";
+
 /// Kinds whose objects are created and deleted along with other objects.
 const TRANSIENT: [(&str, &str); 8] = [
     ("", "Endpoints"),
@@ -160,7 +182,7 @@ fn owners(key: &ObjectKey, object: &Value) -> Vec<Owner> {
         let text = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
         owner(GroupVersionKind::new(text("apiVersion"), text("kind")), text("name"), Some(text("uid")))
     });
-    let account = object.annotation("kubernetes.io/service-account.name");
+    let account = object.annotation(SERVICE_ACCOUNT);
     let account = account.filter(|_| key.gvk.group.is_empty() && key.gvk.kind == "Secret");
     references.chain(account.map(|name| owner(GroupVersionKind::new("v1", "ServiceAccount"), name, None))).collect()
 }
@@ -268,7 +290,9 @@ mod tests {
         let found: Vec<_> = objects
             .iter()
             .map(|(api_version, kind, metadata)| {
-                (GroupVersionKind::new(api_version, kind), json!({"metadata": metadata}))
+                let object = json!({"metadata": metadata, "spec": {"a": "b"}});
+                let kept = EXPLAINING_FIELDS.read(object.to_string().as_bytes()).unwrap();
+                (GroupVersionKind::new(api_version, kind), kept)
             })
             .collect();
         let wanted: Vec<ObjectKey> = wanted

@@ -74,6 +74,14 @@ pub enum RequestError {
         /// The bound, in bytes.
         limit: usize,
     },
+    /// The answer is compressed so much that it may have no end.
+    #[error("the answer of {server} is compressed more than {ratio} times")]
+    TooDense {
+        /// The server's URL.
+        server: String,
+        /// The bound.
+        ratio: usize,
+    },
     /// The answer is not what HTTP allows, or its compression is broken.
     #[error("the answer of {server} cannot be read: {cause}")]
     Unreadable {
@@ -140,7 +148,10 @@ impl RequestError {
     /// Returns true if there was an answer that does not answer the request.
     #[must_use]
     pub fn is_bad_answer(&self) -> bool {
-        matches!(self, Self::Unexpected { .. } | Self::Unreadable { .. } | Self::TooLarge { .. })
+        matches!(
+            self,
+            Self::Unexpected { .. } | Self::Unreadable { .. } | Self::TooLarge { .. } | Self::TooDense { .. }
+        )
     }
 
     /// The error with the text of the server, which must not be shown if it may be about a Secret.

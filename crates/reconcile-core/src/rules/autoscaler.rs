@@ -7,6 +7,7 @@ use structured_merge::{ManagedFieldsEntry, ManagedObject, ObjectKey, Operation, 
 
 use super::glob::Glob;
 use super::pattern::FieldPattern;
+use crate::object::Projection;
 
 /// Kinds of autoscalers, by group and kind.
 pub const AUTOSCALERS: [(&str, &str); 3] = [
@@ -14,6 +15,37 @@ pub const AUTOSCALERS: [(&str, &str); 3] = [
     ("keda.sh", "ScaledObject"),
     ("autoscaling.k8s.io", "VerticalPodAutoscaler"),
 ];
+
+/// The fields of an autoscaler that [`Autoscaler::read`] reads, and those that identify it.
+pub const AUTOSCALER_FIELDS: Projection = {
+    use Projection::{Fields, Whole};
+    const REFERENCE: Projection = Fields(&[("apiVersion", Whole), ("kind", Whole), ("name", Whole)]);
+    Fields(&[
+        ("apiVersion", Whole),
+        ("kind", Whole),
+        ("metadata", Fields(&[("name", Whole), ("namespace", Whole), ("deletionTimestamp", Whole)])),
+        (
+            "spec",
+            Fields(&[
+                ("scaleTargetRef", REFERENCE),
+                ("targetRef", REFERENCE),
+                ("minReplicas", Whole),
+                ("minReplicaCount", Whole),
+                ("idleReplicaCount", Whole),
+                ("updatePolicy", Fields(&[("updateMode", Whole)])),
+            ]),
+        ),
+    ])
+};
+
+/// An object that autoscalers may change: its namespace, group, kind and name.
+pub type Workload<'k> = (&'k str, &'k str, &'k str, &'k str);
+
+/// The object with this key, as autoscalers refer to it. `None` if it is cluster-scoped.
+#[must_use]
+pub fn workload(key: &ObjectKey) -> Option<Workload<'_>> {
+    Some((key.namespace.as_deref()?, &key.gvk.group, &key.gvk.kind, &key.name))
+}
 
 /// An autoscaler and the workload that it changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,13 +105,11 @@ impl Autoscaler {
         })
     }
 
-    /// Returns true if this object is its workload.
-    fn is_for(&self, key: &ObjectKey) -> bool {
+    /// The object that it changes.
+    #[must_use]
+    pub fn workload(&self) -> Workload<'_> {
         let (group, kind, name) = &self.workload;
-        key.namespace.as_ref() == Some(&self.namespace)
-            && key.name == *name
-            && key.gvk.kind == *kind
-            && key.gvk.group == *group
+        (&self.namespace, group, kind, name)
     }
 
     /// The fields of its workload that it owns, given the live object, and the managers that must own them, if that matters.
@@ -153,7 +183,7 @@ impl Autoscalers {
         key: &ObjectKey,
         live: &ManagedObject,
     ) -> impl Iterator<Item = (usize, (Vec<FieldPattern>, Vec<Glob>))> {
-        let all = self.all.iter().enumerate().filter(|(_, autoscaler)| autoscaler.is_for(key));
+        let all = self.all.iter().enumerate().filter(|(_, autoscaler)| workload(key) == Some(autoscaler.workload()));
         all.filter_map(|(index, autoscaler)| Some((index, autoscaler.fields(live, &self.people)?)))
     }
 }
@@ -198,6 +228,33 @@ mod tests {
         assert!(!keda(json!({"scaleTargetRef": {"name": "web"}, "minReplicaCount": 1}), 0));
         assert!(keda(json!({"scaleTargetRef": {"name": "web"}, "minReplicaCount": 1, "idleReplicaCount": 0}), 0));
         assert!(!of_replicas("example.com", "ScaledObject", &json!({"scaleTargetRef": {"name": "web"}}), 7));
+    }
+
+    /// An autoscaler is the same whether all of its fields are read or those that are kept.
+    #[test]
+    fn the_kept_fields_are_enough() {
+        let web = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "fieldPath": "x"});
+        let metadata = json!({"name": "a", "namespace": "shop", "annotations": {"a": "b"}});
+        let specs = [
+            json!({"scaleTargetRef": web, "minReplicas": 0, "metrics": []}),
+            json!({"scaleTargetRef": web, "minReplicaCount": 1, "idleReplicaCount": 0, "triggers": []}),
+            json!({"scaleTargetRef": web, "minReplicaCount": 1}),
+            json!({"targetRef": web, "updatePolicy": {"updateMode": "Off", "minReplicas": 1}}),
+            json!({"targetRef": web, "updatePolicy": {"updateMode": "Auto"}}),
+        ];
+        let deleted = json!({"name": "a", "namespace": "shop", "deletionTimestamp": "2026-11-20T10:00:00Z"});
+        for ((group, kind), spec) in AUTOSCALERS.iter().flat_map(|kind| specs.iter().map(move |spec| (kind, spec))) {
+            for metadata in [&metadata, &deleted] {
+                let object =
+                    json!({"apiVersion": "x/v1", "kind": kind, "metadata": metadata, "spec": spec, "status": {"a": 1}});
+                let kept = AUTOSCALER_FIELDS.read(object.to_string().as_bytes()).unwrap();
+                assert!(kept.get("status").is_none() && kept.pointer("/metadata/annotations").is_none());
+                assert_eq!(
+                    Autoscaler::read(group, kind, "shop", &kept),
+                    Autoscaler::read(group, kind, "shop", &object)
+                );
+            }
+        }
     }
 
     #[test]

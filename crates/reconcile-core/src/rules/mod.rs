@@ -24,7 +24,7 @@ mod readiness;
 mod rule;
 
 pub use annotation::{IGNORE_ANNOTATION, annotated};
-pub use autoscaler::{AUTOSCALERS, Autoscaler, Autoscalers};
+pub use autoscaler::{AUTOSCALER_FIELDS, AUTOSCALERS, Autoscaler, Autoscalers, Workload, workload};
 pub use built_in::BUILT_IN;
 pub use coverage::{Coverage, Covered, RuleRef, Subject};
 pub use foreign_paths::{jq_path, json_pointer};

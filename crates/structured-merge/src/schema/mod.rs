@@ -15,6 +15,7 @@ mod field_set;
 mod new_objects;
 mod nulls;
 mod openapi;
+mod openapi_document;
 mod pointers;
 mod table;
 mod type_ref;
@@ -31,6 +32,7 @@ pub use field_set::{brought_up_to_date, field_set, fields_of, is_current, with_n
 pub(crate) use new_objects::new_object;
 pub use nulls::{RefusedNull, take_out_refused_nulls};
 pub use openapi::{CompileError, Origin, compile};
+pub use openapi_document::OpenApiDocument;
 pub use table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeTable};
 pub use type_ref::{TypeRef, item_element, items_by_element};
 pub use validity::conforms;

@@ -23,11 +23,12 @@ pub struct RoleFor {
     pub rules: Vec<PolicyRule>,
 }
 
-/// One `Role` for each namespace, and one `ClusterRole` for cluster-scoped resources, named `NAME-diff` and `NAME-apply`.
+/// One `Role` for each namespace, and one `ClusterRole` for cluster-scoped resources, named `NAME-diff` and `NAME-apply`. No rule has a
+/// `*`, wherever a permission comes from.
 #[must_use]
 pub fn roles(permissions: &BTreeSet<Permission>, purpose: Purpose, name: &str) -> Vec<RoleFor> {
     let mut scopes: BTreeMap<Option<&str>, Vec<&Permission>> = BTreeMap::new();
-    for permission in permissions {
+    for permission in permissions.iter().filter(|permission| !permission.is_wildcard()) {
         scopes.entry(permission.namespace.as_deref()).or_default().push(permission);
     }
     let role = |(namespace, permissions): (Option<&str>, Vec<&Permission>)| RoleFor {

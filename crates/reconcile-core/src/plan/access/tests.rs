@@ -202,6 +202,28 @@ fn a_role_holds_what_it_was_made_of() {
 }
 
 #[test]
+fn no_role_has_a_wildcard() {
+    let plain = Permission {
+        namespace: None,
+        group: "example.com".to_owned(),
+        resource: "widgets".to_owned(),
+        name: None,
+        verb: "get".to_owned(),
+    };
+    let all = || "*".to_owned();
+    let wild = [
+        Permission { group: all(), ..plain.clone() },
+        Permission { resource: all(), ..plain.clone() },
+        Permission { resource: "*/status".to_owned(), ..plain.clone() },
+        Permission { verb: all(), ..plain.clone() },
+    ];
+    let permissions = wild.into_iter().chain([plain.clone()]).collect();
+    let roles = roles(&permissions, Purpose::Apply, "it");
+    assert_eq!(roles.len(), 1);
+    assert!(roles[0].holds(&plain) && roles[0].rules.len() == 1, "{roles:?}");
+}
+
+#[test]
 fn granting_names_the_role() {
     let key = |kind: &str| ObjectKey {
         gvk: GroupVersionKind::new("rbac.authorization.k8s.io/v1", kind),

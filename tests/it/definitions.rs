@@ -1,0 +1,167 @@
+//! What a CustomResourceDefinition may do that somebody proposes, or that somebody else has in the cluster.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, wait_until};
+
+const DEFINITION: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: 'PLURAL.GROUP'
+  annotations: {api-approved.kubernetes.io: 'unapproved, for a test'}
+spec:
+  group: 'GROUP'
+  scope: Cluster
+  names: {kind: KIND, plural: 'PLURAL', singular: thing, listKind: Things}
+  versions:
+  - name: v9
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+";
+
+fn definition(plural: &str, group: &str, kind: &str) -> String {
+    DEFINITION.replaced("PLURAL", plural).replaced("GROUP", group).replaced("KIND", kind)
+}
+
+fn object(group: &str, kind: &str) -> String {
+    format!("{{apiVersion: '{group}/v9', kind: {kind}, metadata: {{name: it}}}}")
+}
+
+/// Waits until the server serves a definition. `kubectl wait` fails as long as the definition has no conditions at all.
+fn wait_until_established(ws: &Workspace, name: &str) {
+    let wait = ["wait", "--for=condition=Established", &format!("crd/{name}"), "--timeout=5s"];
+    wait_until("the definition is established", || ws.kubectl(wait).code == 0);
+}
+
+/// Permissions that the printed roles grant, as `RESOURCE.GROUP VERBS`.
+fn granted(run: &Run) -> Vec<String> {
+    let report: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run}"));
+    let all = report["roles"].as_array().into_iter().flatten();
+    let rules = all.flat_map(|role| role["rules"].as_array().into_iter().flatten());
+    let rule = |rule: &Value| {
+        let texts = |key: &str| -> String {
+            let texts = rule[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+            texts.collect::<Vec<_>>().join(",")
+        };
+        format!("{}.{} {}", texts("resources"), texts("apiGroups"), texts("verbs"))
+    };
+    rules.map(rule).collect()
+}
+
+#[test]
+fn a_definition_that_the_server_refuses_grants_nothing_and_is_named_with_its_line() {
+    let ws = Workspace::new();
+    // The first line with a mistake, and a mistake with its line.
+    for (plural, group, first, line, message) in [
+        ("*", "example.com", 5, 10, "`*` cannot be the plural name of a CustomResourceDefinition"),
+        ("things", "*", 5, 8, "`*` cannot be the group of a CustomResourceDefinition"),
+        ("things", "apps", 8, 8, "`apps` cannot be the group of a CustomResourceDefinition"),
+    ] {
+        ws.write("crd.yaml", &definition(plural, group, "Thing"));
+        ws.write("it.yaml", &object(group, "Thing"));
+        ws.kubectl(["create", "--dry-run=server", "-f", "crd.yaml"]).exits_with(1);
+        let access = ws.reconcile(["access", "-f", ".", "--for=apply", "-o", "json"]);
+        assert_eq!(access.code, 4, "{access}");
+        assert_eq!(granted(&access), [""; 0], "{access}");
+        assert!(access.stderr.contains(&format!("crd.yaml:{first}:")), "{access}");
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+        let error = &diff.object("CustomResourceDefinition", &format!("{plural}.{group}"))["error"];
+        let mistakes = error["mistakes"].as_array().cloned().unwrap_or_else(|| vec![error.clone()]);
+        let is_named = |mistake: &Value| mistake["message"] == message && mistake["line"] == line;
+        assert!(mistakes.iter().any(is_named), "{error}");
+        assert_eq!(diff.object("Thing", "it")["error"]["reason"], "UnknownKind", "{diff}");
+    }
+    let other = definition("things", "example.com", "Thing").replaced("name: 'things", "name: 'others");
+    ws.write("crd.yaml", &other);
+    ws.kubectl(["create", "--dry-run=server", "-f", "crd.yaml"]).exits_with(1);
+    let diff = ws.reconcile(["diff", "-f", "crd.yaml"]).exits_with(4);
+    let error = &diff.object("CustomResourceDefinition", "others.example.com")["error"];
+    let message = "`others.example.com` cannot be the name of this CustomResourceDefinition";
+    assert_eq!(error["message"], message, "{diff}");
+}
+
+/// The server would serve such a kind, as another version of its own group, and its permissions would be those on the resource that
+/// has the name already.
+#[test]
+fn a_definition_takes_no_resource_over() {
+    let plane = ControlPlane::private();
+    let ws = Workspace::on(&plane);
+    let (group, plural) = ("rbac.authorization.k8s.io", "clusterrolebindings");
+    ws.write("crd.yaml", &definition(plural, group, "Thing"));
+    ws.write("it.yaml", &object(group, "Thing"));
+    ws.kubectl(["create", "--dry-run=server", "-f", "crd.yaml"]).exits_with(0);
+    let access = || ws.reconcile(["access", "-f", ".", "--for=apply", "-o", "json"]);
+    let proposed = access();
+    assert_eq!(proposed.code, 4, "{proposed}");
+    let own = ["customresourcedefinitions.apiextensions.k8s.io get,create,patch"];
+    assert_eq!(granted(&proposed), own, "{proposed}");
+    let hint = format!("does not count, because `{group}` is an API group of Kubernetes itself");
+    assert!(proposed.stderr.contains(&hint), "{proposed}");
+
+    ws.kubectl(["create", "-f", "crd.yaml"]).exits_with(0);
+    wait_until_established(&ws, &format!("{plural}.{group}"));
+    let live = access();
+    assert_eq!((live.code, granted(&live)), (4, own.map(ToOwned::to_owned).to_vec()), "{live}");
+
+    let taken = "things.$NS.example.com";
+    ws.write("crd.yaml", &definition("things", "$NS.example.com", "Thing"));
+    ws.kubectl(["create", "-f", "crd.yaml"]).exits_with(0);
+    wait_until_established(&ws, taken);
+    ws.write("crd.yaml", &definition("things", "$NS.example.com", "Other"));
+    ws.write("it.yaml", &object("$NS.example.com", "Other"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    let why = ws.fill_in("the server has `things` as the plural name of `Thing` in `$NS.example.com`");
+    let hint = diff.object("Other", "it")["error"]["hint"].as_str().unwrap_or_default().to_owned();
+    assert!(hint.ends_with(&why), "{hint}");
+    ws.kubectl(["delete", "crd", &ws.fill_in(taken)]).exits_with(0);
+}
+
+/// A definition of 600 KB, which each of its versions repeats in discovery.
+fn huge() -> String {
+    let mut names = String::new();
+    for number in 0..9000 {
+        let _ = write!(
+            names,
+            "{}a{number:05}{}",
+            if number == 0 { "" } else { "," },
+            "abcdefghij".repeat(6).get(..57).unwrap()
+        );
+    }
+    let schema = "{openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}";
+    let mut versions = String::new();
+    for number in 1..=30 {
+        let _ = writeln!(versions, "  - {{name: v{number}, served: true, storage: {}, schema: {schema}}}", number == 1);
+    }
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: giants.example.com}}\nspec:\n  \
+         group: example.com\n  scope: Namespaced\n  names: {{kind: Giant, plural: giants, shortNames: [{names}]}}\n  versions:\n{versions}"
+    )
+}
+
+#[test]
+fn a_huge_definition_of_somebody_else_stops_nobody() {
+    let plane = ControlPlane::private();
+    let ws = Workspace::on(&plane);
+    ws.stdin(&huge()).kubectl(["create", "-f", "-"]).exits_with(0);
+    wait_until_established(&ws, "giants.example.com");
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b}}");
+    ws.write("giant.yaml", "{apiVersion: example.com/v30, kind: Giant, metadata: {name: it}, spec: {a: b}}");
+    ws.kubectl(["diff", "-f", "it.yaml"]).exits_with(1);
+    let (diff, memory) = ws.start_reconcile(["diff", "-f", "."]).finish_measured();
+    assert_eq!(diff.code, 1, "{diff}");
+    assert_eq!(diff.each("action"), ["ConfigMap it: create", "Giant it: create"], "{diff}");
+    assert!(memory < 200, "{memory} MiB");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+
+    // The same without aggregated discovery.
+    let proxy = Proxy::new(&ws);
+    proxy.inject(999, "GET", "/api", Fault::PlainJson);
+    let (legacy, memory) = ws.through(&proxy.url()).start_reconcile(["diff", "-f", "."]).finish_measured();
+    assert_eq!(legacy.code, 0, "{legacy}");
+    assert!(memory < 200, "{memory} MiB");
+}

@@ -152,7 +152,7 @@ async fn read_owner(Server { cluster, discovery, .. }: &Server, owner: &Owner) -
         // Kinds that cannot be read have no objects: they are questions to the server.
         Resolution::Known(resource) if is_name && resource.verbs.contains("get") => resource,
         Resolution::Known(_) | Resolution::Unknown => return OwnerState::Absent,
-        Resolution::Unavailable => return OwnerState::Unreadable,
+        Resolution::Unavailable | Resolution::Oversized => return OwnerState::Unreadable,
     };
     let namespace = owner.namespace.clone().filter(|_| resource.namespaced);
     let key = ObjectKey { gvk: resource.gvk.clone(), namespace, name: owner.name.clone() };

@@ -3,6 +3,7 @@
 use super::secure::Authority;
 use super::server::{Server, answer, ok};
 use super::*;
+use reconcile_core::object::Projection;
 
 const STATUSES: [&str; 5] =
     ["301 Moved Permanently", "302 Found", "303 See Other", "307 Temporary Redirect", "308 Permanent Redirect"];
@@ -33,7 +34,7 @@ async fn no_request_and_no_watch_follows_a_redirect() {
                 let error = cluster.send(request).await.unwrap_err().in_full();
                 assert!(error.starts_with(&format!("the server answered {status}")), "{location}: {error}");
             }
-            let watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true")).await;
+            let watch = cluster.watch(Address::from("/api/v1/pods").with("watch", "true"), Projection::Whole).await;
             assert!(watch.is_err_and(|error| error.in_full().starts_with(&format!("the server answered {status}"))));
             let seen = server.seen();
             assert_eq!(seen.len(), 4, "each request is sent once");

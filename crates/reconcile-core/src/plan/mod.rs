@@ -31,7 +31,9 @@ pub use dependency::{Dependency, DependencyKind};
 pub use depends_on::DEPENDS_ON;
 use graph::{Order, OrderedNode};
 pub use ready_set::ReadySet;
-pub use unexplained::{EXPLAINING_FIELDS, Explanations, FalseClaim, Owner, Unexplained, UnexplainedObject, is_transient, unexplained};
+pub use unexplained::{
+    EXPLAINING_FIELDS, Explanations, FalseClaim, Owner, Unexplained, UnexplainedObject, is_transient, unexplained,
+};
 pub use wave::Wave;
 
 /// One object of a plan.

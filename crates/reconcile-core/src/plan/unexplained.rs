@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use apply_set::{ApplySet, GroupKind, ID, TOOLING, part_of};
+use apply_set::{ApplySet, GroupKind, ID, PART_OF, TOOLING, part_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -7,7 +7,7 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 /// The key of an object.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct KeyFields {
+pub struct KeyFields {
     /// As in the manifest.
     api_version: String,
     /// As in the manifest.

@@ -5,7 +5,7 @@ use http::Method;
 use serde_json::Value;
 
 use super::request::{Request, RequestKind, Retry};
-use reconcile_core::request::Address;
+use reconcile_core::request::{Address, apply_body};
 
 /// A change of an object. [`WriteRequest::dry_run`] and [`WriteRequest::write`] make a request of it.
 #[derive(Clone, Debug)]
@@ -23,12 +23,12 @@ impl WriteRequest {
         Self { method, address, content_type, body: body.into() }
     }
 
-    /// A server-side apply (JSON is YAML). With `fieldValidation=Ignore`, the server need not read the body twice: a body that we
+    /// A server-side apply. With `fieldValidation=Ignore`, the server need not read the body twice: a body that we
     /// serialised has no duplicate keys, and an apply refuses unknown fields anyway.
     #[must_use]
     pub fn apply(object: Address, manager: &str, force: bool, body: &Value) -> Self {
         let address = by(object, manager).with("fieldValidation", "Ignore").with("force", force.to_string());
-        Self::new(Method::PATCH, address, "application/apply-patch+yaml", body.to_string())
+        Self::new(Method::PATCH, address, "application/apply-patch+yaml", apply_body(body))
     }
 
     /// The creation of an object in a collection.

@@ -88,6 +88,7 @@ mod succession;
 mod suggestions;
 mod trouble;
 mod unmanaged;
+mod unicode;
 mod unusual_servers;
 mod values;
 mod version;

@@ -9,7 +9,6 @@ use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCan
 
 use super::Cli;
 use super::connection::ConnectionArgs;
-use reconcile_core::text::is_hidden;
 
 /// The shell completes the names of files.
 const FILES: u8 = 0;
@@ -129,13 +128,27 @@ fn split(words: &[String]) -> (&str, &[String]) {
     words.split_last().map_or(("", words), |(last, before)| (last.as_str(), before))
 }
 
-/// One candidate. A line end or a tab in a name would make candidates and directives of it, and a terminal would act on the rest.
+/// One candidate, with its description.
 fn line_of(candidate: &CompletionCandidate, flag: usize) -> Option<String> {
-    let value = candidate.get_value().to_str().filter(|value| !value.contains(is_hidden))?.get(flag..)?;
+    let value = candidate.get_value().to_str()?.get(flag..).filter(|value| value.chars().all(is_harmless))?;
     Some(match candidate.get_help() {
         Some(help) => format!("{value}\t{}", help.to_string().replace('\n', " ")),
         None => value.to_owned(),
     })
+}
+
+/// Returns true for a name from a kubeconfig or a cluster that may be offered.
+///
+/// A name with any other character is not offered: a line end or a tab would make candidates and directives of it, and the script of
+/// `kubectl completion bash` before kubectl 1.34 expands the candidates (cobra 1.8 `bash_completionsV2.go`: `compgen -W`), so that the
+/// command in a name like `$(command)` would run. A name that begins with `-` would be a flag, and with `=`, zsh looks for a program.
+fn is_name(name: &str) -> bool {
+    !name.starts_with(['-', '=']) && name.chars().all(is_harmless)
+}
+
+/// Returns true for a character that has no meaning in any shell.
+fn is_harmless(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._:/@=,+-".contains(c)
 }
 
 type Asked = Arc<Mutex<BTreeSet<Source>>>;
@@ -148,7 +161,7 @@ fn with_values(command: Command, known: &Known, asked: &Asked) -> Command {
 
 fn with_value(arg: Arg, known: &Known, asked: &Asked) -> Arg {
     let Some(source) = source_of(&arg) else { return arg };
-    let values = known.get(&source).cloned().unwrap_or_default();
+    let values: Vec<String> = known.get(&source).into_iter().flatten().filter(|name| is_name(name)).cloned().collect();
     let asked = Arc::clone(asked);
     let note = move || asked.lock().unwrap_or_else(PoisonError::into_inner).insert(source);
     if source == Source::Contexts {

@@ -4,7 +4,8 @@ use clap_complete::Shell;
 pub(super) const AFTER_HELP: &str = "\
 For `kubectl reconcile <TAB>`, kubectl runs the executable `kubectl_complete-reconcile` from PATH; completion of kubectl itself has to \
 be enabled (`kubectl completion --help`). The scripts for shells complete `kubectl-reconcile <TAB>`. Contexts, namespaces, apply sets and \
-field managers are looked up when they are completed; a cluster that does not answer within two seconds is left out.
+field managers are looked up when they are completed; a cluster that does not answer within two seconds is left out, and so are names \
+with other characters than letters, digits and `._:/@=,+-`.
 
 Exit codes:
   0    the script was printed

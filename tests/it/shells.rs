@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::completions::installed;
-use crate::control_plane::{kubectl, terminal};
+use crate::control_plane::{expanding_completion, kubectl, terminal};
 
 /// A shell that does nothing for this long hangs.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -25,8 +25,10 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let path = installed(folder.path());
         std::os::unix::fs::symlink(kubectl(), folder.path().join("kubectl")).unwrap();
-        let contexts = ["prod-eu", "staging", "arn:aws:eks:1:cluster/shop", "odd name"];
-        let contexts = contexts.map(|name| format!("{{name: '{name}', context: {{cluster: c}}}}")).join(", ");
+        let contexts = ["prod-eu", "staging", "arn:aws:eks:1:cluster/shop", "odd name"].into_iter().chain(COMMANDS);
+        let contexts: Vec<String> =
+            contexts.map(|name| format!("{{name: {name:?}, context: {{cluster: c}}}}")).collect();
+        let contexts = contexts.join(", ");
         let config = format!("{{apiVersion: v1, kind: Config, contexts: [{contexts}]}}");
         fs::write(folder.path().join("config"), config).unwrap();
         fs::create_dir(folder.path().join("deploy")).unwrap();
@@ -62,17 +64,20 @@ fn script(name: &str) -> String {
 }
 
 /// What is typed after the program, and the words that it becomes.
-const LINES: [(&str, &[&str]); 9] = [
+const LINES: [(&str, &[&str]); 8] = [
     ("dif\t", &["diff"]),
     ("diff --evid\t", &["diff", "--evidence"]),
     ("diff --color=n\t", &["diff", "--color=never"]),
     ("diff --fail-on manu\t", &["diff", "--fail-on", "manual"]),
     ("diff --context pr\t", &["diff", "--context", "prod-eu"]),
     ("diff --context arn:aws:e\t", &["diff", "--context", "arn:aws:eks:1:cluster/shop"]),
-    ("diff --context od\t", &["diff", "--context", "odd name"]),
     ("diff -k dep\t", &["diff", "-k", "deploy/"]),
     ("diff -f rep\t", &["diff", "-f", "report.txt"]),
 ];
+
+/// Names of contexts that a shell would run if it expanded them.
+const COMMANDS: [&str; 6] =
+    ["$(touch ran)", "`touch ran`", "x;touch ran", "x\ntouch ran", "${x:-$(touch ran)}", "staging$(touch ran)"];
 
 /// A shell on a terminal.
 struct Shell {
@@ -154,6 +159,16 @@ fn lay_trap(place: &Place) -> std::path::PathBuf {
     place.folder.path().join("ran")
 }
 
+/// TAB offers the names that are harmless, and runs none of the others, in whatever state the line is.
+fn runs_no_name(shell: &mut Shell, place: &Place, program: &str, before: &str) {
+    for typed in ["\t\t", "stag\t", "staging\t", "\\$\t", "\\`\t", "x\t\t", "arn:\t"] {
+        shell.words(program, &format!("{before}diff --context {typed}\u{5}"));
+    }
+    let words = shell.words(program, &format!("{before}diff --context pr\t"));
+    assert!(words.ends_with("<diff><--context><prod-eu>"), "{words}");
+    assert!(!place.folder.path().join("ran").exists(), "{program}");
+}
+
 const SHOW: &str = "show() { printf '<%s>' \"$@\"; echo; }\n";
 
 #[test]
@@ -165,9 +180,35 @@ fn bash_completes() {
     let mut shell = Shell::start(place.command("bash").args(["--noprofile", "--norc", "-i"]));
     shell.type_until(&format!("{SHOW}source {}; echo sour''ced\n", script("kubectl-reconcile.bash")), "sourced");
     shell.completes("bash");
+    runs_no_name(&mut shell, &place, "kubectl-reconcile", "");
     let ran = lay_trap(&place);
     assert_eq!(shell.words("trap/kubectl-reconcile", "dif\t"), "<diff>");
     assert!(!ran.exists());
+}
+
+/// The scripts of kubectl, with cobra before 1.9 and now. They use two functions of the package bash-completion.
+#[test]
+fn bash_runs_no_name_through_any_kubectl() {
+    const WORDS: &str =
+        "_get_comp_words_by_ref() { words=(\"${COMP_WORDS[@]}\") cword=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]}; }\n";
+    if !is_installed("bash") {
+        return;
+    }
+    let own = Command::new(kubectl()).args(["completion", "bash"]).output().expect("kubectl runs").stdout;
+    for (script, expands) in [(expanding_completion(), true), (String::from_utf8(own).unwrap(), false)] {
+        let place = Place::new();
+        let ran = place.folder.path().join("ran");
+        fs::write(place.folder.path().join("kubectl.bash"), script).unwrap();
+        let mut shell = Shell::start(place.command("bash").args(["--noprofile", "--norc", "-i"]));
+        shell.type_until(&format!("{SHOW}{WORDS}source kubectl.bash; echo sour''ced\n"), "sourced");
+        // The script itself, where somebody offers such a name.
+        shell.type_until("kubectl() { echo '$(touch ran)'; echo :4; }; echo def''ined\n", "defined");
+        shell.words("kubectl", "reconcile \t\u{5}");
+        assert_eq!(ran.exists(), expands);
+        let _ = fs::remove_file(&ran);
+        shell.type_until("unset -f kubectl; echo und''efined\n", "undefined");
+        runs_no_name(&mut shell, &place, "kubectl", "reconcile ");
+    }
 }
 
 #[test]
@@ -184,6 +225,7 @@ fn zsh_completes_with_and_without_kubectl() {
     );
     shell.type_until(&format!("{SHOW}{setup}"), "sourced");
     shell.completes("zsh");
+    runs_no_name(&mut shell, &place, "kubectl-reconcile", "");
     let ran = lay_trap(&place);
     assert_eq!(shell.words("trap/kubectl-reconcile", "dif\t"), "<diff>");
     assert!(!ran.exists());
@@ -191,7 +233,7 @@ fn zsh_completes_with_and_without_kubectl() {
     shell.type_until("source <(kubectl completion zsh); echo sour''ced\n", "sourced");
     assert_eq!(shell.words("kubectl", "reconcile dif\t"), "<reconcile><diff>");
     assert_eq!(shell.words("kubectl", "reconcile diff --color=n\t"), "<reconcile><diff><--color=never>");
-    assert_eq!(shell.words("kubectl", "reconcile diff --context pr\t"), "<reconcile><diff><--context><prod-eu>");
+    runs_no_name(&mut shell, &place, "kubectl", "reconcile ");
 }
 
 /// fish says itself what it would offer.
@@ -218,4 +260,9 @@ fn fish_completes_with_and_without_kubectl() {
     assert_eq!(offered(through_kubectl, "kubectl reconcile dif"), ["diff"]);
     assert_eq!(offered(through_kubectl, "kubectl reconcile diff --context pr"), ["prod-eu"]);
     assert_eq!(offered(through_kubectl, "kubectl reconcile diff --color=n"), ["--color=never"]);
+    let harmless = ["arn:aws:eks:1:cluster/shop", "prod-eu", "staging"];
+    for (setup, program) in [(own.as_str(), "kubectl-reconcile"), (through_kubectl, "kubectl reconcile")] {
+        assert_eq!(offered(setup, &format!("{program} diff --context ")), harmless);
+    }
+    assert!(!place.folder.path().join("ran").exists());
 }

@@ -47,7 +47,7 @@ pub use caller::Caller;
 pub use component::Component;
 pub use fault::{ConnectionFault, Fault};
 pub use proxy::{PREFIX, Proxy};
-pub use reference::structured_merge;
+pub use reference::{expanding_completion, structured_merge};
 pub use relay::Relay;
 pub use replaced::Replaced;
 pub use rng::Rng;

@@ -68,9 +68,39 @@ fn values_from_outside_are_offered_where_they_belong() {
     assert_eq!(offered(&["apply", "--prune", "--applyset", "conf"]), ["configmap/web"]);
 }
 
+/// A shell would run, expand or act on these.
 #[test]
-fn names_that_would_forge_candidates_are_left_out() {
-    let contexts = ["good", "bad\nforged", "bad\tforged", "bad\x1b[31m", "bad\u{202e}", "ad\u{ad}min"];
+fn names_with_other_than_harmless_characters_are_left_out() {
+    let commands = [
+        "$(touch x)",
+        "`touch x`",
+        "a;touch x",
+        "a&b",
+        "a|b",
+        "a>b",
+        "${x}",
+        "a b",
+        "*",
+        "a?",
+        "[a]",
+        "~",
+        "!!",
+        "#a",
+        "'",
+        "\"",
+        "\\",
+        "{a,b}",
+        "^a",
+        "(a)",
+    ];
+    let flags = ["--token=a", "-v", "=ls"];
+    let forged = ["bad\nforged", "bad\tforged", "bad\x1b[31m", "bad\u{202e}", "ad\u{ad}min", "ä"];
+    let contexts = [&["good"][..], &commands, &flags, &forged].concat();
+    for word in ["-", "-v", "$", "a"] {
+        let known: &[(Source, &[&str])] = &[(Source::Managers, &contexts)];
+        let offered = candidates_of(&["apply", "--adopt", word], known).0;
+        assert!(!offered.iter().any(|name| contexts.contains(&name.as_str())), "{word}: {offered:?}");
+    }
     let known: &[(Source, &[&str])] = &[(Source::Contexts, &contexts)];
     assert_eq!(candidates_of(&["diff", "--context", ""], known), (vec!["good".to_owned()], NO_FILES));
     assert_eq!(candidates_of(&["diff", "--context="], known), (vec!["good".to_owned()], NO_FILES));

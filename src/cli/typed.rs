@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
@@ -6,6 +7,9 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::Cli;
 use super::unknown_flag::explained;
+use crate::terminal::{ColorChoice, Terminal};
+use reconcile_core::text::visible_line;
+use reconcile_report::Role;
 
 /// A command line as it was typed, to which defaults of a configuration can be added.
 #[derive(Debug)]
@@ -29,7 +33,8 @@ impl Typed {
     /// Parses the arguments of the process. Prints help or an error, and exits, where that is all there is to do.
     #[must_use]
     pub fn parse() -> Self {
-        Self::of(asking_for_help(std::env::args_os().collect())).unwrap_or_else(|error| explained(error).exit())
+        let arguments = asking_for_help(std::env::args_os().collect());
+        Self::of(arguments.clone()).unwrap_or_else(|error| end(&explained(error), &arguments))
     }
 
     fn of(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
@@ -89,6 +94,16 @@ impl Typed {
         let matches = Cli::command().try_get_matches_from(arguments)?;
         Cli::from_arg_matches(&matches)
     }
+}
+
+/// Prints help or an error, and ends the process. An error quotes arguments, which may be names of files that others chose.
+fn end(error: &clap::Error, arguments: &[OsString]) -> ! {
+    let is_plain = |argument: &OsString| matches!(visible_line(&argument.to_string_lossy()), Cow::Borrowed(_));
+    if arguments.iter().all(is_plain) {
+        error.exit();
+    }
+    Terminal::new(ColorChoice::Never, false).note(Role::Error, error.to_string().trim_end());
+    std::process::exit(error.exit_code())
 }
 
 /// `help diff` for `diff --help`, as kubectl and git have it.

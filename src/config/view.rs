@@ -9,6 +9,7 @@ use super::written::{WrittenConfiguration, WrittenRule};
 use super::{Configuration, Origin};
 use reconcile_core::rules::IgnoreRule;
 use reconcile_core::text::{visible, yaml_in_order};
+use reconcile_report::formats::json::document;
 
 /// A configuration, and the time at which it is looked at.
 pub(crate) struct View<'a> {
@@ -59,7 +60,7 @@ impl View<'_> {
             origin: source.map(|source| how(source.origin)),
             expired: self.rules(true).map(placed).collect(),
         };
-        format!("{}\n", serde_json::to_string_pretty(&located).unwrap_or_default())
+        document(&located)
     }
 
     fn rules(&self, expired: bool) -> impl Iterator<Item = &IgnoreRule> {

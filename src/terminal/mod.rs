@@ -17,7 +17,7 @@ use heartbeat::Heartbeat;
 pub use pager::Pager;
 use progress::Live;
 pub use question::{can_ask, line};
-use reconcile_core::text::{io_reason, visible};
+use reconcile_core::text::{io_reason, visible_line};
 
 /// The choice of coloured text (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -188,7 +188,11 @@ impl Terminal {
         if !std::io::stdout().is_terminal() {
             return self.data(text);
         }
-        let lines: String = text.split_inclusive('\n').map(visible_line).collect();
+        let mut lines = String::with_capacity(text.len());
+        for line in text.lines() {
+            lines.push_str(&visible_line(line));
+            lines.push('\n');
+        }
         self.data(&lines)
     }
 
@@ -258,13 +262,6 @@ fn labelled(text: &Styled, label: &str) -> Styled {
         }
     }
     lines
-}
-
-fn visible_line(line: &str) -> String {
-    match line.strip_suffix('\n') {
-        Some(line) => format!("{}\n", visible(line)),
-        None => visible(line).into_owned(),
-    }
 }
 
 /// Columns of a line that is not written to a terminal: those of `COLUMNS`, or else the default.

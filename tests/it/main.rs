@@ -62,6 +62,7 @@ mod packaging;
 mod pass;
 mod picture;
 mod pipes;
+mod pipelines;
 mod prediction;
 mod programs;
 mod progress;

@@ -84,7 +84,8 @@ impl<'a> Caller<'a> {
     /// Runs our program; `$NS` in an argument is the namespace.
     ///
     /// Commands with a report write it to a file, unless the arguments print it. No output or file may contain a
-    /// registered secret, unless `--include-secrets` asks for it.
+    /// registered secret, unless `--include-secrets` asks for it, or a command that the runner of a pipeline would run, unless
+    /// `-o github` asks for its annotations.
     #[track_caller]
     pub fn reconcile<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
         self.start_reconcile(arguments).finish()
@@ -105,7 +106,8 @@ impl<'a> Caller<'a> {
         let files = outputs(&arguments).filter_map(|output| output.split_once('='));
         let written = files.map(|(_, path)| self.workspace.folder().join(path)).collect();
         let program = target::program("kubectl-reconcile");
-        let expected = Expected { report, written, keeps_secrets };
+        let annotates = outputs(&arguments).any(|output| output.starts_with("github"));
+        let expected = Expected { report, written, keeps_secrets, is_ours: true, annotates };
         self.start("kubectl reconcile", &program, &arguments, expected)
     }
 

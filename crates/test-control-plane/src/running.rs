@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::pipeline::pipeline_commands;
 use super::run::Run;
 use super::secrets::leaked_secret;
 use super::terminal;
@@ -27,6 +28,10 @@ pub struct Expected {
     pub written: Vec<PathBuf>,
     /// True if a registered secret in its output or its files fails the test.
     pub keeps_secrets: bool,
+    /// True for our own program: a command of a pipeline in its output fails the test.
+    pub is_ours: bool,
+    /// True if annotations of a GitHub workflow were asked for.
+    pub annotates: bool,
 }
 
 /// A started program; dropping it kills it.
@@ -122,6 +127,11 @@ impl Running {
             report: serde_json::from_str::<Value>(&report).ok(),
         };
         assert!(status.is_some(), "hangs, and was killed after {} s: {run}", DEADLINE.as_secs());
+        if self.expected.is_ours {
+            let mut commands = pipeline_commands(&format!("{}\n{}", run.stdout, run.stderr));
+            commands.retain(|command| !(self.expected.annotates && is_annotation(command)));
+            assert_eq!(commands, [""; 0], "a pipeline would run what is printed by {run}");
+        }
         if self.expected.keeps_secrets {
             let shown = leaked_secret(&format!("{}\n{}", run.stdout, run.stderr));
             assert_eq!(shown, None, "a secret is shown by {run}");
@@ -176,6 +186,11 @@ impl Drop for Running {
 pub fn peak_memory(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok())
+}
+
+/// Returns true for an annotation of `-o github`.
+fn is_annotation(command: &str) -> bool {
+    ["::error ", "::warning ", "::notice "].iter().any(|start| command.starts_with(start))
 }
 
 fn read(mut pipe: impl Read) -> Vec<u8> {

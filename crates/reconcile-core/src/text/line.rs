@@ -1,11 +1,15 @@
 use std::io;
 
-use super::visible::{is_hidden, show};
+use super::visible::{is_hidden, show, visible};
 
-/// Puts text on one line: runs of blanks become one, hidden characters become visible, and a text of more than `limit` characters
-/// ends in an ellipsis.
+/// Puts text on one line: runs of blanks become one, everything becomes visible, and a text of more than `limit` characters ends in
+/// an ellipsis.
 #[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
+    visible(&cut(text, limit)).into_owned()
+}
+
+fn cut(text: &str, limit: usize) -> String {
     let mut line = String::with_capacity(text.len().min(limit.saturating_mul(4)));
     let mut length = 0_usize;
     let mut gap = false;

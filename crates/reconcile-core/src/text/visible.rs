@@ -1,15 +1,30 @@
 use std::borrow::Cow;
 
+use super::command::{start_of_line, without_commands};
+
+/// The spelling of `#` where a runner would take it for the beginning of a command.
+const HASH: &str = "\\u{23}";
+
 /// Makes untrusted text visible: control characters and escapes, which a terminal would act on, characters that set the direction
-/// of writing, and characters that fonts do not draw.
+/// of writing, characters that fonts do not draw, and the commands that the runner of a pipeline reads anywhere in a line.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
-        return Cow::Borrowed(text);
+        return without_commands(text, HASH);
     }
     let mut shown = String::with_capacity(text.len());
     text.chars().for_each(|c| show(c, &mut shown));
-    Cow::Owned(shown)
+    Cow::Owned(without_commands(&shown, HASH).into_owned())
+}
+
+/// The same for a whole line as it is printed, which is no command either.
+#[must_use]
+pub fn visible_line(line: &str) -> Cow<'_, str> {
+    let shown = visible(line);
+    let Some((start, rest)) = start_of_line(&shown).and_then(|at| shown.split_at_checked(at)) else {
+        return shown;
+    };
+    Cow::Owned(format!("{start}\\u{{3a}}{}", rest.strip_prefix(':').unwrap_or(rest)))
 }
 
 /// Appends a character in its visible form.
@@ -93,6 +108,14 @@ mod tests {
             let text = format!("ad{hidden}min");
             assert_eq!(visible(&text), format!("ad{}min", hidden.escape_unicode()), "{name}");
         }
+    }
+
+    #[test]
+    fn commands_of_pipelines_are_only_text() {
+        assert_eq!(visible("a ##vso[b.c]\u{ad}##\u{ad}[d]"), "a \\u{23}#vso[b.c]\\u{ad}##\\u{ad}[d]");
+        assert_eq!(visible("::error::a"), "::error::a", "it may be in the middle of a line");
+        assert_eq!(visible_line(" ::error::a ##[b]"), " \\u{3a}:error::a \\u{23}#[b]");
+        assert_eq!(visible_line(&visible_line("::error::a\n")), visible_line("::error::a\n"));
     }
 
     #[test]

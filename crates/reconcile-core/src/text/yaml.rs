@@ -1,7 +1,8 @@
 //! Values as YAML that our own reader, which reads as kubectl does, reads back as the same values.
 //!
 //! Written as kubectl writes it: block style, strings quoted only where YAML 1.1 would read something else, and nothing folded.
-//! What a terminal hides or acts on is an escape, so that a document can be printed and still means the same.
+//! What a terminal hides or acts on, and what a pipeline takes for a command, is an escape, so that a document can be printed and still
+//! means the same.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -11,6 +12,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::command::{has_command, without_commands};
 use super::is_hidden;
 
 /// Longest key that YAML reads without the sign for long keys, in bytes (1,024 characters), with room for escapes.
@@ -157,6 +159,7 @@ fn is_block(text: &str) -> bool {
         && text.contains('\n')
         && !text.contains(|c| c != '\n' && c != '\t' && is_hidden(c))
         && !text.split('\n').any(|line| line.ends_with([' ', '\t']))
+        && !has_command(text)
 }
 
 fn block(text: &mut String, content: &str, indent: usize) {
@@ -197,7 +200,7 @@ fn string(text: &str) -> String {
         };
     }
     quoted.push('"');
-    quoted
+    without_commands(&quoted, "\\x23").into_owned()
 }
 
 /// Returns true if a string needs no quotes: a word, a path, an image, a quantity, a sentence without signs of YAML.
@@ -222,6 +225,7 @@ pub(crate) mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    use super::super::command_starts;
     use super::*;
     use kube_yaml::{Validation, read};
 
@@ -298,6 +302,15 @@ script: |
         assert_eq!(read_back(&text), object);
     }
 
+    #[test]
+    fn nothing_is_a_command_of_a_pipeline() {
+        let object = json!({"##[a]": "x\n  ::error::y\n", "b": ["##vso[c.d]", "e\n##teamcity[f]\n"]});
+        let text = yaml(&object);
+        let commands: Vec<&str> = text.lines().filter(|line| !command_starts(line).is_empty()).collect();
+        assert_eq!(commands, [""; 0]);
+        assert_eq!(read_back(&text), object);
+    }
+
     /// Strings of any characters, and those that YAML 1.1 could read as something else or in other lines.
     pub(crate) fn text() -> impl Strategy<Value = String> {
         let words = [
@@ -308,9 +321,10 @@ script: |
         let lines =
             ["a\n", "\n\n", "\na", " a\nb", "a\n b", "a\n\n\nb", "a \nb", "\ta", "a\t", "a\n\tb", "a\rb", "a\r\nb"];
         let longer = ["2001-12-14", "2001-12-14t21:59:43.10-05:00", "--- a\n---\n...\n"];
+        let commands = ["##[a]", "a ##vso[b.c] d", "a\n ::b::c\n", "a\n##teamcity[b]", "#", "##", "[", "::"];
         let hidden =
             ["a\u{85}b\n", "\u{2028}a\nb\u{2029}", "\u{feff}", "\u{202e}\u{ad}\u{200b}", "\u{0}\u{7f}\u{fffe}\u{ffff}"];
-        let traps = [&words[..], &lines, &longer, &hidden].concat();
+        let traps = [&words[..], &lines, &longer, &hidden, &commands].concat();
         let random = "[a-z#:\\- \t\n\r\u{a0}\u{85}\u{2028}]{0,24}";
         prop_oneof![
             prop::sample::select(traps).prop_map(ToOwned::to_owned),

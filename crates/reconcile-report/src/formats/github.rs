@@ -105,7 +105,7 @@ fn command(Annotation { level, location, title, lines }: &Annotation<'_>, view: 
     if let Some((file, location)) = location.as_ref().and_then(|at| Some((location::path(at.file, view)?, at)))
         && !location::is_url(&file)
     {
-        properties.push(format!("file={}", property(&file)));
+        properties.push(format!("file={}", property(&visible(&file))));
         properties.extend(location.line.map(|line| format!("line={line}")));
         properties.extend(location.column.map(|column| format!("col={column}")));
     }

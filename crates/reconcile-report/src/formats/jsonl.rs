@@ -5,11 +5,12 @@
 use std::borrow::Cow;
 
 use reconcile_core::live::readiness::ObjectReadiness;
+use reconcile_core::text::harmless_json;
 use serde::Serialize;
 use serde_json::{Value, json};
 use structured_merge::ObjectKey;
 
-use super::json::{escaped, shown_object};
+use super::json::shown_object;
 use crate::model::key::KeyFields;
 use crate::{ObjectReport, Sections, View};
 
@@ -95,7 +96,7 @@ impl<'e> Entry<'e> {
 }
 
 fn line(fields: &Value) -> String {
-    format!("{}\n", escaped(&fields.to_string()))
+    format!("{}\n", harmless_json(&fields.to_string()))
 }
 
 /// The last lines: the report of each cluster without its objects, and that of all contexts if there are several.

@@ -3,7 +3,7 @@
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 use reconcile_core::compare::Action;
 use reconcile_core::pass::Outcome;
-use reconcile_core::text::visible;
+use reconcile_core::text::visible_line;
 
 use crate::words::findings::{Finding, of_object, of_run};
 use crate::words::verdict::verdict;
@@ -115,7 +115,7 @@ fn lines(found: &[Finding<'_>]) -> String {
     found.iter().map(|one| text(&one.message)).collect::<Vec<_>>().join("\n")
 }
 
-/// Text in which everything that XML does not allow is made visible, non-characters included.
+/// A line in which everything that XML does not allow is made visible, non-characters included.
 fn text(content: &str) -> String {
-    visible(content).replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
+    visible_line(content).replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
 }

@@ -6,7 +6,7 @@ mod hunk;
 use std::fmt::Write as _;
 
 use reconcile_core::compare::Action;
-use reconcile_core::text::visible;
+use reconcile_core::text::{visible, visible_line};
 
 use crate::words::findings::{Finding, of_object, of_run, worst};
 use crate::words::verdict::verdict;
@@ -103,6 +103,9 @@ fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String
     let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
     lines.extend(object.diff.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
     lines.extend(object.diff.changes.iter().flat_map(hunk::lines));
+    for line in &mut lines {
+        *line = visible_line(line).into_owned();
+    }
     if let Some(more @ 1..) = lines.len().checked_sub(LINES).filter(|_| !full) {
         lines.truncate(LINES);
         lines.push(format!("# … {more} more lines"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use reconcile_core::compare::Action;
-use reconcile_core::text::visible;
+use reconcile_core::text::visible_line;
 
 use crate::{Command, ObjectReport, Report, Reports, View};
 
@@ -42,7 +42,7 @@ fn is_meant(object: &ObjectReport, command: Command) -> bool {
 fn name(object: &ObjectReport) -> String {
     let group = object.key.gvk.group.as_str();
     let dot = if group.is_empty() { "" } else { "." };
-    visible(&format!("{}{dot}{group}/{}", object.key.gvk.kind.to_lowercase(), object.key.name)).into_owned()
+    visible_line(&format!("{}{dot}{group}/{}", object.key.gvk.kind.to_lowercase(), object.key.name)).into_owned()
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Properties of the readers of reports, configurations, definitions, conditions and words to complete.
 
-use std::sync::Arc;
-
 use bounded_cel::{Condition, EvaluationError};
 use kube_yaml::Validation;
 use kubectl_reconcile::live::Discovery;
@@ -150,7 +148,7 @@ pub fn completion(input: &[u8]) {
     let number = directive.strip_prefix(':').and_then(|number| number.parse::<u8>().ok());
     assert!(number.is_some(), "{printed:?}");
     for line in candidates.lines() {
-        let value: Arc<str> = line.split('\t').next().unwrap_or_default().into();
+        let value = line.split('\t').next().unwrap_or_default();
         assert!(!line.replace('\t', "").contains(char::is_control), "{printed:?}");
         assert!(!value.is_empty() && !value.contains(['\u{202e}', '\u{2066}']), "{printed:?}");
     }

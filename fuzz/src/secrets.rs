@@ -37,7 +37,7 @@ pub fn secrets(input: &[u8]) {
     let Some(([first, others @ ..], last)) = input.split_last().map(|(last, rest)| (rest, last)) else { return };
     let (api_version, kind) = AROUND[usize::from(*last) % AROUND.len()];
     let object = |value: &str, number: u8, path: &[u8]| {
-        let inner = path.iter().take(10).fold(secret(value, number), wrapped);
+        let inner = path.iter().take(10).fold(secret(value, number), |inner, byte| wrapped(&inner, *byte));
         let mut object =
             json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "it", "namespace": "shop"}});
         match last % 5 {
@@ -71,7 +71,7 @@ fn secret(value: &str, number: u8) -> Value {
     }
 }
 
-fn wrapped(inner: Value, byte: &u8) -> Value {
+fn wrapped(inner: &Value, byte: u8) -> Value {
     let name = NAMES[usize::from(byte / 8) % NAMES.len()];
     match byte % 8 {
         0 | 1 => json!({name: inner}),
@@ -79,10 +79,10 @@ fn wrapped(inner: Value, byte: &u8) -> Value {
         3 => json!([inner]),
         4 => json!([{"name": "first"}, inner, null]),
         // Each copy of escapes doubles the text.
-        _ if inner.to_string().len() > 100_000 => inner,
+        _ if inner.to_string().len() > 100_000 => inner.clone(),
         5 => json!({name: inner.to_string()}),
-        6 => json!({name: written(&[json!({"before": 1}), inner])}),
-        _ => json!({name: format!("{{{{ .Values }}}}\n{}", written(&[inner]))}),
+        6 => json!({name: written(&[json!({"before": 1}), inner.clone()])}),
+        _ => json!({name: format!("{{{{ .Values }}}}\n{}", written(std::slice::from_ref(inner)))}),
     }
 }
 

@@ -139,7 +139,7 @@ fn objects_and_managers_of_others_are_no_commands_in_any_command() {
     let rng = &mut Rng::new(99);
     for number in 0..3 {
         let managers =
-            [printable(rng), format!("{}##[error]", number), "##vso[task.complete result=Succeeded;]".to_owned()];
+            [printable(rng), format!("{number}##[error]"), "##vso[task.complete result=Succeeded;]".to_owned()];
         let value = |rng: &mut Rng| json!({"a": hostile(rng), "b": format!("x\n{}", hostile(rng)), "c": "##[error]x ##vso[a.b]y"});
         let map = |data: Value| {
             json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "it"}, "data": data}).to_string()

@@ -20,8 +20,8 @@ fn commands_flags_and_values_are_completed() {
     assert_eq!(candidates(&["diff", "--show"]), (vec!["--show-unmanaged".to_owned()], NO_FILES));
     assert_eq!(candidates(&["diff", "-o", "jso"]).0.first().map(String::as_str), Some("json"));
     assert_eq!(candidates(&["diff", "--color", "al"]), (vec!["always".to_owned()], NO_FILES));
-    assert_eq!(candidates(&["diff", "--fail-on", "man"]), (vec!["manual".to_owned()], NO_FILES));
-    assert_eq!(candidates(&["diff", "--fail-on", "drift,man"]), (vec!["drift,manual".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "--fail-on", "manu"]), (vec!["manual".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "--fail-on", "drift,manu"]), (vec!["drift,manual".to_owned()], NO_FILES));
     assert_eq!(candidates(&["config", "sc"]), (vec!["schema".to_owned()], NO_FILES));
     assert_eq!(candidates(&["completion", "z"]), (vec!["zsh".to_owned()], NO_FILES));
     assert_eq!(candidates(&["__comp"]), (Vec::new(), NO_FILES));
@@ -33,7 +33,7 @@ fn commands_flags_and_values_are_completed() {
 fn values_behind_an_equals_sign_are_offered_without_the_flag() {
     assert_eq!(candidates(&["diff", "--color=n"]), (vec!["never".to_owned()], NO_FILES));
     assert_eq!(candidates(&["diff", "--force-conflicts=n"]), (vec!["none".to_owned()], NO_FILES));
-    assert_eq!(candidates(&["diff", "--fail-on=drift,man"]), (vec!["drift,manual".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "--fail-on=drift,manu"]), (vec!["drift,manual".to_owned()], NO_FILES));
     assert_eq!(candidates(&["diff", "-k=x"]), (Vec::new(), FOLDERS));
 }
 

@@ -97,7 +97,7 @@ codes! {
     UnreadableOwners,
     /// The server does not accept the format of the request (415).
     UnsupportedMediaType,
-    /// The values of the Secret are not in the snapshot, so they cannot be compared.
+    /// The values of the Secret, or of a Secret inside of the object, are not in the snapshot, so they cannot be compared.
     ValuesWithheld,
 }
 

@@ -35,8 +35,8 @@ pub(super) fn consistent(mut report: Report) -> Result<Report, String> {
     // The objects do not have the fields that others added, unless they were to be shown.
     let Summary { unmanaged, unmanaged_manual, .. } = report.summary;
     let summary = Summary { unmanaged, unmanaged_manual, ..made.summary };
-    let Report { objects, errors, unmanaged, apply_set, .. } = made;
-    Ok(Report { summary, objects, errors, unmanaged, apply_set, ..report })
+    let Report { apply_set, objects, unmanaged, errors, .. } = made;
+    Ok(Report { apply_set, summary, objects, unmanaged, errors, ..report })
 }
 
 /// Makes the report from its parts as a run does, and takes the parts.

@@ -5,6 +5,7 @@ use reconcile_report::{FAIL_CLASSES, FailClass};
 /// Flags of `diff` and `apply` that define what counts as drift, and which fields to take from other managers.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Compare")]
+#[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]
 pub struct CompareArgs {
     /// Name of the field manager that applies and owns the fields of the manifests
     #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile")]
@@ -39,6 +40,9 @@ pub struct CompareArgs {
     /// sets are continued
     #[arg(long, value_name = "MANAGER,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Apply")]
     pub adopt: Vec<String>,
+    /// Take the objects out of the apply set that they belong to; without this flag and `--applyset`, they stay in it
+    #[arg(long, help_heading = "Apply", conflicts_with_all = ["prune", "applyset", "applyset_recover"])]
+    pub leave_applyset: bool,
 }
 
 /// Reads the name of a class, and offers all of them to the help and to completion.

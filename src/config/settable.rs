@@ -35,7 +35,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 66] = [
+pub(super) const FLAGS: [(&str, Default); 67] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -72,6 +72,7 @@ pub(super) const FLAGS: [(&str, Default); 66] = [
     ("insecure-skip-tls-verify", Default::Never(CLUSTER)),
     ("kubeconfig", Default::Never(CLUSTER)),
     ("kustomize", Default::Never(INPUT)),
+    ("leave-applyset", Default::Never("a proposed change could leave objects behind that nothing prunes")),
     ("live", Default::Never("a proposed change could replace the cluster with a file")),
     ("name", Default::Never(COMMAND)),
     ("namespace", Default::Never("it decides where objects are written, and which apply set is pruned")),

@@ -37,7 +37,9 @@ impl<'a> ApplyRun<'a> {
         let events = comparison.events;
         events.receive(Event::Began(Stage::Compare, plan.items.len()));
         comparison.leave_out_nulls(&mut plan).await;
-        let decisions = comparison.compare(&plan.targets().collect::<Vec<_>>()).await;
+        let targets: Vec<&Target> = plan.targets().collect();
+        let mut decisions = comparison.compare(&targets).await;
+        comparison.name_apply_sets(&targets, &mut decisions).await;
         events.receive(Event::Ended(Stage::Compare));
         let items = plan.items.into_iter().zip(decisions);
         let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, decision)).collect();

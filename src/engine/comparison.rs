@@ -12,6 +12,8 @@ use crate::engine::comparison_inputs::{ComparisonInputs, only_has_to_exist};
 use crate::engine::dry_run::drive;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
+use crate::engine::membership::Memberships;
+use crate::engine::server::Server;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::fetch::{fetch_into, get};
 use crate::live::types::Types;
@@ -26,8 +28,12 @@ use reconcile_core::rules::ReadinessRules;
 
 /// The inputs that all comparisons of one run share.
 pub(crate) struct Comparison<'a> {
+    /// The server, with its resources.
+    server: &'a Server,
     /// The connection.
     pub cluster: &'a Cluster,
+    /// True if the objects join an apply set.
+    pub joins_apply_set: bool,
     /// The policy: our field manager, and the fields that others may own. It includes the autoscalers that were read.
     pub policy: Policy,
     /// Types of the kinds in the input.
@@ -51,7 +57,7 @@ pub(crate) struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     /// A comparison with these inputs.
     pub fn new(
-        cluster: &'a Cluster,
+        server: &'a Server,
         policy: &'a Policy,
         cache: Option<&Path>,
         interrupt: Interrupt,
@@ -59,7 +65,9 @@ impl<'a> Comparison<'a> {
     ) -> Self {
         let (types, redactor) = (Types::new(cache), Redactor::default());
         Self {
-            cluster,
+            server,
+            cluster: &server.cluster,
+            joins_apply_set: false,
             policy: policy.clone(),
             types,
             redactor,
@@ -116,6 +124,17 @@ impl<'a> Comparison<'a> {
             (self.types, self.policy) = (types, policy);
         }
         decisions
+    }
+
+    /// Names the apply sets that objects do not leave: in a warning or, for an object that is refused, in the verdict.
+    pub async fn name_apply_sets(&mut self, targets: &[&Target], decisions: &mut [Decision]) {
+        let memberships = Memberships::read(self.server, targets, decisions).await;
+        decisions.iter_mut().for_each(|decision| memberships.name_in(decision));
+        // With a set of its own, the run has only the parent of that set to keep in another one.
+        if !self.joins_apply_set {
+            let all = decisions.iter().filter_map(|decision| decision.membership.as_ref());
+            self.warnings.extend(memberships.warnings(all));
+        }
     }
 
     /// Makes the decisions, in the order of the plan.

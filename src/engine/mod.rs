@@ -15,6 +15,7 @@ pub mod dry_run;
 pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod item;
+pub(crate) mod membership;
 pub(crate) mod other_shards;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;

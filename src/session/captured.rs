@@ -8,6 +8,7 @@ use crate::cli::DiffArgs;
 use crate::client::namespace_flag;
 use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
+use crate::engine::membership::Memberships;
 use crate::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot, types::Types};
 use crate::session::diff_flags::gate;
 use crate::session::events::Events;
@@ -48,6 +49,7 @@ pub(crate) async fn without_cluster(
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let redactor = Redactor::default();
     let events = Events::new(output, false);
+    let mut memberships = Vec::new();
     for target in plan.targets() {
         let (state, gvk) = (snapshot.state(&target.key), &target.key.gvk);
         let is_present = matches!(state, LiveState::Present(_));
@@ -60,6 +62,9 @@ pub(crate) async fn without_cluster(
             ));
         }
         events.receive(Event::Compared(target, &decision));
+        memberships.extend(decision.membership);
     }
-    Ok(events.builder.report_without_pass(Command::Diff, &gate(args)))
+    let mut report = events.builder.report_without_pass(Command::Diff, &gate(args));
+    report.warnings.extend(Memberships::default().warnings(&memberships));
+    Ok(report)
 }

@@ -110,7 +110,7 @@ impl Run<'_> {
         events: &'r dyn EventSink,
     ) -> Comparison<'r> {
         let Self { server, interrupt, settings, cache, .. } = self;
-        Comparison::new(&server.cluster, policy, cache.as_deref(), interrupt.clone(), events)
+        Comparison::new(server, policy, cache.as_deref(), interrupt.clone(), events)
             .respecting(autoscalers(args, &server.discovery, plan))
             .with_readiness(&settings.readiness)
     }

@@ -22,7 +22,7 @@ use crate::session::failure::{Failure, not_connected};
 use crate::session::output::Output;
 use crate::session::signals::listen;
 use crate::terminal::Terminal;
-use reconcile_core::compare::{EvidenceMode, ForceConflicts, Policy, Replace};
+use reconcile_core::compare::{EvidenceMode, ForceConflicts, Policy, Replace, UnnamedSet};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::plan::Plan;
 use reconcile_core::rules::Autoscalers;
@@ -141,6 +141,7 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
         ReplaceChoice::Never => Replace::Never,
         ReplaceChoice::Immutable => Replace::Immutable,
     };
+    let unnamed_set = if args.leave_applyset { UnnamedSet::Leave } else { UnnamedSet::Stay };
     let adopt = args.adopt.iter().cloned().collect();
     let show_unmanaged = args.show_unmanaged || args.fail_on.iter().any(FailClass::needs_unmanaged);
     let autoscalers = Arc::new(Autoscalers::with_people(&manual_managers));
@@ -151,6 +152,7 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
         manual_managers,
         adopt,
         replace,
+        unnamed_set,
         ignore,
         autoscalers,
         ..Policy::of(&manager)

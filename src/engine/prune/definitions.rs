@@ -7,14 +7,17 @@ use serde_json::Value;
 use structured_merge::{ObjectMeta as _, defined_kind};
 
 use crate::client::{Cluster, Request, RequestError};
-use crate::live::Resource;
 use crate::live::answer::{Asked, unexpected};
 use crate::live::definitions::{definition_key, definitions};
 use crate::live::list::Pages;
+use crate::live::{Discovery, Resolution, Resource};
 use reconcile_core::object::Projection;
 
 /// Label of a CustomResourceDefinition whose objects may be parents.
 pub(super) const IS_PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";
+
+/// The most kinds of custom resources in which the parent of a set is looked for.
+const MOST_KINDS: usize = 5;
 
 /// The fields of definitions that are read. Their schemas are large.
 const FIELDS: Projection = {
@@ -43,6 +46,18 @@ pub(super) async fn defined_kinds(cluster: &Cluster) -> Result<BTreeSet<GroupKin
     let definitions = list_definitions(cluster, "").await?;
     let kind = |(group, kind): (&str, &str)| GroupKind { group: group.to_owned(), kind: kind.to_owned() };
     Ok(definitions.iter().filter_map(defined_kind).map(kind).collect())
+}
+
+/// The kinds of custom resources whose objects may be parents, as far as they can be read.
+pub(crate) async fn parent_kinds(cluster: &Cluster, discovery: &Discovery) -> Vec<Resource> {
+    let definitions = list_definitions(cluster, IS_PARENT_TYPE).await.unwrap_or_default();
+    let kind = |(group, kind): (&str, &str)| GroupKind { group: group.to_owned(), kind: kind.to_owned() };
+    let kinds = definitions.iter().filter_map(defined_kind).map(kind);
+    let resource = |kind| match discovery.resolve_kind(&kind) {
+        Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
+        _ => None,
+    };
+    kinds.filter_map(resource).take(MOST_KINDS).collect()
 }
 
 /// Returns true if the objects of a custom resource may be parents: its CustomResourceDefinition carries a label. It is read from the

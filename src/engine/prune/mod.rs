@@ -23,10 +23,11 @@ mod reach;
 mod reference;
 mod write_parent;
 
+pub(crate) use definitions::parent_kinds;
 pub(crate) use error::ApplySetError;
 pub(crate) use find::searchable;
 pub(crate) use judged::{Judged, Unapplied};
-pub(crate) use parent::ParentChange;
+pub(crate) use parent::{ParentChange, is_own_tooling};
 pub(crate) use planned::{Planned, Requested};
 pub(crate) use reach::reach;
 pub(crate) use reference::Reference;

@@ -163,6 +163,11 @@ fn own_tooling() -> Tooling {
     Tooling::new(concat!("kubectl-reconcile/v", env!("CARGO_PKG_VERSION")))
 }
 
+/// Returns true if this program manages the set.
+pub(crate) fn is_own_tooling(tooling: &Tooling) -> bool {
+    tooling.name() == own_tooling().name()
+}
+
 /// An error for a parent that cannot be used, with a hint.
 fn unusable(error: &ParentError, set: &ApplySet, code: Code) -> Diagnostic {
     let id = &set.id;

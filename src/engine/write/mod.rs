@@ -12,6 +12,7 @@ mod established;
 mod replace;
 mod replacements;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -29,8 +30,8 @@ use crate::engine::dry_run::drive;
 use crate::live::answer::Asked;
 use crate::live::{LiveState, Resource, Target, fetch};
 use reconcile_core::compare::{
-    ComparisonMachine, ComparisonResult, Decision, ForceConflicts, LiveObject, ObjectVerdict, Policy, Prediction,
-    ROUNDS, Redactor, Refusal, Replace, refusal,
+    ComparisonMachine, ComparisonResult, Decision, ForceConflicts, LiveObject, Membership, ObjectVerdict, Policy,
+    Prediction, ROUNDS, Redactor, Refusal, Replace, refusal,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 
@@ -98,10 +99,23 @@ impl Writes<'_> {
             (ComparisonResult::Refused { live: Some(live), .. }, ObjectVerdict::Replace { .. })
                 if policy.replace == Replace::Immutable =>
             {
-                Some(writer.replace(&live.current.object, shown).await)
+                let target = &in_its_apply_set(target, decision.membership.as_ref());
+                Some(Writer { target, ..writer }.replace(&live.current.object, shown).await)
             }
             _ => None,
         }
+    }
+}
+
+/// The target of a replacement: the new object stays in the apply set of the former one.
+fn in_its_apply_set<'t>(target: &'t Target, membership: Option<&Membership>) -> Cow<'t, Target> {
+    match membership {
+        Some(Membership::Kept(id)) => {
+            let mut target = target.clone();
+            target.desired.join_apply_set(id);
+            Cow::Owned(target)
+        }
+        _ => Cow::Borrowed(target),
     }
 }
 

@@ -47,36 +47,6 @@ fn a_manifest_does_not_say_which_set_it_belongs_to() {
 }
 
 #[test]
-fn an_object_of_another_set_is_a_conflict_that_no_force_settles() {
-    let ws = applied();
-    let other = |command: &str, more: &[&str]| {
-        ws.reconcile([&[command, "-f", ".", "--prune", "--applyset=other"], more].concat())
-    };
-    config_map(&ws, "c");
-    for force in ["--force-conflicts=manual", "--force-conflicts=all", "--force-conflicts=none"] {
-        let diff = other("diff", &[force]).exits_with(1);
-        assert_eq!(diff.each("action"), ["ConfigMap a: update", "ConfigMap b: update", "ConfigMap c: create"]);
-        let a = diff.object("ConfigMap", "a");
-        assert_eq!(a["conflicts"][0]["path"], r#"metadata.labels["applyset.kubernetes.io/part-of"]"#, "{a:#}");
-        assert_eq!(a["changes"][0]["class"], "conflict");
-        // The label is ours, whoever else has labels.
-        for owner in [&a["conflicts"][0], &a["changes"][0]["managers"][0]] {
-            assert_eq!(owner["manager"], "kubectl-reconcile", "{a:#}");
-        }
-        assert!(a["reason"].as_str().unwrap().contains("another apply set"), "{a:#}");
-        assert!(diff.stdout.contains("remove it from that set first"), "{diff}");
-    }
-    let before = ws.resource_version("ConfigMap", "a");
-    let apply = other("apply", &["--force-conflicts=all"]).exits_with(4);
-    assert_eq!(apply.each("outcome"), ["ConfigMap a: conflict", "ConfigMap b: conflict", "ConfigMap c: created"]);
-    assert_eq!(ws.resource_version("ConfigMap", "a"), before);
-    // Out of the first set, into the second.
-    remove(&ws, "c");
-    ws.kubectl(["label", "configmap", "--all", &format!("{PART_OF}-")]).exits_with(0);
-    other("apply", &[]).exits_with(0);
-}
-
-#[test]
 fn another_set_in_the_same_namespace_keeps_its_members() {
     let ws = applied();
     remove(&ws, "a");

@@ -4,6 +4,7 @@ mod deletions;
 mod identity;
 mod kept;
 mod kubectl;
+mod membership;
 mod parents;
 mod pruning;
 mod trouble;

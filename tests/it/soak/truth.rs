@@ -196,7 +196,8 @@ impl Truth {
             Truth::Changed(_) => action == "update" && conflicts == 0,
             // Of what is empty, the program may see a difference.
             Truth::Unseen(truth) if force != Force::None && conflicts == 0 => return truth.contradicts(object, force),
-            Truth::Unseen(_) | Truth::OfAnotherSet => action == "update" && conflicts > 0,
+            Truth::Unseen(_) => action == "update" && conflicts > 0,
+            Truth::OfAnotherSet => action == "unknown",
             Truth::Stuck(_) => ["unknown", "replace", "update"].contains(&action),
             Truth::Conflict { is_manual, .. } => {
                 let is_ours = force == Force::All || force == Force::Manual && *is_manual;

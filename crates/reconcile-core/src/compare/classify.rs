@@ -1,15 +1,13 @@
 //! The class of each difference, from its owners before and after an apply, and the changes of ownership without a difference.
 
-use apply_set::PART_OF;
 use serde_json::Value;
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry,
-    ObjectMeta as _, Op, Operation, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied,
-    with_string_data,
+    ObjectMeta as _, Op, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied, with_string_data,
 };
 
 use super::conflicts::{ContestedFields, paths_of};
-use super::diff::{Class, Conflict, FieldChange, Owner};
+use super::diff::{Class, FieldChange, Owner};
 use super::object_pair::ObjectPair;
 use super::policy::Policy;
 use super::prediction::Prediction;
@@ -113,25 +111,6 @@ impl<'a> Classifier<'a> {
     /// The other managers that own a field.
     fn owners(&self, path: &FieldPath) -> Vec<Owner> {
         self.policy.owners(self.claimants.best(path, self.schema).1)
-    }
-
-    /// Turns a change of the label that names the object's apply set into a conflict.
-    pub fn kept_in_its_apply_set(&self, found: &mut [FieldChange]) -> Option<Conflict> {
-        let path = FieldPath::of(&["metadata", "labels", PART_OF]);
-        let change = found.iter_mut().find(|change| change.path == path)?;
-        let is_known = change.class == Class::Conflict;
-        change.class = Class::Conflict;
-        let (theirs, _) = self.claimants.best(&path, self.schema);
-        let ours = claim_strength(&self.ours_before, &path, self.schema);
-        let ours = self.before.ours.as_ref().filter(|_| ours > ClaimStrength::None && ours >= theirs);
-        change.managers = ours.map_or_else(|| self.owners(&path), |entry| vec![self.policy.owner(entry)]);
-        if change.managers.is_empty() {
-            let (manager, subresource) = (self.policy.manager.clone(), String::new());
-            let operation = Operation::Apply;
-            change.managers.push(Owner { manager, operation, subresource, time: None, manual: false });
-        }
-        let owner = change.managers.first().cloned()?;
-        (!is_known).then_some(Conflict { path, owner })
     }
 
     /// The fields that we owned, that the manifest no longer has, and that stay; with the co-owners that keep them.

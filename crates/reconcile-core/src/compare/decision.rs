@@ -10,6 +10,7 @@ use super::comparison_result::ComparisonResult;
 use super::diff::{Evidence, FieldDiff, Reason};
 use super::judge::judge;
 use super::live_object::LiveObject;
+use super::membership::Membership;
 use super::object_pair::ObjectPair;
 use super::object_verdict::ObjectVerdict;
 use super::policy::{Policy, Replace};
@@ -35,6 +36,8 @@ pub struct Decision {
     pub warnings: Vec<String>,
     /// The ignore rules that cover a field of the object, whether or not the field differs.
     pub rules: BTreeSet<RuleRef>,
+    /// The apply set that the object does not leave, if its manifest does not name it.
+    pub membership: Option<Membership>,
 }
 
 /// The type and the policy by which an object is compared.
@@ -59,7 +62,7 @@ pub fn decide(
     let mut builder = VerdictBuilder { target, context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
     let verdict = builder.verdict(&finding);
     let VerdictBuilder { warnings, rules, .. } = builder;
-    Decision { finding, verdict, warnings, rules }
+    Decision { finding, verdict, warnings, rules, membership: None }
 }
 
 /// Builds a verdict, and collects the warnings and rules that belong to it.

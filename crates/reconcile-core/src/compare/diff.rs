@@ -224,8 +224,6 @@ pub struct FieldDiff {
     pub unmanaged: UnmanagedCount,
     /// The differences that rules ignore, by rule.
     pub ignored: Vec<IgnoredFields>,
-    /// The reason why the object is not written, if it is more than the conflicts.
-    pub held: Option<Reason>,
     /// The object before and after an apply, if a report shows it.
     pub versions: Option<Arc<Versions>>,
 }
@@ -242,7 +240,6 @@ impl FieldDiff {
             added_items,
             unmanaged: UnmanagedCount::default(),
             ignored,
-            held: None,
             versions: None,
         }
     }

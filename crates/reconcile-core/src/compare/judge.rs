@@ -1,6 +1,5 @@
 //! Compares two versions of an object: every difference with its class and its owners, and redacted for a Secret.
 
-use apply_set::part_of;
 use serde_json::Value;
 use structured_merge::{
     Change, FieldPath, FieldSet, GroupVersionKind, KindInfo, LAST_APPLIED, Lookup, ManagedFieldsEntry, Op, PathElement,
@@ -10,7 +9,7 @@ use structured_merge::{
 use super::added_items::added_items;
 use super::classify::Classifier;
 use super::conflicts::paths_of;
-use super::diff::{Class, Evidence, FieldChange, FieldDiff, Reason, UnmanagedCount};
+use super::diff::{Class, Evidence, FieldChange, FieldDiff, UnmanagedCount};
 use super::object_pair::ObjectPair;
 use super::policy::{ForceConflicts, Policy};
 use super::prediction::Prediction;
@@ -31,11 +30,7 @@ pub fn judge(
     let classifier = Classifier::new(&subject, before_first_apply.as_ref(), &differences, prediction, policy);
 
     let mut found = differing(&subject, &classifier, differences, policy);
-    let mut conflicts = classifier.contested.conflicts(&found);
-    let other_set = other_apply_set(&subject);
-    if other_set.is_some() {
-        conflicts.extend(classifier.kept_in_its_apply_set(&mut found));
-    }
+    let conflicts = classifier.contested.conflicts(&found);
     // Lists of a kind with unknown types are compared by position: items that others added would seem to override ours.
     if prediction.evidence != Evidence::Proven && subject.schema.declares("kind") {
         found.extend(overridden(subject, prediction, &found));
@@ -66,7 +61,6 @@ pub fn judge(
         added_items: added,
         unmanaged: counted,
         ignored: Vec::new(),
-        held: other_set.map(held_by),
         versions: None,
     };
     (diff, warnings)
@@ -131,20 +125,6 @@ fn redact(subject: &ObjectPair<'_>, prediction: &Prediction, redactor: &Redactor
 fn owner_before_first_apply(subject: &ObjectPair<'_>) -> Option<ManagedFieldsEntry> {
     let kind = KindInfo { gvk: subject.gvk.clone(), root: 0, namespaced: false, status: subject.status_is_apart };
     unrecorded(&subject.live.object, subject.schema, Some(&kind), &subject.gvk.api_version())
-}
-
-/// The apply set of the object, if the manifest would move it to another one. An object belongs to at most one apply set (KEP-3659),
-/// and is never taken out of it, no matter which manager owns the label.
-fn other_apply_set<'a>(subject: &ObjectPair<'a>) -> Option<&'a str> {
-    let wanted = part_of(subject.manifest)?;
-    part_of(&subject.live.object).filter(|id| *id != wanted)
-}
-
-/// The reason why an object of another apply set is not written.
-fn held_by(id: &str) -> Reason {
-    let hint =
-        "remove it from that set first: from its manifests or, if no tool manages the set, by removing the label";
-    Reason { text: format!("it belongs to another apply set, `{id}`"), hint: Some(hint.to_owned()) }
 }
 
 /// The fields of an added value that the manifest does not have.

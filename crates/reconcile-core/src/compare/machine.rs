@@ -24,6 +24,7 @@ use super::comparison_result::ComparisonResult;
 use super::decision::{CompareContext, Decision, decide};
 use super::diff::Evidence;
 use super::live_object::LiveObject;
+use super::membership::Membership;
 use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};
 use super::prediction::{Prediction, predict, unreadable_owners};
@@ -72,6 +73,7 @@ pub struct ComparisonMachine<'a> {
     rounds: usize,
     warnings: Vec<String>,
     unproven: Option<Unproven>,
+    membership: Option<Membership>,
 }
 
 /// The progress of a comparison.
@@ -108,7 +110,7 @@ impl<'a> ComparisonMachine<'a> {
     #[must_use]
     pub fn new(target: &'a Target, live: LiveState, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
         let state = State::Read(live);
-        Self { target, schema, policy, state, rounds: ROUNDS, warnings: Vec::new(), unproven: None }
+        Self { target, schema, policy, state, rounds: ROUNDS, warnings: Vec::new(), unproven: None, membership: None }
     }
 
     /// The target that is compared.
@@ -139,6 +141,12 @@ impl<'a> ComparisonMachine<'a> {
     #[must_use]
     pub fn unproven(&self) -> Option<&Unproven> {
         self.unproven.as_ref()
+    }
+
+    /// The apply set that the object does not leave, if its manifest does not name it.
+    #[must_use]
+    pub fn membership(&self) -> Option<&Membership> {
+        self.membership.as_ref()
     }
 
     /// Begins the comparison, unless it has begun.
@@ -201,7 +209,8 @@ impl<'a> ComparisonMachine<'a> {
                 if version(&object) == version(&answer) =>
             {
                 let live = self.live_object(object);
-                let is_same = live.wanted.object(self.target) == wanted.object(self.target);
+                let is_same = live.wanted.object(self.target) == wanted.object(self.target)
+                    && live.wanted.membership == wanted.membership;
                 if is_same { self.predicted(live, answer) } else { self.compare(live) }
             }
             (State::Reading { .. }, Answer::Live(live)) => self.begin(live),
@@ -238,10 +247,11 @@ impl<'a> ComparisonMachine<'a> {
     #[must_use]
     pub fn decide(mut self, types_will_change: bool, redactor: &Redactor) -> Decision {
         let (target, warnings) = (self.target, std::mem::take(&mut self.warnings));
+        let membership = self.membership.take();
         let context = CompareContext { schema: self.schema, policy: self.policy, types_will_change };
         let mut decision = decide(target, self.into_finding(), context, redactor);
         decision.warnings.extend(warnings);
-        decision
+        Decision { membership, ..decision }
     }
 
     /// Begins with the object that was read: ends the comparison, or asks the first question.
@@ -255,12 +265,17 @@ impl<'a> ComparisonMachine<'a> {
             }
             LiveState::Absent => State::Applying(None),
             LiveState::Unreadable(diagnostic) => State::Done(ComparisonResult::Unknown(diagnostic)),
-            LiveState::Present(object) => self.compare(self.live_object(object)),
+            LiveState::Present(object) => {
+                let live = self.live_object(object);
+                self.compare(live)
+            }
         }
     }
 
-    fn live_object(&self, object: Value) -> LiveObject {
-        LiveObject::new(self.target, object, self.schema, self.policy)
+    fn live_object(&mut self, object: Value) -> LiveObject {
+        let live = LiveObject::new(self.target, object, self.schema, self.policy);
+        self.membership.clone_from(&live.wanted.membership);
+        live
     }
 
     /// Tries to finish the comparison of a live object without a question.
@@ -269,6 +284,9 @@ impl<'a> ComparisonMachine<'a> {
             let diagnostic =
                 Diagnostic::new(Code::Terminating, "it is being deleted").with_hint("run again when it is gone");
             return State::Done(ComparisonResult::Unknown(diagnostic));
+        }
+        if let Some(refusal) = self.membership.as_ref().and_then(Membership::refusal) {
+            return State::Done(ComparisonResult::Unknown(refusal));
         }
         match self.proof(&live) {
             Proof::Proven => {

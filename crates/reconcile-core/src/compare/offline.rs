@@ -11,6 +11,7 @@ use crate::live::{LiveState, Target};
 /// Decides about an object of a snapshot, without a server.
 #[must_use]
 pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, redactor: &Redactor) -> Decision {
+    let mut membership = None;
     let finding = match live {
         _ if let (true, Err(diagnostic)) = (target.desired.is_refused(), &target.resource) => {
             ComparisonResult::Unknown(diagnostic.clone())
@@ -28,8 +29,9 @@ pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, re
             let policy = Policy { evidence: EvidenceMode::ReadOnly, ..context.policy.clone() };
             let mut machine = ComparisonMachine::new(target, live, context.schema, &policy);
             machine.start();
+            membership = machine.membership().cloned();
             machine.into_finding()
         }
     };
-    decide(target, finding, context, redactor)
+    Decision { membership, ..decide(target, finding, context, redactor) }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use structured_merge::{Applier, ManagedFieldsEntry, Operation};
 
 use super::diff::Owner;
+use super::membership::UnnamedSet;
 use crate::rules::{Autoscalers, IgnoreRules};
 
 /// Managers that create objects and never add fields later: commands of kubectl, and the owner that the server invents for objects
@@ -68,6 +69,8 @@ pub struct Policy {
     pub adopt: BTreeSet<String>,
     /// The action if an immutable field differs.
     pub replace: Replace,
+    /// The treatment of live objects in an apply set that neither their manifests nor the run name.
+    pub unnamed_set: UnnamedSet,
     /// The rules for ignored fields.
     pub ignore: Arc<IgnoreRules>,
     /// The autoscalers, whose fields are ignored.
@@ -88,6 +91,7 @@ impl Policy {
             manual_managers: BTreeSet::new(),
             adopt: BTreeSet::new(),
             replace: Replace::default(),
+            unnamed_set: UnnamedSet::default(),
             ignore: Arc::default(),
             autoscalers: Arc::default(),
         }

@@ -1,4 +1,5 @@
-//! The object that an apply sends over an existing one: the manifest, with the live values of the fields that rules ignore.
+//! The object that an apply sends over an existing one: the manifest, with the live values of the fields that rules ignore, and with
+//! the label of an apply set that the object stays in.
 //!
 //! ```text
 //! manifest, live object, rules ─coverage─▶ ignored fields
@@ -10,15 +11,17 @@
 //! compares or writes the object uses its result: the proof, the dry run, the local prediction, the display, and the write, also
 //! after a 409.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use structured_merge::{
-    FieldPath, FieldSet, LAST_APPLIED, ManagedObject, PathElement, TypeRef, changes, field_set, fields_of,
+    FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Ownership, PathElement, TypeRef, changes, field_set, fields_of,
     leave_out_bookkeeping, whole_value, with_fields_of, without_fields,
 };
 
 use super::ignored_fields::IgnoredFields;
+use super::membership::{Membership, UnnamedSet, set_label, unnamed_set};
 use super::policy::Policy;
 use super::prediction::predict;
 use crate::live::Target;
@@ -35,6 +38,8 @@ pub struct Wanted {
     rules: BTreeMap<FieldPath, RuleRef>,
     /// All rules that cover a field of the object.
     pub covering: BTreeSet<RuleRef>,
+    /// The apply set that the live object does not leave, if its manifest does not name it.
+    pub membership: Option<Membership>,
 }
 
 impl Wanted {
@@ -45,19 +50,22 @@ impl Wanted {
         let coverage = coverage(target, Some(live), schema, policy);
         let covering = coverage.iter().map(|(_, covered)| covered.rule).collect();
         let rules = ignored_values(target, &coverage, schema);
-        if rules.is_empty() {
-            return Self { object: None, ignored: FieldSet::new(), rules, covering };
+        let unnamed = unnamed_set(manifest, &live.object);
+        if rules.is_empty() && unnamed.is_none() {
+            let membership = Membership::in_another_set(manifest, &live.object);
+            return Self { object: None, ignored: FieldSet::new(), rules, covering, membership };
         }
+        let rules = without_created(rules, manifest, live, schema);
         let ignored: FieldSet = rules.keys().cloned().collect();
         let bare = without_fields(manifest, &ignored, schema);
-        let (there, left) = (fields_of(&live.object, schema), fields_of(&bare, schema));
-        let rules: BTreeMap<_, _> =
-            rules.into_iter().filter(|(path, _)| !is_created(path, &there, &left, schema)).collect();
-        let ignored: FieldSet = rules.keys().cloned().collect();
-        let bare = without_fields(manifest, &ignored, schema);
-        let kept = fields_to_keep(target, &bare, live, &ignored, schema, policy);
+        let settled = settled(target, &bare, live, schema, policy);
+        let mut kept = fields_to_keep(&settled, &ignored);
+        let membership = match unnamed {
+            Some(id) => keep_label(id, &settled, policy, &mut kept),
+            None => Membership::in_another_set(manifest, &live.object),
+        };
         let object = Some(with_fields_of(&bare, &live.object, &kept, schema));
-        Self { object, ignored, rules, covering }
+        Self { object, ignored, rules, covering, membership }
     }
 
     /// The object to send for a target.
@@ -168,6 +176,22 @@ fn other_name(path: &FieldPath) -> Option<FieldPath> {
     Some(FieldPath::from(std::iter::once(other).chain(rest.iter().cloned()).collect::<Vec<_>>()))
 }
 
+/// The rules without those of fields that an apply creates together with their parents.
+fn without_created(
+    rules: BTreeMap<FieldPath, RuleRef>,
+    manifest: &Value,
+    live: &ManagedObject,
+    schema: TypeRef<'_>,
+) -> BTreeMap<FieldPath, RuleRef> {
+    if rules.is_empty() {
+        return rules;
+    }
+    let ignored: FieldSet = rules.keys().cloned().collect();
+    let bare = without_fields(manifest, &ignored, schema);
+    let (there, left) = (fields_of(&live.object, schema), fields_of(&bare, schema));
+    rules.into_iter().filter(|(path, _)| !is_created(path, &there, &left, schema)).collect()
+}
+
 /// Returns true if an apply creates the parent of a field, and the field with it: a list item or a struct that the live object
 /// lacks, and that holds more than ignored fields. An entry of a map does not depend on the other entries.
 fn is_created(path: &FieldPath, live: &FieldSet, bare: &FieldSet, schema: TypeRef<'_>) -> bool {
@@ -189,25 +213,41 @@ fn is_entry(path: &FieldPath, schema: TypeRef<'_>) -> bool {
     !parent.declares(name)
 }
 
-/// The ignored fields that an apply would remove or reset if it left them out: those that only we own, once the claims of manual
-/// changes and of adopted managers have been transferred to us.
-fn fields_to_keep(
+/// The owners of a live object, once the claims of manual changes and of adopted managers have been transferred to us.
+fn settled<'l>(
     target: &Target,
     bare: &Value,
-    live: &ManagedObject,
-    ignored: &FieldSet,
+    live: &'l ManagedObject,
     schema: TypeRef<'_>,
     policy: &Policy,
-) -> FieldSet {
+) -> Cow<'l, Ownership> {
     let ManagedObject { object, owners: before } = live;
     let claims = field_set(bare, schema, target.kind().as_ref());
     let api_version = target.key.gvk.api_version();
     let settled = before.with_claims_transferred(object, schema, &claims, &api_version, policy);
-    let settled = settled.as_ref().unwrap_or(before);
+    settled.map_or(Cow::Borrowed(before), Cow::Owned)
+}
+
+/// The ignored fields that an apply would remove or reset if it left them out: those that only we own.
+fn fields_to_keep(settled: &Ownership, ignored: &FieldSet) -> FieldSet {
     let others = settled.fields_of_others();
     // The last-applied annotation of client-side apply is removed together with its owner.
     let copy = last_applied_copy();
     settled.our_fields().filter(|path| ignored.contains_at_or_above(path) && !others.contains(path) && *path != copy)
+}
+
+/// Adds the label of an apply set to the fields to keep, unless the object is to leave the set. A label that only others own needs
+/// nothing: they keep it. We also keep our share of one that others own too, because pruning trusts the label for its owner.
+fn keep_label(id: &str, settled: &Ownership, policy: &Policy, kept: &mut FieldSet) -> Option<Membership> {
+    let label = set_label();
+    let is_ours = settled.our_fields().contains(&label);
+    match policy.unnamed_set {
+        UnnamedSet::Leave if is_ours && !settled.fields_of_others().contains(&label) => return None,
+        UnnamedSet::Leave => return Some(Membership::Unremovable(id.to_owned())),
+        UnnamedSet::Stay if is_ours => kept.insert(&label),
+        UnnamedSet::Stay => {}
+    }
+    Some(Membership::Kept(id.to_owned()))
 }
 
 #[cfg(test)]
@@ -326,6 +366,32 @@ mod tests {
         let live = ManagedObject::new(replicas(7, &json!([])), OURS);
         let wanted = Wanted::over(&target, &live, schema, &Policy::of(OURS));
         assert!(wanted.object.is_none() && wanted.covering.is_empty());
+    }
+
+    #[test]
+    fn the_label_of_a_set_that_nobody_names_is_kept_as_its_owner_has_it() {
+        let label = || json!({"f:metadata": {"f:labels": {"f:applyset.kubernetes.io/part-of": {}}}});
+        let (ours, theirs) = (entry(OURS, "Apply", &label()), entry("gitops", "Apply", &label()));
+        let (kept, stuck) = (Some(Membership::Kept("set".to_owned())), Some(Membership::Unremovable("set".to_owned())));
+        for (owners, is_sent, when_leaving) in [
+            (json!([ours]), true, None),
+            (json!([ours, theirs]), true, stuck.clone()),
+            (json!([theirs]), false, stuck.clone()),
+            (json!([]), false, stuck),
+        ] {
+            let mut live = replicas(3, &owners);
+            live["metadata"]["labels"] = json!({"applyset.kubernetes.io/part-of": "set"});
+            let target = target(replicas(3, &json!([])));
+            let schema = builtin().object(&target.key.gvk).unwrap();
+            let live = ManagedObject::new(live, OURS);
+            let wanted = Wanted::over(&target, &live, schema, &Policy::of(OURS));
+            let sent = wanted.object(&target).pointer("/metadata/labels").is_some();
+            assert_eq!((sent, &wanted.membership), (is_sent, &kept), "{owners}");
+            let leaving = Policy { unnamed_set: UnnamedSet::Leave, ..Policy::of(OURS) };
+            let wanted = Wanted::over(&target, &live, schema, &leaving);
+            assert_eq!(wanted.membership, when_leaving, "{owners}");
+            assert!(wanted.object(&target).pointer("/metadata/labels").is_none(), "{owners}");
+        }
     }
 
     #[test]

@@ -161,10 +161,7 @@ impl ObjectReport {
             details: Details::default(),
         };
         match verdict {
-            ObjectVerdict::InSync(mut fields) | ObjectVerdict::Update(mut fields) => {
-                let held = fields.held.take();
-                report.fill(fields, held);
-            }
+            ObjectVerdict::InSync(fields) | ObjectVerdict::Update(fields) => report.fill(fields, None),
             ObjectVerdict::Replace { fields, reason } => report.fill(fields, Some(reason)),
             ObjectVerdict::Create { desired, .. } => report.diff.changes = vec![FieldChange::missing(desired)],
             ObjectVerdict::Delete { live, reason } => {

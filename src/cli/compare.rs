@@ -43,6 +43,9 @@ pub struct CompareArgs {
     /// Take the objects out of the apply set that they belong to; without this flag and `--applyset`, they stay in it
     #[arg(long, help_heading = "Apply", conflicts_with_all = ["prune", "applyset", "applyset_recover"])]
     pub leave_applyset: bool,
+    /// Do not check that `--applyset` names the set that the configuration expects
+    #[arg(long, help_heading = "Apply")]
+    pub no_expect_applyset: bool,
 }
 
 /// Reads the name of a class, and offers all of them to the help and to completion.

@@ -14,16 +14,35 @@ use super::transport::proxy;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::without_credentials;
 
+/// The context and the server of a connection that is not prepared yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Destination<'a> {
+    /// The context of the kubeconfig, if one is used.
+    pub context: Option<&'a str>,
+    /// The URL of the server.
+    pub server: &'a str,
+}
+
 /// Prepares the connection that flags, kubeconfig and environment describe. Nothing is sent yet; a credential plugin runs, once.
 pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Result<Cluster, Diagnostic> {
+    connect_if(options, environment, |_| Ok(())).await
+}
+
+/// The same, if the destination is allowed: otherwise no credential plugin runs.
+pub async fn connect_if(
+    options: &ConnectOptions,
+    environment: &Environment,
+    is_allowed: impl FnOnce(Destination<'_>) -> Result<(), Diagnostic>,
+) -> Result<Cluster, Diagnostic> {
     let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment)?;
     let settings = Settings::resolve(options, environment, &kubeconfig)?;
     let Settings { context, config, proxy_url, client_certificate, credentials, notes } = settings;
+    let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
+    is_allowed(Destination { context: context.as_deref(), server: &server })?;
     let proxy = proxy::choose(proxy_url.as_deref(), &config.cluster_url, environment)?;
     for note in &notes {
         options.log.note(note);
     }
-    let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
     let endpoint = Endpoint::new(server, proxy.as_ref().map(proxy::without_password));
     let namespace = config.default_namespace.clone();
     let connector = Connector::new(config, proxy, options.request_timeout);

@@ -32,7 +32,7 @@ mod tests;
 
 pub use auth::error::ExecError;
 pub use cluster::Cluster;
-pub use connect::{ConfigNames, Context, Contexts, config_names, connect};
+pub use connect::{ConfigNames, Context, Contexts, Destination, config_names, connect, connect_if};
 pub use download::{Bounds, download};
 pub use kubeconfig::loader::KubeconfigError;
 pub use kubeconfig::settings::namespace_flag;

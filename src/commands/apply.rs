@@ -37,6 +37,9 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
     let settings = &Settings::of(configured?, output);
     let policy = Policy { keeps_versions: output.shows_versions(), ..writing_policy(args, settings)? };
     let set = requested(&args.prune, &args.input, args.shard.shard)?;
+    if !args.compare.no_expect_applyset {
+        settings.configuration.expect.allows_apply_set(&args.prune).map_err(Failure::invalid)?;
+    }
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
     invocation.in_contexts(&Apply { args, settings, policy, set }).await
 }

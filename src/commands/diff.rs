@@ -46,7 +46,9 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
     let diff = Diff { args, settings, policy, set };
     match &args.live {
-        Some(file) => Ok(invocation.reported(&diff, without_cluster(args, file, &diff.policy, output).await?)),
+        Some(file) => {
+            Ok(invocation.reported(&diff, without_cluster(args, file, &diff.policy, settings, output).await?))
+        }
         None => invocation.in_contexts(&diff).await,
     }
 }

@@ -1,11 +1,12 @@
 //! `.kubectl-reconcile.yaml`: the settings of a team for all its runs.
 //!
 //! ```text
-//! --config, -f PATH… ─found─▶ file ─read─▶ Configuration { manualManagers, ignore, readiness, defaults }
+//! --config, -f PATH… ─found─▶ file ─read─▶ Configuration { manualManagers, ignore, readiness, defaults, expect }
 //!                                └─ trust: the owner of the file
 //! ```
 
 mod defaults;
+mod expect;
 mod file;
 mod found;
 mod ignore;
@@ -34,6 +35,7 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 
 pub(crate) use defaults::FlagDefault;
+pub(crate) use expect::Expectation;
 use file::{File, Node};
 pub(crate) use found::Origin;
 pub(crate) use suggestion::suggestion;
@@ -48,13 +50,15 @@ const API_VERSION: &str = "kubectl-reconcile/v1";
 const KIND: &str = "Config";
 
 /// All keys of a configuration.
-const SETTINGS: [&str; 6] = ["apiVersion", "kind", "manualManagers", "ignore", "readiness", "defaults"];
+const SETTINGS: [&str; 7] = ["apiVersion", "kind", "expect", "manualManagers", "ignore", "readiness", "defaults"];
 
 /// The settings of a configuration file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Configuration {
     /// The file, if there is one.
     pub source: Option<ConfigurationSource>,
+    /// The places where the manifests belong.
+    pub expect: Expectation,
     /// Field managers whose changes count as manual, in addition to those of kubectl.
     pub manual_managers: BTreeSet<String>,
     /// The fields to ignore.
@@ -154,6 +158,9 @@ fn settings(file: &mut File<'_>, root: &Node<'_>) -> Configuration {
         if let Some(value) = root.key(key).filter(|value| value.value != expected) {
             file.of_value(&value, format!("`{key}` of a configuration is `{expected}`"), beginning());
         }
+    }
+    if let Some(node) = root.key("expect") {
+        configuration.expect = expect::expectation(file, &node);
     }
     if let Some(node) = root.key("manualManagers") {
         let items = file.items(&node, "`manualManagers`", MAX_RULES, "manualManagers: [k9s]");

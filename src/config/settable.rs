@@ -35,7 +35,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 67] = [
+pub(super) const FLAGS: [(&str, Default); 68] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -77,6 +77,7 @@ pub(super) const FLAGS: [(&str, Default); 67] = [
     ("name", Default::Never(COMMAND)),
     ("namespace", Default::Never("it decides where objects are written, and which apply set is pruned")),
     ("no-config", Default::Never(CONFIGURED)),
+    ("no-expect-applyset", Default::Never("a proposed change could apply without the set that is expected")),
     ("no-ignore-annotations", Default::Any(STRICTER)),
     ("no-pager", Default::Any(DETAILS)),
     ("output", Default::Never("a proposed change could write files with it, or leave out the differences")),

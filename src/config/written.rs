@@ -8,6 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::expect::{Expectation, Expected, MAX_ITEMS, MAX_TEXT};
 use super::ignore::{MAX_MANAGER, MAX_REASON};
 use super::readiness::MAX_EXPRESSION;
 use super::schema::{complete_rule, flags, require_kind};
@@ -30,6 +31,9 @@ pub(super) struct WrittenConfiguration {
     api_version: &'static str,
     #[schemars(extend("const" = KIND))]
     kind: &'static str,
+    /// The places where the manifests belong: a run elsewhere is refused. Each key that is given has to match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expect: Option<WrittenExpectation>,
     /// Field managers whose changes count as manual, in addition to those of kubectl.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_RULES), inner(length(min = 1, max = MAX_MANAGER)))]
@@ -46,6 +50,28 @@ pub(super) struct WrittenConfiguration {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "flags")]
     defaults: Option<BTreeMap<String, Value>>,
+}
+
+/// The places where the manifests belong.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WrittenExpectation {
+    /// Contexts of the kubeconfig, with `*` for any characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT)))]
+    contexts: Option<Vec<String>>,
+    /// URLs of API servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT), regex(pattern = "^[hH][tT][tT][pP][sS]?://")))]
+    servers: Option<Vec<String>>,
+    /// Namespaces of the objects that live in one, with `*` for any characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_NAME), regex(pattern = NAME)))]
+    namespaces: Option<Vec<String>>,
+    /// The apply set that `apply` has to name with `--applyset`: `[RESOURCE[.GROUP]/]NAME`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^([^/]+/)?[^/]+$"))]
+    applyset: Option<String>,
 }
 
 /// An ignore rule.
@@ -155,11 +181,29 @@ impl WrittenConfiguration {
         Self {
             api_version: API_VERSION,
             kind: KIND,
+            expect: WrittenExpectation::of(&configuration.expect),
             manual_managers: unless_empty(configuration.manual_managers.iter().cloned()),
             ignore: unless_empty(ignore),
             readiness: unless_empty(configuration.readiness.iter().map(WrittenReadiness::of)),
             defaults: unless_empty(defaults),
         }
+    }
+}
+
+impl WrittenExpectation {
+    /// The expectations; `None` if there are none.
+    fn of(expect: &Expectation) -> Option<Self> {
+        if *expect == Expectation::default() {
+            return None;
+        }
+        let Expectation { contexts, servers, namespaces, applyset } = expect;
+        let globs = |globs: &Expected<Glob>| globs.allowed.iter().map(ToString::to_string).collect();
+        Some(Self {
+            contexts: contexts.as_ref().map(globs),
+            servers: servers.as_ref().map(|servers| servers.allowed.clone()),
+            namespaces: namespaces.as_ref().map(globs),
+            applyset: applyset.as_ref().and_then(|set| set.allowed.first().cloned()),
+        })
     }
 }
 

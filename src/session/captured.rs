@@ -10,19 +10,22 @@ use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
 use crate::engine::membership::Memberships;
 use crate::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot, types::Types};
+use crate::session::configured::Settings;
 use crate::session::diff_flags::gate;
 use crate::session::events::Events;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
-use crate::session::setup::{autoscalers, planned};
+use crate::session::setup::{autoscalers, resolved};
 use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
+use reconcile_core::plan::Plan;
 
 /// Compares the input with the objects of a file.
 pub(crate) async fn without_cluster(
     args: &DiffArgs,
     file: &str,
     policy: &Policy,
+    settings: &Settings,
     output: &Output,
 ) -> Result<Report, Failure> {
     let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
@@ -34,7 +37,8 @@ pub(crate) async fn without_cluster(
     let mut discovery = Discovery::builtin();
     snapshot.definitions().for_each(|definition| discovery.learn_defined(definition));
     snapshot.objects().for_each(|object| discovery.learn(object));
-    let plan = planned(desired, discovery.clone(), &Namespaces { required, default }, None)?;
+    let (namespaces, expect) = (Namespaces { required, default }, &settings.configuration.expect);
+    let plan = Plan::of(resolved(desired, discovery.clone(), &namespaces, None, expect)?)?;
     let mut policy = policy.clone();
     if let Some(source) = autoscalers(&args.compare, &discovery, &plan) {
         let known = Arc::make_mut(&mut policy.autoscalers);

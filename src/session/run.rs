@@ -21,7 +21,7 @@ use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
-use crate::session::setup::{autoscalers, cluster_info, connected, planned, server_version};
+use crate::session::setup::{autoscalers, cluster_info, connected, resolved, server_version};
 use crate::session::signals::listen;
 use reconcile_core::compare::Policy;
 use reconcile_core::plan::Plan;
@@ -83,7 +83,8 @@ impl<'a> Invocation<'a> {
         participant: Option<Participant<'a>>,
     ) -> Result<Run<'a>, Failure> {
         let reads_stdin = self.input.filename.iter().any(|path| path == "-");
-        let cluster = connected(connection, output, !reads_stdin, &interrupt).await?;
+        let cluster =
+            connected(connection, output, !reads_stdin, &interrupt, &self.settings.configuration.expect).await?;
         let (discovery, version) = futures::join!(discover(&cluster), server_version(&cluster));
         let info = cluster_info(&cluster, version.ok().flatten());
         let default = cluster.default_namespace().to_owned();
@@ -98,7 +99,9 @@ impl<'a> Invocation<'a> {
 impl Run<'_> {
     /// Resolves the manifests, makes them members of the apply set, and orders them.
     pub fn plan(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Plan, Failure> {
-        planned(desired, self.server.discovery.clone(), &self.server.namespaces, set)
+        let Server { discovery, namespaces, .. } = &self.server;
+        let targets = resolved(desired, discovery.clone(), namespaces, set, &self.settings.configuration.expect)?;
+        Ok(Plan::of(targets)?)
     }
 
     /// A comparison that has not begun. Autoscalers are found for the whole `plan`, even if it compares only a shard.

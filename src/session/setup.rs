@@ -9,7 +9,8 @@ use reconcile_report::{ClusterInfo, FailClass};
 use crate::cli::{
     ApplyArgs, AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, ReplaceChoice,
 };
-use crate::client::{Cluster, ConnectOptions, Environment, Log, Request, RequestError, connect};
+use crate::client::{Cluster, ConnectOptions, Destination, Environment, Log, Request, RequestError, connect_if};
+use crate::config::Expectation;
 use crate::desired::DesiredSet;
 use crate::engine::interrupt::Interrupt;
 use crate::live::autoscalers::AutoscalerSource;
@@ -27,21 +28,24 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::plan::Plan;
 use reconcile_core::rules::Autoscalers;
 
-/// Connects to a cluster, without a request.
+/// Connects to a cluster, without a request, if it is expected.
 pub(crate) async fn connected(
     args: &ConnectionArgs,
     output: &Output,
     stdin_is_free: bool,
     interrupt: &Interrupt,
+    expect: &Expectation,
 ) -> Result<Cluster, Failure> {
+    expect.allows_flags(args).map_err(Failure::invalid)?;
+    let is_expected = |Destination { context, server }: Destination<'_>| expect.allows_cluster(context, Some(server));
     let options = connect_options(args, output.view.verbosity, stdin_is_free, &output.terminal);
-    let cluster = connect(&options, &Environment::from_process()).await.map_err(not_connected)?;
+    let cluster = connect_if(&options, &Environment::from_process(), is_expected).await.map_err(not_connected)?;
     Ok(cluster.stopped_by(interrupt.flag()))
 }
 
 /// Connects a command that takes a single context and reads no manifests, without a request.
 pub(crate) async fn connected_alone(args: &ConnectionArgs, command: &str, output: &Output) -> Result<Cluster, Failure> {
-    connected(&only_one(args, command)?, output, true, &listen(&output.terminal)).await
+    connected(&only_one(args, command)?, output, true, &listen(&output.terminal), &Expectation::default()).await
 }
 
 /// A cluster as reports name it.
@@ -93,24 +97,27 @@ pub(crate) fn autoscalers(args: &CompareArgs, discovery: &Discovery, plan: &Plan
     (args.autoscalers == AutoscalerChoice::Respect).then(|| AutoscalerSource::new(discovery, plan.targets()))
 }
 
-/// Resolves the manifests, with the kinds that the input itself defines, makes them members of the apply set, and orders them.
-pub(crate) fn planned(
+/// Resolves the manifests, with the kinds that the input itself defines, and makes them members of the apply set. Objects in namespaces
+/// that are not expected are errors.
+pub(crate) fn resolved(
     desired: DesiredSet,
     mut discovery: Discovery,
     namespaces: &Namespaces,
     set: Option<&ApplySet>,
-) -> Result<Plan, Failure> {
+    expect: &Expectation,
+) -> Result<Vec<Target>, Failure> {
     for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd()) {
         discovery.expect(manifest.object());
     }
     let mut targets = resolve(desired.manifests, &discovery, namespaces)?;
+    expect.allows_targets(&targets)?;
     for Target { key, desired, .. } in &mut targets {
         let namespace = key.namespace.as_deref().unwrap_or(&namespaces.default);
         if let Some(set) = set.filter(|set| !set.is_parent(&key.gvk, namespace, &key.name)) {
             desired.join_apply_set(&set.id);
         }
     }
-    Ok(Plan::of(targets)?)
+    Ok(targets)
 }
 
 /// The field manager, and which fields to take from other managers.

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 
 use crate::cli::ConnectionArgs;
 use crate::client::Context;
+use crate::config::Expectation;
 use crate::desired::DesiredSet;
 use crate::engine::interrupt::Interrupt;
 use crate::session::agreement::{Agreement, Participant};
@@ -26,9 +27,17 @@ use crate::session::reading::Reading;
 use crate::session::run::Invocation;
 use crate::session::signals::listen;
 use crate::terminal::Progress;
+use reconcile_core::diagnostic::Diagnostic;
 
 /// The most contexts that are worked on at the same time.
 const AT_ONCE: usize = 8;
+
+/// Refuses the run if one of its contexts is not expected, before anything is sent to any of them.
+fn all_expected(contexts: &[Context], expect: &Expectation) -> Result<(), Vec<Diagnostic>> {
+    let refused = |context: &Context| expect.allows_cluster(Some(&context.name), context.server.as_deref()).err();
+    let refused: Vec<Diagnostic> = contexts.iter().filter_map(refused).collect();
+    if refused.is_empty() { Ok(()) } else { Err(refused) }
+}
 
 /// A command in several contexts.
 struct InSeveral<'a, C> {
@@ -51,6 +60,7 @@ pub(super) async fn in_several<C: ContextCommand>(
     contexts: &[Context],
 ) -> Result<u8, Failure> {
     let Invocation { connection, input, output, settings } = invocation;
+    all_expected(contexts, &settings.configuration.expect)?;
     let reading = Reading::begin(input, &output.terminal).await?;
     let interrupt = listen(&output.terminal);
     let desired = reading.desired().await?;

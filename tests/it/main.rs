@@ -28,6 +28,7 @@ mod embedded_secrets;
 mod embedded_types;
 mod evidence;
 mod examples;
+mod expect;
 mod false_drift;
 mod fault_matrix;
 mod faults;

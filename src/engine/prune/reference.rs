@@ -26,6 +26,23 @@ impl Reference {
         Ok(Self { resource, name: name.to_owned() })
     }
 
+    /// Returns true if both name the same parent, as far as can be seen without the resources of a server: in the singular or in the
+    /// plural, and a Secret with or without its resource.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.name == other.name && self.singular() == other.singular()
+    }
+
+    /// The resource in the singular, and its group.
+    fn singular(&self) -> (String, Option<&str>) {
+        let (resource, group) = match &self.resource {
+            None => ("secret", None),
+            Some((resource, group)) => (resource.as_str(), group.as_deref()),
+        };
+        let resource = resource.to_lowercase();
+        let singular = resource.strip_suffix('s').unwrap_or(&resource).to_owned();
+        (singular, group.filter(|group| !group.is_empty()))
+    }
+
     /// Picks the parent's resource from those of the server; the core group comes first. The error says what is wrong.
     pub fn pick<'r>(&self, served: impl Iterator<Item = &'r Resource>) -> Result<&'r Resource, String> {
         let (name, group) = match &self.resource {
@@ -85,6 +102,18 @@ mod tests {
         assert_eq!(pick("sets.one.example.com/web"), found("one.example.com/v1", "web"));
         assert!(pick("sets/web").unwrap_err().contains("sets.two.example.com"));
         assert!(pick("things.x/web").unwrap_err().contains("things.x"));
+        let is_same = |a, b| Reference::parse(a).unwrap().is_same(&Reference::parse(b).unwrap());
+        for (a, b) in [("web", "secret/web"), ("Secrets/web", "web"), ("sets.example.com/web", "set.example.com/web")] {
+            assert!(is_same(a, b), "{a} {b}");
+        }
+        for (a, b) in [
+            ("web", "db"),
+            ("web", "configmap/web"),
+            ("sets.a.com/web", "sets.b.com/web"),
+            ("sets/web", "sets.a.com/web"),
+        ] {
+            assert!(!is_same(a, b), "{a} {b}");
+        }
         for wrong in ["", "/web", "secrets/", "a/b/c"] {
             assert!(Reference::parse(wrong).is_err(), "{wrong}");
         }

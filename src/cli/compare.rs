@@ -46,6 +46,9 @@ pub struct CompareArgs {
     /// Do not check that `--applyset` names the set that the configuration expects
     #[arg(long, help_heading = "Apply")]
     pub no_expect_applyset: bool,
+    /// Create the namespaces of `--namespace` and of the manifests that do not exist
+    #[arg(long, help_heading = "Apply")]
+    pub create_namespace: bool,
 }
 
 /// Reads the name of a class, and offers all of them to the help and to completion.

@@ -53,7 +53,7 @@ impl ContextCommand for Apply<'_> {
         let (gate, wait) = (FailOn::default(), args.wait.duration());
         let events = Events::new(output, wait.is_some_and(|timeout| !timeout.is_zero()));
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
-        let plan = run.plan(desired, apply_set.as_ref().map(Planned::set))?;
+        let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         // Objects of this shard still come after the objects of other shards that they need.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Existence);

@@ -62,7 +62,7 @@ impl ContextCommand for Diff<'_> {
         let (gate, events) = (gate(args), Events::new(output, false));
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
-        let plan = run.plan(desired, apply_set.as_ref().map(Planned::set))?;
+        let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         // Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);

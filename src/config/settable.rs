@@ -35,7 +35,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 68] = [
+pub(super) const FLAGS: [(&str, Default); 69] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -56,6 +56,7 @@ pub(super) const FLAGS: [(&str, Default); 68] = [
     ("config", Default::Never(CONFIGURED)),
     ("confirm", Default::Any(STRICTER)),
     ("context", Default::Never(CLUSTER)),
+    ("create-namespace", Default::Any("the manifests could name the namespaces as well")),
     ("disable-compression", Default::Any(TIME)),
     ("dry-run", Default::Never(COMMAND)),
     ("evidence", Default::Any("it changes how drift is determined, which each object of a report names")),

@@ -16,6 +16,7 @@ pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod item;
 pub(crate) mod membership;
+pub(crate) mod namespaces;
 pub(crate) mod other_shards;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;

@@ -11,9 +11,10 @@ use crate::desired::DesiredSet;
 use crate::engine::comparison::Comparison;
 use crate::engine::event::EventSink;
 use crate::engine::interrupt::Interrupt;
+use crate::engine::namespaces::missing_namespaces;
 use crate::engine::server::Server;
-use crate::live::discover;
 use crate::live::resolve::Namespaces;
+use crate::live::{Target, discover};
 use crate::session::agreement::Participant;
 use crate::session::configured::Settings;
 use crate::session::confirm::confirmed;
@@ -99,9 +100,36 @@ impl<'a> Invocation<'a> {
 impl Run<'_> {
     /// Resolves the manifests, makes them members of the apply set, and orders them.
     pub fn plan(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Plan, Failure> {
-        let Server { discovery, namespaces, .. } = &self.server;
-        let targets = resolved(desired, discovery.clone(), namespaces, set, &self.settings.configuration.expect)?;
+        Ok(Plan::of(self.resolved(desired, set)?)?)
+    }
+
+    /// The same, with the missing Namespaces if they are to be created. They join no apply set: a later run, which finds them, would prune
+    /// them.
+    pub async fn plan_with(
+        &self,
+        args: &CompareArgs,
+        desired: DesiredSet,
+        set: Option<&ApplySet>,
+    ) -> Result<Plan, Failure> {
+        let mut targets = self.resolved(desired, set)?;
+        if args.create_namespace {
+            let required = self.server.namespaces.required.as_deref();
+            let others = required.into_iter().chain(set.and_then(|set| set.parent.namespace.as_deref()));
+            let missing = missing_namespaces(&self.server, &targets, others).await;
+            let expect = &self.settings.configuration.expect;
+            let refused: Vec<_> =
+                missing.iter().filter_map(|missing| expect.refusal_of_namespace(&missing.key.name)).collect();
+            if !refused.is_empty() {
+                return Err(refused.into());
+            }
+            targets.extend(missing);
+        }
         Ok(Plan::of(targets)?)
+    }
+
+    fn resolved(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Vec<Target>, Failure> {
+        let Server { discovery, namespaces, .. } = &self.server;
+        resolved(desired, discovery.clone(), namespaces, set, &self.settings.configuration.expect)
     }
 
     /// A comparison that has not begun. Autoscalers are found for the whole `plan`, even if it compares only a shard.

@@ -17,6 +17,7 @@ mod confirm;
 mod connection;
 mod contexts;
 mod convergence;
+mod create_namespace;
 mod creation;
 mod crowds;
 mod definitions;

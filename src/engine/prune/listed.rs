@@ -1,6 +1,6 @@
 //! The second state: the members are listed.
 
-use apply_set::{DesiredMembers, GroupKind, Member, PruneRules, Trust};
+use apply_set::{DesiredMembers, GroupKind, Member, PruneRules, Trust, part_of};
 use serde_json::Value;
 use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
 
@@ -40,8 +40,9 @@ impl Listed {
         let rules = PruneRules { trust: trust(policy), keep: KEEP, recover: recovers, unseen };
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {
-            // An object that the API refuses now may be a member since an earlier run.
-            desired.add(&target.key, target.resource.is_ok() || target.desired.is_refused());
+            // An object that the API refuses now may be a member since an earlier run. A Namespace that the run creates is none.
+            let is_known = target.resource.is_ok() || target.desired.is_refused();
+            desired.add(&target.key, is_known && part_of(target.desired.object()).is_some());
         }
         // Unreadable members are kept, and so are their namespaces and definitions.
         for member in &unreadable {

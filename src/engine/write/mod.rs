@@ -31,7 +31,7 @@ use crate::live::answer::Asked;
 use crate::live::{LiveState, Resource, Target, fetch};
 use reconcile_core::compare::{
     ComparisonMachine, ComparisonResult, Decision, ForceConflicts, LiveObject, Membership, ObjectVerdict, Policy,
-    Prediction, ROUNDS, Redactor, Refusal, Replace, refusal,
+    Prediction, ROUNDS, Redactor, Refusal, Replace, missing_namespace, refusal,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 
@@ -307,7 +307,7 @@ impl Writer<'_> {
             return Written::Failed(self.failure(error, live));
         };
         Written::Failed(match refusal(self.target, live, self.schema, status) {
-            Refusal::NoNamespace(name) => Diagnostic::new(Code::NotFound, format!("namespace `{name}` does not exist")),
+            Refusal::NoNamespace(name) => missing_namespace(&name),
             Refusal::Immutable(reason) => Diagnostic::new(Code::Invalid, reason),
             Refusal::Typed(diagnostic) | Refusal::NotTried(diagnostic) | Refusal::Other(diagnostic) => diagnostic,
         })

@@ -16,7 +16,7 @@ use super::object_verdict::ObjectVerdict;
 use super::policy::{Policy, Replace};
 use super::prediction::{Prediction, predict};
 use super::redact::Redactor;
-use super::refusal::Refusal;
+use super::refusal::{Refusal, missing_namespace};
 use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
 use super::versions::Versions;
@@ -112,11 +112,7 @@ impl VerdictBuilder<'_> {
                 ));
                 verdict
             }
-            (Refusal::NoNamespace(name), _) => {
-                let message = format!("namespace `{name}` does not exist");
-                let hint = format!("add a manifest for it, or run `kubectl create namespace {name}`");
-                ObjectVerdict::Unknown(Diagnostic::new(Code::NotFound, message).with_hint(hint))
-            }
+            (Refusal::NoNamespace(name), _) => ObjectVerdict::Unknown(missing_namespace(name)),
             (Refusal::Immutable(reason), None) => {
                 ObjectVerdict::Unknown(Diagnostic::new(Code::Invalid, reason.clone()))
             }

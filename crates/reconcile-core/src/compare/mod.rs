@@ -55,7 +55,7 @@ pub use offline::offline;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
 pub use prediction::{Prediction, predict};
 pub use redact::{REDACTED, Redactor, withheld};
-pub use refusal::{Refusal, refusal};
+pub use refusal::{Refusal, missing_namespace, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use versions::{Versions, masked};

@@ -29,6 +29,13 @@ pub enum Refusal {
     Other(Diagnostic),
 }
 
+/// The error for an object whose namespace does not exist.
+#[must_use]
+pub fn missing_namespace(name: &str) -> Diagnostic {
+    let message = format!("namespace `{name}` does not exist");
+    Diagnostic::new(Code::NotFound, message).with_hint("add a manifest for it, or pass `--create-namespace`")
+}
+
 /// Final clauses of the API server's messages about immutable fields (`k8s.io/kubernetes`
 /// `pkg/apis/*/validation/validation.go` and apimachinery `pkg/api/validation/objectmeta.go`). The server uses the reasons of these
 /// causes (`FieldValueInvalid`, `FieldValueForbidden`) for invalid values too, so that only the text shows the difference.

@@ -52,8 +52,8 @@ fn sides(counts: &Summary) -> Option<String> {
         [(1, side)] => format!(": changed {side}"),
         [(_, side)] => format!(": all changed {side}"),
         [(count, side), rest @ ..] => {
-            let rest: String = rest.iter().map(|(count, side)| format!(", {} {side}", grouped(*count))).collect();
-            format!(": {} changed {side}{rest}", grouped(*count))
+            let first = format!(": {} changed {side}", grouped(*count));
+            rest.iter().fold(first, |all, (count, side)| format!("{all}, {} {side}", grouped(*count)))
         }
         [] => return None,
     })

@@ -157,7 +157,7 @@ pub(super) fn conflicting() -> ObjectReport {
 pub(super) fn homeless() -> impl Iterator<Item = ObjectReport> {
     (0..35).map(|at| {
         let error = Diagnostic::new(Code::NotFound, "namespace `kyverno` does not exist")
-            .with_hint("add a manifest for it, or run `kubectl create namespace kyverno`");
+            .with_hint("add a manifest for it, or pass `--create-namespace`");
         let kind = if at % 5 == 0 { "ServiceAccount" } else { "ConfigMap" };
         object(("v1", kind), &format!("kyverno-{at}"), ("kyverno.yaml", 70 + 22 * at), ObjectVerdict::Unknown(error))
     })

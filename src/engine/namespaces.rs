@@ -1,0 +1,55 @@
+//! `--create-namespace`: the namespaces that a run needs, that no manifest describes, and that do not exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use apply_set::GroupKind;
+use serde_json::json;
+use structured_merge::{GroupVersionKind, ObjectKey};
+
+use super::server::Server;
+use crate::live::fetch::fetch;
+use crate::live::{LiveState, Resolution, Target};
+use reconcile_core::manifest::{DesiredObject, Origin};
+use reconcile_core::object::is_dns_label;
+
+/// The Namespaces to create for these targets, and for other namespaces that the run needs. A Namespace that exists is left out: it may
+/// have labels that a manifest with only a name would remove. One that cannot be read stays, so that the error is reported.
+pub(crate) async fn missing_namespaces<'t>(
+    server: &Server,
+    targets: &'t [Target],
+    others: impl IntoIterator<Item = &'t str>,
+) -> Vec<Target> {
+    let described: BTreeSet<&str> =
+        targets.iter().filter(|target| target.key.gvk.is_namespace()).map(|target| target.key.name.as_str()).collect();
+    let mut needed: BTreeMap<&str, &Origin> = BTreeMap::new();
+    for target in targets.iter().filter(|target| target.resource.is_ok()) {
+        if let Some(namespace) = &target.key.namespace {
+            needed.entry(namespace).or_insert(&target.desired.origin);
+        }
+    }
+    if let Some(first) = targets.first() {
+        for name in others {
+            needed.entry(name).or_insert(&first.desired.origin);
+        }
+    }
+    needed.retain(|name, _| !described.contains(name) && is_dns_label(name));
+    let namespaces: Vec<Target> =
+        needed.into_iter().filter_map(|(name, origin)| target(server, name, origin)).collect();
+    let states = fetch(&server.cluster, &namespaces.iter().collect::<Vec<_>>()).await;
+    let both = namespaces.into_iter().zip(states);
+    both.filter(|(_, state)| !matches!(state, LiveState::Present(_))).map(|(target, _)| target).collect()
+}
+
+/// A Namespace with nothing but its name. Its location is that of the first object that needs it.
+fn target(server: &Server, name: &str, origin: &Origin) -> Option<Target> {
+    let gvk = GroupVersionKind::new("v1", "Namespace");
+    let Resolution::Known(resource) = server.discovery.resolve_kind(&GroupKind::from(&gvk)) else { return None };
+    let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    Some(Target {
+        key: ObjectKey { gvk, namespace: None, name: name.to_owned() },
+        resource: Ok(resource.clone()),
+        versions: ["v1".to_owned()].into(),
+        desired: DesiredObject::exactly(object, origin.clone()),
+        shard_member: None,
+    })
+}

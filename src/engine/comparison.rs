@@ -129,7 +129,9 @@ impl<'a> Comparison<'a> {
     /// Names the apply sets that objects do not leave: in a warning or, for an object that is refused, in the verdict.
     pub async fn name_apply_sets(&mut self, targets: &[&Target], decisions: &mut [Decision]) {
         let memberships = Memberships::read(self.server, targets, decisions).await;
-        decisions.iter_mut().for_each(|decision| memberships.name_in(decision));
+        for decision in &mut *decisions {
+            memberships.name_in(decision);
+        }
         // With a set of its own, the run has only the parent of that set to keep in another one.
         if !self.joins_apply_set {
             let all = decisions.iter().filter_map(|decision| decision.membership.as_ref());

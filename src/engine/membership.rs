@@ -53,7 +53,7 @@ impl Memberships {
         let likely: Vec<&str> = [default_namespace.as_str()].into_iter().chain(others).take(MOST_NAMESPACES).collect();
         let resource = |kind: &str| match server.discovery.resolve_kind(&GroupKind::parse(kind)) {
             Resolution::Known(resource) => Some(resource.clone()),
-            Resolution::Unavailable | Resolution::Unknown => None,
+            Resolution::Unavailable | Resolution::Oversized | Resolution::Unknown => None,
         };
         let usual = ["Secret", "ConfigMap"].into_iter().filter_map(resource).collect();
         let mut parents = find(server, usual, &ids, &likely).await;

@@ -8,8 +8,9 @@ use crate::manifests::definition;
 /// JSON in ASCII, which every reader reads alike.
 fn ascii(value: &Value) -> String {
     let text = value.to_string();
-    let escaped =
-        |c: char| -> String { c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect() };
+    let escaped = |c: char| -> String {
+        c.encode_utf16(&mut [0; 2]).iter().fold(String::new(), |all, unit| format!("{all}\\u{unit:04x}"))
+    };
     text.chars().map(|c| if c.is_ascii() && c != '\u{7f}' { c.to_string() } else { escaped(c) }).collect()
 }
 

@@ -179,6 +179,7 @@ fn violation(schema: &Value, value: &Value) -> Result<(), String> {
                 true
             }
             "not" => violation(with, value).is_err(),
+            "^([^/]+/)?[^/]+$" => text.split('/').count() <= 2 && text.split('/').all(|part| !part.is_empty()),
             other => panic!("`{other}` is not known to the test"),
         };
         if !holds {

@@ -86,7 +86,7 @@ fn every_mistake_is_told_at_its_place_with_a_suggestion() {
     assert_eq!(
         parse(&whole("hand: []")).unwrap_err(),
         ["c.yaml:3:1: unknown key `hand` in the configuration ~ \
-          the keys are: `apiVersion`, `kind`, `manualManagers`, `ignore`, `readiness`, `defaults`"]
+          the keys are: `apiVersion`, `kind`, `expect`, `manualManagers`, `ignore`, `readiness`, `defaults`"]
     );
 }
 

@@ -1,6 +1,6 @@
 //! The classes of changes: one row for each, with the words that reports, formats and the command line have for it.
 
-use reconcile_core::compare::Class;
+use reconcile_core::compare::{Class, FieldChange};
 
 use super::side::Side;
 
@@ -169,6 +169,11 @@ impl ClassInfo {
     pub fn of(class: Class) -> &'static Self {
         let [first, ..] = &CLASSES;
         CLASSES.iter().find(|row| row.class == class).unwrap_or(first)
+    }
+
+    /// The side that changed, of all changes of an object; `None` if none of them is drift.
+    pub(crate) fn side_of(changes: &[FieldChange]) -> Option<Side> {
+        Side::of(changes.iter().filter_map(|change| Self::of(change.class).side))
     }
 }
 

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use structured_merge::{FieldPath, ObjectKey};
 
+use super::classes::ClassInfo;
 use super::diagnostic;
 use super::diagnostic::ObjectError;
 use super::key::{self, KeyFields};
@@ -171,7 +172,7 @@ impl ObjectReport {
             ObjectVerdict::Kept { reason } => report.messages.reason = Some(reason),
             ObjectVerdict::Unknown(diagnostic) => report.messages.error = Some(diagnostic),
         }
-        report.diff.side = Side::of(&report.diff.changes);
+        report.diff.side = ClassInfo::side_of(&report.diff.changes);
         report
     }
 

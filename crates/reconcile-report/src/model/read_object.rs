@@ -8,6 +8,7 @@ use reconcile_core::pass::Outcome;
 use serde::{Deserialize, Deserializer};
 use structured_merge::FieldPath;
 
+use super::classes::ClassInfo;
 use super::key::key;
 use super::object::{Details, ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
 use super::read_diagnostic;
@@ -25,7 +26,7 @@ struct ObjectEntry {
     place: Option<usize>,
     action: Action,
     evidence: Option<Evidence>,
-    /// That of the changes, whatever the report says.
+    /// Computed from the changes instead.
     #[serde(rename = "side")]
     _side: Option<Side>,
     changes: Vec<FieldChange>,
@@ -54,7 +55,15 @@ impl From<ObjectEntry> for ObjectReport {
             key: key(&api_version, &kind, namespace, name),
             source,
             place,
-            diff: ObjectDiff { action, evidence, side: Side::of(&changes), changes, conflicts, beside, ignored },
+            diff: ObjectDiff {
+                action,
+                evidence,
+                side: ClassInfo::side_of(&changes),
+                changes,
+                conflicts,
+                beside,
+                ignored,
+            },
             messages: ObjectMessages { warnings, error, reason, hint },
             run: ObjectRun { outcome, readiness, is_moved },
             details: Details::default(),

@@ -1,11 +1,7 @@
 //! The side of a difference that changed: the manifests, or the cluster.
 
-use reconcile_core::compare::FieldChange;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::classes::ClassInfo;
-use super::object::ObjectReport;
 
 /// The side of a difference that changed, as far as the records of the cluster tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,9 +18,9 @@ pub enum Side {
 }
 
 impl Side {
-    /// The side of several changes: a known one counts before an unknown one. `None` if none of them is drift.
-    pub(crate) fn of(changes: &[FieldChange]) -> Option<Self> {
-        changes.iter().filter_map(|change| ClassInfo::of(change.class).side).fold(None, |known, side| {
+    /// The side of several changes, each of its own side: a known one counts before an unknown one. `None` if there are none.
+    pub(crate) fn of(sides: impl Iterator<Item = Self>) -> Option<Self> {
+        sides.fold(None, |known, side| {
             Some(match (known, side) {
                 (None | Some(Self::Either), side) => side,
                 (Some(known), Self::Either) => known,
@@ -50,9 +46,9 @@ pub struct SideCounts {
 }
 
 impl SideCounts {
-    pub(crate) fn of<'o>(objects: impl Iterator<Item = &'o ObjectReport>) -> Self {
+    pub(crate) fn of(sides: impl Iterator<Item = Side>) -> Self {
         let mut counts = Self::default();
-        for side in objects.filter_map(|object| object.diff.side) {
+        for side in sides {
             let count = match side {
                 Side::Manifest => &mut counts.manifest,
                 Side::Cluster => &mut counts.cluster,
@@ -81,24 +77,17 @@ impl SideCounts {
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::Class;
-    use serde_json::json;
-
+    use super::Side::{Both, Cluster, Either, Manifest};
     use super::*;
 
     #[test]
     fn a_known_side_counts_before_an_unknown_one() {
-        use Class::{Absent, ChangedByOther, Overridden, Pending, Pruned, Reordered};
-        let side = |classes: &[Class]| {
-            let change = |class: &Class| FieldChange { class: *class, ..FieldChange::missing(json!({})) };
-            Side::of(&classes.iter().map(change).collect::<Vec<_>>())
-        };
+        let side = |sides: &[Side]| Side::of(sides.iter().copied());
         assert_eq!(side(&[]), None);
-        assert_eq!(side(&[Overridden]), None);
-        assert_eq!(side(&[Absent]), Some(Side::Either));
-        assert_eq!(side(&[Absent, Pending]), Some(Side::Manifest));
-        assert_eq!(side(&[Reordered, Absent, Overridden]), Some(Side::Cluster));
-        assert_eq!(side(&[Pruned, Pending]), Some(Side::Manifest));
-        assert_eq!(side(&[Pruned, ChangedByOther, Pending, Absent]), Some(Side::Both));
+        assert_eq!(side(&[Either]), Some(Either));
+        assert_eq!(side(&[Either, Manifest]), Some(Manifest));
+        assert_eq!(side(&[Cluster, Either]), Some(Cluster));
+        assert_eq!(side(&[Manifest, Manifest]), Some(Manifest));
+        assert_eq!(side(&[Manifest, Cluster, Manifest, Either]), Some(Both));
     }
 }

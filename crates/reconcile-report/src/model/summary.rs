@@ -123,7 +123,7 @@ impl Summary {
             replace: with(Action::Replace),
             delete: with(Action::Delete),
             unknown: with(Action::Unknown),
-            sides: SideCounts::of(objects.iter()),
+            sides: SideCounts::of(objects.iter().filter_map(|object| object.diff.side)),
             proven: count(&|object| object.diff.evidence == Some(Evidence::Proven)),
             conflict: count(&|object| !object.diff.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),

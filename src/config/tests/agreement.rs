@@ -215,6 +215,9 @@ fn matches(pattern: &str, text: &str) -> bool {
         }
         r"^[^?\[\]{}()|^$+\\\s]*$" => !text.contains(|c: char| "?[]{}()|^$+\\".contains(c) || c.is_whitespace()),
         "^([^/]+/)?[^/]+$" => text.split('/').count() <= 2 && text.split('/').all(|part| !part.is_empty()),
+        "^[hH][tT][tT][pP][sS]?://" => text
+            .split_once("://")
+            .is_some_and(|(scheme, _)| ["http", "https"].contains(&scheme.to_lowercase().as_str())),
         other => panic!("`{other}` is not known to the test"),
     }
 }

@@ -2,22 +2,26 @@
 # Keeps one issue about drift: opened or updated while there is some, closed once there is none.
 set -euo pipefail
 
+permission='issues: write'
+# shellcheck source-path=SCRIPTDIR source=github.sh
+source "$(dirname "${BASH_SOURCE[0]}")/github.sh"
+
 label=drift
-report="$RUNNER_TEMP/kubectl-reconcile/report.md"
-export title="Drift in $MANIFESTS"
-number=$(gh issue list --repo "$GITHUB_REPOSITORY" --state open --label "$label" --json number,title \
-  --jq "map(select(.title == env.title)) | .[0].number // empty")
-case "$EXIT_CODE" in
-  0)
-    if [[ -n "$number" ]]; then
-      gh issue close "$number" --repo "$GITHUB_REPOSITORY" --comment "The cluster is as the manifests say again."
-    fi
-    ;;
-  *)
-    if [[ -n "$number" ]]; then
-      gh issue edit "$number" --repo "$GITHUB_REPOSITORY" --body-file "$report"
-    else
-      gh issue create --repo "$GITHUB_REPOSITORY" --label "$label" --title "$title" --body-file "$report"
-    fi
-    ;;
-esac
+title="Drift in $MANIFESTS"
+issues="repos/$GITHUB_REPOSITORY/issues"
+api GET "$issues?state=open&labels=$label&per_page=100" || exit 0
+number=$(jq -r --arg title "$title" 'map(select(.title == $title and (has("pull_request") | not))) | .[0].number // empty' "$folder/answer.json")
+if [[ "$EXIT_CODE" == 0 ]]; then
+  if [[ -z "$number" ]]; then exit 0; fi
+  echo '{"body": "The cluster matches the manifests again."}' >"$folder/body.json"
+  api POST "$issues/$number/comments" "$folder/body.json" || exit 0
+  echo '{"state": "closed"}' >"$folder/body.json"
+  api PATCH "$issues/$number" "$folder/body.json" || exit 0
+  exit 0
+fi
+jq --raw-input --slurp --arg title "$title" --arg name "$label" '{title: $title, labels: [$name], body: .}' "$folder/report.md" >"$folder/body.json"
+if [[ -n "$number" ]]; then
+  api PATCH "$issues/$number" "$folder/body.json" || exit 0
+else
+  api POST "$issues" "$folder/body.json" || exit 0
+fi

@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
-# Runs kubectl reconcile and writes its report for the next steps. The exit code is an output, so that they run in any case.
+# Runs kubectl reconcile and writes its reports for the next steps. The exit code is an output, so that they run in any case.
 set -euo pipefail
 
-report="$RUNNER_TEMP/kubectl-reconcile"
-mkdir -p "$report"
+folder="$RUNNER_TEMP/kubectl-reconcile"
+mkdir -p "$folder"
+if [[ -n "${KUBECONFIG_CONTENT:-}" ]]; then
+  export KUBECONFIG="$folder/kubeconfig"
+  trap 'rm -f "$KUBECONFIG"' EXIT
+  (umask 077 && printf '%s\n' "$KUBECONFIG_CONTENT" >"$KUBECONFIG")
+fi
+# Credential plugins run in its environment.
+unset KUBECONFIG_CONTENT
 read -r -a flags <<<"$MORE_FLAGS"
 code=0
-kubectl-reconcile "$COMMAND" --filename="$MANIFESTS" "${flags[@]}" \
-  --output=text --output=markdown="$report/report.md" --output=json="$report/report.json" \
-  --output=github="$report/annotations.txt" || code=$?
-if [[ -s "$report/annotations.txt" ]]; then cat "$report/annotations.txt"; fi
-if [[ -s "$report/report.md" ]]; then cat "$report/report.md" >>"$GITHUB_STEP_SUMMARY"; fi
+# An empty list of flags is an error in the bash of macOS.
+kubectl-reconcile "$COMMAND" --filename="$MANIFESTS" ${flags[@]+"${flags[@]}"} \
+  --output=text --output=markdown="$folder/report.md" --output=json="$folder/report.json" \
+  --output=sarif="$folder/report.sarif" --output=github="$folder/annotations.txt" || code=$?
+if [[ -s "$folder/annotations.txt" ]]; then cat "$folder/annotations.txt"; fi
+if [[ -s "$folder/report.md" ]]; then cat "$folder/report.md" >>"$GITHUB_STEP_SUMMARY"; fi
 echo "exit-code=$code" >>"$GITHUB_OUTPUT"

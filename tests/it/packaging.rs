@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::shells::not_tested;
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 const PROGRAM: &str = env!("CARGO_BIN_EXE_kubectl-reconcile");
 const TARGETS: [&str; 4] =
     ["aarch64-apple-darwin", "aarch64-unknown-linux-musl", "x86_64-apple-darwin", "x86_64-unknown-linux-musl"];
@@ -48,13 +48,14 @@ fn sha256(file: &Path) -> String {
 }
 
 /// A release of this program for every platform, in a folder that is served.
-struct Release {
+pub struct Release {
     folder: tempfile::TempDir,
-    url: String,
+    /// The URL of the folder. Those of the folder `v0.1.0` below it are the same files.
+    pub url: String,
 }
 
 impl Release {
-    fn new() -> Release {
+    pub fn new() -> Release {
         let folder = tempfile::tempdir().unwrap();
         let first = archive(folder.path(), TARGETS[0]);
         let mut sums = String::new();
@@ -94,8 +95,14 @@ impl Release {
         (output, home)
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// The line of the archive for Linux on x86-64 in `SHA256SUMS`.
+    pub fn checksum_line(&self) -> String {
+        let sums = fs::read_to_string(self.file("SHA256SUMS")).unwrap();
+        sums.lines().find(|line| line.ends_with("-x86_64-unknown-linux-musl.tar.gz")).unwrap().to_owned()
     }
 }
 
@@ -113,7 +120,8 @@ fn serve(folder: &Path) -> String {
                 request.push(byte[0]);
             }
             let request = text(&request);
-            let name = request.split(' ').nth(1).unwrap_or_default().trim_start_matches('/').to_owned();
+            let name = request.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
+            let name = name.strip_prefix(&format!("v{VERSION}/")).unwrap_or(name).to_owned();
             let (status, body) = match fs::read(folder.join(name)) {
                 Ok(body) => ("200 OK", body),
                 Err(_) => ("404 Not Found", Vec::new()),
@@ -221,6 +229,18 @@ fn the_script_refuses_what_was_not_released() {
         assert!(text(&output.stderr).contains(told), "{told}: {}", text(&output.stderr));
         assert_eq!(installed(home.path()), [""; 0], "{told}");
     }
+
+    // The release is consistent, and is not the one that somebody has reviewed.
+    let release = Release::new();
+    let reviewed = release.file("reviewed");
+    fs::write(&reviewed, release.checksum_line().replace(|c: char| c.is_ascii_hexdigit(), "0")).unwrap();
+    let (output, home) = release.install(&[("KUBECTL_RECONCILE_SHA256SUMS", reviewed.to_str().unwrap())]);
+    assert!(text(&output.stderr).contains("has no checksum"), "{}", text(&output.stderr));
+    let line = release.checksum_line();
+    fs::write(&reviewed, format!("{}{}", "0".repeat(64), &line[64..])).unwrap();
+    let (output, _) = release.install(&[("KUBECTL_RECONCILE_SHA256SUMS", reviewed.to_str().unwrap())]);
+    assert!(text(&output.stderr).contains("is not what was released"), "{}", text(&output.stderr));
+    assert_eq!(installed(home.path()), [""; 0]);
 
     let release = Release::new();
     let (output, _) = release.install(&[("KUBECTL_RECONCILE_RELEASE", "http://example.com/releases")]);

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::example;
 use super::pod::{Ended, Node};
-use crate::control_plane::{ControlPlane, Workspace, is_before, wait_until};
+use crate::control_plane::{ControlPlane, Replaced, Workspace, is_before, wait_until};
+use crate::packaging::{Release, VERSION};
 
 const NAMESPACE: &str = "kubectl-reconcile";
 
@@ -143,7 +144,14 @@ fn jobs_compare_and_apply_in_shards_with_the_permissions_of_their_service_accoun
     let written = fs::read_to_string(node.claim("reports").join("diff.json")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), merged("diff"));
 
-    apply(&ws, "cronjob/cronjob.yaml");
+    let release = Release::new();
+    let sum = release.checksum_line();
+    let cronjob = fs::read_to_string(example("cronjob/cronjob.yaml")).unwrap();
+    let cronjob = cronjob.replaced("https://github.com/OWNER/NAME/releases/download", &release.url);
+    let cronjob = cronjob.replaced(&"0".repeat(64), sum.split(' ').next().unwrap());
+    ws.stdin(&cronjob.replaced("value: 0.1.0", &format!("value: {VERSION}")))
+        .kubectl(["apply", "-f", "-"])
+        .exits_with(0);
     let tonight = |name: &str| {
         ws.kubectl(["create", "job", name, "-n", NAMESPACE, "--from=cronjob/drift"]).exits_with(0);
         node.run(&pods(&ws, name, 1)[0], None)
@@ -153,4 +161,7 @@ fn jobs_compare_and_apply_in_shards_with_the_permissions_of_their_service_accoun
     ws.reconcile(["apply", "--filename=manifests"]).exits_with(0);
     let quiet = tonight("drift-2");
     assert!(quiet.code == 0 && !quiet.stderr.contains("error"), "{quiet:?}");
+    fs::write(release.file(&format!("kubectl-reconcile-v{VERSION}-x86_64-unknown-linux-musl.tar.gz")), "another")
+        .unwrap();
+    assert_ne!(tonight("drift-3").code, 0, "another archive than the one of the checksum");
 }

@@ -1,6 +1,8 @@
 //! The examples, run as they are written.
 
+mod actions;
 mod ci;
+mod github;
 mod jobs;
 mod pod;
 

@@ -1,4 +1,4 @@
-//! Plays the kubelet for one container of a Pod: its command, arguments and environment as they are in the Pod, the volumes as folders,
+//! Plays the kubelet for the containers of a Pod: its command, arguments and environment as they are in the Pod, the volumes as folders,
 //! and the token of its service account where a container finds it.
 
 use std::fs;
@@ -55,13 +55,24 @@ impl<'w> Node<'w> {
         folder
     }
 
-    /// Runs the only container of a Pod, as its service account or as another one of its namespace.
+    /// Runs the containers of a Pod, one after another, as its service account or as another one of its namespace. Returns the end of
+    /// the last one, or of the first one that fails.
     #[track_caller]
     pub fn run(&self, pod: &Value, account: Option<&str>) -> Ended {
+        for container in pod["spec"]["initContainers"].as_array().into_iter().flatten() {
+            let ended = self.run_container(pod, container, account);
+            if ended.code != 0 {
+                return ended;
+            }
+        }
+        self.run_container(pod, &pod["spec"]["containers"][0], account)
+    }
+
+    #[track_caller]
+    fn run_container(&self, pod: &Value, container: &Value, account: Option<&str>) -> Ended {
         let name = text(pod, "/metadata/name");
         let folder = self.folder.join(name);
         fs::create_dir_all(&folder).unwrap();
-        let container = &pod["spec"]["containers"][0];
         let work = text(container, "/workingDir");
         let variables = Self::environment(pod, container, &folder);
         let words: Vec<String> = ["command", "args"]

@@ -1,12 +1,16 @@
-//! Finds other programs before they are run.
+//! Reads the command lines of other programs, and finds the programs before they are run.
 //!
 //! A program is never taken from the working directory, which may be somebody else's repository: entries of `PATH` that are
 //! empty or relative do not count, as in Go's `os/exec` (`ErrDot`), by which kubectl finds its plugins.
+
+mod words;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+pub use words::words;
 
 /// No program of a name may be run.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

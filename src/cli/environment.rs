@@ -20,7 +20,8 @@ Environment variables:
   NO_PROXY                   servers that are reached without a proxy
   NO_COLOR                   no colours, unless --color says otherwise
   CLICOLOR_FORCE             colours even if the output is not a terminal
-  CI                         no live progress line
+  CI                         neither a live progress line nor a pager, unless empty or `false`
+  TERM                       no colours, progress line or pager if it is `dumb` or not set
   KUBECTL_RECONCILE_PAGER, PAGER
                              pager for text on a terminal, `cat` for none (default: less -FRX)
   LESS, LV                   options of these pagers, unless set: FRX and -c

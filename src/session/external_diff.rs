@@ -36,7 +36,7 @@ impl ExternalDiff {
         let invalid = |text: String| Diagnostic::general(format!("`{VARIABLE}`: {text}"));
         let Some(value) = std::env::var_os(VARIABLE) else { return Ok(None) };
         let value = value.into_string().map_err(|_| invalid("it is not valid UTF-8".to_owned()))?;
-        let mut words = words(&value).map_err(|text| invalid(text.to_owned()))?.into_iter();
+        let mut words = program::words(&value).map_err(|text| invalid(text.to_owned()))?.into_iter();
         let Some(name) = words.next() else { return Ok(None) };
         let program = program::find(OsStr::new(&name)).map_err(|error| {
             let name = one_line(&name, 200);
@@ -83,70 +83,4 @@ fn written(folder: &PrivateFolder, files: &[FilePair]) -> IoResult<[PathBuf; 2]>
         }
     }
     Ok([live, desired])
-}
-
-/// Splits a command as a shell does (POSIX, "Quoting"), without anything else that a shell knows.
-fn words(text: &str) -> Result<Vec<String>, &'static str> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' => {
-                let quoted = word.get_or_insert_default();
-                loop {
-                    match chars.next().ok_or("a quote is not closed")? {
-                        '\'' => break,
-                        c => quoted.push(c),
-                    }
-                }
-            }
-            '"' => {
-                let quoted = word.get_or_insert_default();
-                loop {
-                    match chars.next().ok_or("a quote is not closed")? {
-                        '"' => break,
-                        '\\' => match chars.next().ok_or("a quote is not closed")? {
-                            c @ ('"' | '\\' | '$' | '`') => quoted.push(c),
-                            c => quoted.extend(['\\', c]),
-                        },
-                        c => quoted.push(c),
-                    }
-                }
-            }
-            // On Windows, a backslash separates folders.
-            '\\' if !cfg!(windows) => {
-                word.get_or_insert_default().push(chars.next().ok_or("nothing follows the last backslash")?);
-            }
-            c if c.is_ascii_whitespace() => words.extend(word.take()),
-            c => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    Ok(words)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_those_of_a_shell() {
-        for (text, expected) in [
-            ("", &[][..]),
-            ("  diff   -u -N\t", &["diff", "-u", "-N"]),
-            ("dyff between --omit-header", &["dyff", "between", "--omit-header"]),
-            ("'/opt/my tools/diff' --label='a b'", &["/opt/my tools/diff", "--label=a b"]),
-            (r#"diff --color=always -I "^ *#" "a\"b\n""#, &["diff", "--color=always", "-I", "^ *#", "a\"b\\n"]),
-            ("diff '' \"\"", &["diff", "", ""]),
-            ("diff $HOME `x` a;b", &["diff", "$HOME", "`x`", "a;b"]),
-        ] {
-            assert_eq!(words(text).unwrap(), expected, "{text}");
-        }
-        #[cfg(unix)]
-        assert_eq!(words(r"my\ diff \'").unwrap(), ["my diff", "'"]);
-        for broken in ["'a", "\"a", "\"a\\"] {
-            assert!(words(broken).is_err(), "{broken}");
-        }
-    }
 }

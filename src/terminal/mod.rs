@@ -1,5 +1,6 @@
 //! The only access to stdout and stderr: colours, progress, the pager, and untrusted text made visible.
 
+mod audience;
 mod bug;
 mod heartbeat;
 mod pager;
@@ -22,7 +23,7 @@ use reconcile_core::text::{io_reason, visible_line};
 /// The choice of coloured text (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal unless `NO_COLOR` is set, and elsewhere if `CLICOLOR_FORCE` is set
+    /// On a terminal unless `NO_COLOR` is set or `TERM` is `dumb`, and elsewhere if `CLICOLOR_FORCE` is set
     #[default]
     Auto,
     /// Always
@@ -123,12 +124,12 @@ impl Terminal {
             ColorChoice::Auto => {
                 let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
                 let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-                !refused && (is_terminal || set("CLICOLOR_FORCE"))
+                !refused && (is_terminal && !audience::is_dumb() || set("CLICOLOR_FORCE"))
             }
         };
         let stdout_colored = wanted(std::io::stdout().is_terminal());
         let stderr_colored = wanted(std::io::stderr().is_terminal());
-        let is_watched = std::io::stderr().is_terminal() && std::env::var_os("CI").is_none();
+        let is_watched = std::io::stderr().is_terminal() && !audience::is_pipeline() && !audience::is_dumb();
         let live = (is_watched && !quiet).then(Live::new);
         Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, theme, live }), label: None }
     }

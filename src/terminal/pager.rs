@@ -1,8 +1,8 @@
-use std::ffi::OsString;
-use std::io::Write as _;
+use std::ffi::OsStr;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use super::Closed;
+use super::{Closed, audience};
 use crate::program;
 
 /// The default pager: it ends if everything fits on the screen, shows colours, and leaves the text on the screen.
@@ -13,14 +13,17 @@ const DEFAULT: &str = "less -FRX";
 pub struct Pager(Child);
 
 impl Pager {
-    /// Starts the user's pager; `None` if there is none, or none is wanted.
+    /// Starts the user's pager; `None` if there is none, none is wanted, or nobody is there to quit it.
     #[must_use]
     pub fn start() -> Option<Self> {
+        if audience::is_pipeline() || audience::is_dumb() || !std::io::stdin().is_terminal() {
+            return None;
+        }
         let chosen = std::env::var_os("KUBECTL_RECONCILE_PAGER").or_else(|| std::env::var_os("PAGER"));
         let line = chosen.unwrap_or_else(|| DEFAULT.into());
-        let words = words(line.to_str()?);
+        let words = program::words(line.to_str()?).ok()?;
         let (name, arguments) = words.split_first().filter(|(name, _)| *name != "cat")?;
-        let path = program::find(name).ok()?;
+        let path = program::find(OsStr::new(name)).ok()?;
         let mut command = Command::new(path);
         command.args(arguments).stdin(Stdio::piped());
         // As git does, if one of these is chosen without options.
@@ -44,37 +47,5 @@ impl Drop for Pager {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
         let _ = self.0.wait();
-    }
-}
-
-/// Splits a command line into words. Only quotes have a meaning, as no shell is involved.
-fn words(line: &str) -> Vec<OsString> {
-    let mut words = Vec::new();
-    let (mut word, mut quote) = (None::<String>, None);
-    for c in line.chars() {
-        match quote {
-            Some(end) if c == end => quote = None,
-            None if c == '\'' || c == '"' => {
-                word.get_or_insert_default();
-                quote = Some(c);
-            }
-            None if c.is_whitespace() => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words.into_iter().map(OsString::from).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn command_lines_are_split_at_blanks_outside_of_quotes() {
-        assert_eq!(words(" less -FRX  '+/a b' "), ["less", "-FRX", "+/a b"]);
-        assert_eq!(words("\"/my programs/less\" ''"), ["/my programs/less", ""]);
-        assert_eq!(words(" "), [""; 0]);
-        assert_eq!(words("less; rm -rf $HOME"), ["less;", "rm", "-rf", "$HOME"], "no shell reads it");
     }
 }

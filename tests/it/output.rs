@@ -311,6 +311,41 @@ fn on_a_terminal_long_text_goes_through_the_pager_of_the_person() {
     assert!(terminal.contains("updated Deployment"), "{terminal}");
 }
 
+/// A pager waits for somebody to quit it, and needs a terminal that moves its cursor: a pipeline with a terminal would wait for ever.
+#[cfg(unix)]
+#[test]
+fn where_nobody_is_at_the_terminal_there_is_no_pager() {
+    let ws = mixed();
+    for (variables, is_paged) in [
+        (&[("CI", "true")][..], false),
+        (&[("CI", "1")], false),
+        (&[("TERM", "dumb")], false),
+        (&[("TERM", "")], false),
+        (&[("CI", "")], true),
+        (&[("CI", "false")], true),
+    ] {
+        let _ = fs::remove_file(ws.folder().join("paged.txt"));
+        let caller = ws.as_user("admin").printing_on_terminal().env("PAGER", "tee paged.txt");
+        let caller = variables.iter().fold(caller, |caller, (name, value)| caller.env(name, value));
+        let run = caller.reconcile(["diff", "-f", "web.yaml"]).exits_with(1);
+        assert_eq!(ws.folder().join("paged.txt").exists(), is_paged, "{variables:?}: {run}");
+        let is_plain = variables.iter().any(|(name, _)| *name == "TERM");
+        assert_eq!(!run.stderr.contains("\u{1b}["), is_plain, "colours: {variables:?}: {run}");
+    }
+}
+
+/// The pager quits with what is typed on the terminal, so input from elsewhere leaves nobody to quit it.
+#[cfg(unix)]
+#[test]
+fn with_standard_input_from_elsewhere_there_is_no_pager() {
+    let ws = mixed();
+    let manifests = fs::read_to_string(ws.folder().join("web.yaml")).unwrap();
+    let caller = ws.as_user("admin").stdin(&manifests).printing_on_terminal_alone().env("PAGER", "tee paged.txt");
+    let run = caller.reconcile(["diff", "-f", "-"]).exits_with(1);
+    assert!(run.stderr.contains("replicas"), "{run}");
+    assert!(!ws.folder().join("paged.txt").exists(), "{run}");
+}
+
 #[test]
 fn lines_are_as_wide_as_the_variable_says() {
     let ws = mixed();

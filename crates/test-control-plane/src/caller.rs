@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::run::Run;
-use super::running::{Expected, Running};
+use super::running::{Expected, OnTerminal, Running};
 use super::target;
 use super::workspace::Workspace;
 
@@ -22,8 +22,7 @@ pub struct Caller<'a> {
     server: String,
     stdin: String,
     environment: Vec<(String, String)>,
-    on_terminal: bool,
-    prints_on_terminal: bool,
+    terminal: OnTerminal,
 }
 
 impl<'a> Caller<'a> {
@@ -35,8 +34,7 @@ impl<'a> Caller<'a> {
             server,
             stdin: String::new(),
             environment: Vec::new(),
-            on_terminal: false,
-            prints_on_terminal: false,
+            terminal: OnTerminal::default(),
         }
     }
 
@@ -54,14 +52,21 @@ impl<'a> Caller<'a> {
 
     /// Runs the program with standard input and standard error on a terminal.
     pub fn on_terminal(mut self) -> Caller<'a> {
-        self.on_terminal = true;
+        self.terminal.stdin = true;
+        self.terminal.stderr = true;
         self
     }
 
     /// Runs the program with standard output on the terminal as well: all text on it counts as standard error.
     pub fn printing_on_terminal(mut self) -> Caller<'a> {
-        self.prints_on_terminal = true;
+        self.terminal.stdout = true;
         self.on_terminal()
+    }
+
+    /// The same with standard input from elsewhere.
+    pub fn printing_on_terminal_alone(mut self) -> Caller<'a> {
+        self.terminal = OnTerminal { stdin: false, stdout: true, stderr: true };
+        self
     }
 
     pub fn env(mut self, name: &str, value: &str) -> Caller<'a> {
@@ -120,10 +125,12 @@ impl<'a> Caller<'a> {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.workspace.home())
             .env("KUBECONFIG", self.kubeconfig())
+            // The name of the terminal, which a person's shell always has.
+            .envs(self.terminal.stderr.then_some(("TERM", "xterm-256color")))
             .envs(self.environment.iter().cloned());
         let line = format!("{name} {}", arguments.join(" "));
-        if self.on_terminal {
-            return Running::start_on_terminal(line, &mut command, &self.stdin, self.prints_on_terminal, expected);
+        if self.terminal.stderr {
+            return Running::start_on_terminal(line, &mut command, &self.stdin, self.terminal, expected);
         }
         Running::start(line, &mut command, self.stdin.clone(), expected)
     }

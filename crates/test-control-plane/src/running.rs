@@ -44,6 +44,14 @@ pub struct Running {
     expected: Expected,
 }
 
+/// The streams of a program that are on a terminal.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OnTerminal {
+    pub stdin: bool,
+    pub stdout: bool,
+    pub stderr: bool,
+}
+
 impl Running {
     /// Starts a command that is called `name` in messages.
     pub(super) fn start(name: String, command: &mut Command, stdin: String, expected: Expected) -> Running {
@@ -57,22 +65,25 @@ impl Running {
         Running { command: name, child, stdout, stderr, expected }
     }
 
-    /// Starts a command with standard input and standard error on a terminal, and standard output on it or captured.
+    /// Starts a command with standard error on a terminal, and the other streams on it or on pipes.
     pub(super) fn start_on_terminal(
         name: String,
         command: &mut Command,
         stdin: &str,
-        has_stdout: bool,
+        streams: OnTerminal,
         expected: Expected,
     ) -> Running {
         let (mut ours, theirs) = terminal::open().expect("a terminal");
         let end = || Stdio::from(theirs.try_clone().expect("a terminal"));
-        let stdout = if has_stdout { end() } else { Stdio::piped() };
-        let child = command.stdin(end()).stdout(stdout).stderr(end()).spawn();
+        let end_or_pipe = |is_on_terminal| if is_on_terminal { end() } else { Stdio::piped() };
+        let child = command.stdin(end_or_pipe(streams.stdin)).stdout(end_or_pipe(streams.stdout)).stderr(end()).spawn();
         let mut child = child.unwrap_or_else(|error| panic!("failed to run `{name}`: {error}"));
         // The output ends when the last process closes the terminal.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        ours.write_all(stdin.as_bytes()).expect("a terminal that is typed on");
+        match child.stdin.take() {
+            None => ours.write_all(stdin.as_bytes()).expect("a terminal that is typed on"),
+            Some(mut pipe) => pipe.write_all(stdin.as_bytes()).expect("a program that reads its input"),
+        }
         let stdout = child.stdout.take().map(|pipe| thread::spawn(|| read(pipe)));
         Running { command: name, child, stdout, stderr: Some(thread::spawn(|| read(ours))), expected }
     }

@@ -36,7 +36,7 @@ fn azure(line: &str) -> Option<&str> {
     between(line, "##vso[")
 }
 
-/// `##teamcity[name 'value']` anywhere (`JetBrains/TeamCity.ServiceMessages`, `Read/ServiceMessageParser.cs`).
+/// `##teamcity[name 'value']` anywhere (from the documentation of service messages; not compared with a parser's source).
 fn teamcity(line: &str) -> Option<&str> {
     between(line, "##teamcity[")
 }
@@ -46,8 +46,8 @@ fn between<'l>(line: &'l str, prefix: &str) -> Option<&'l str> {
     command.contains(']').then_some(command)
 }
 
-/// `section_start:1700000000:name[options]` or `section_end:…`, a carriage return, and the sequence that erases a line (GitLab,
-/// `lib/gitlab/regex.rb`, `build_trace_section_regex`).
+/// `section_start:1700000000:name[options]` or `section_end:…`, a carriage return, and the sequence that erases a line (from
+/// the documentation of GitLab's job logs; not compared with a parser's source).
 fn sections(output: &str) -> impl Iterator<Item = String> {
     let ends = output.match_indices("\r\u{1b}[0K").map(|(at, _)| &output[..at]);
     ends.filter_map(|before| {

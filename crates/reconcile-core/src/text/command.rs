@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// | --- | --- | --- |
 /// | GitHub Actions | `::name::` at the start of a line, `##[name]` anywhere | actions/runner, `src/Runner.Common/ActionCommand.cs` |
 /// | Azure Pipelines | `##vso[area.event]` anywhere, `##[name]` at the start | azure-pipelines-agent, `Command.cs` |
-/// | `TeamCity` | `##teamcity[name]` anywhere | `TeamCity.ServiceMessages`, `Read/ServiceMessageParser.cs` |
+/// | `TeamCity` | `##teamcity[name]` anywhere | documentation of service messages |
 ///
 /// Blanks before the start do not count, and .NET also skips characters in a comparison that have no weight in the order of the
 /// alphabet. The markers of GitLab need control characters, which are never printed.

@@ -8,8 +8,9 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use kubectl_reconcile::desired::files::Inputs;
-use kubectl_reconcile::desired::yaml::Validation;
-use kubectl_reconcile::desired::{DesiredSet, ReadOptions, Selector, read};
+use reconcile_core::manifest::yaml::Validation;
+use reconcile_core::manifest::{DesiredSet, ReadOptions, read};
+use reconcile_core::object::Selector;
 use test_control_plane::Workspace;
 
 fn number(variable: &str, default: usize) -> usize {

@@ -6,13 +6,14 @@ use std::sync::{Arc, LazyLock};
 
 use apply_set::{ApplySet, GroupKind, ParentState, Tooling, part_of};
 use kube_yaml::{Document, Step, Validation};
-use kubectl_reconcile::desired::Input;
-use kubectl_reconcile::desired::{ReadOptions, Selector, read};
-use kubectl_reconcile::live::Discovery;
 use kubectl_reconcile::live::types::Types;
 use reconcile_core::compare::{CompareContext, Policy, Redactor, offline};
+use reconcile_core::live::Discovery;
 use reconcile_core::live::resolve::{Namespaces, resolve};
 use reconcile_core::live::snapshot::Snapshot;
+use reconcile_core::manifest::Input;
+use reconcile_core::manifest::{ReadOptions, read};
+use reconcile_core::object::Selector;
 use reconcile_core::rules::{FieldPattern, Glob, annotated, jq_path, json_pointer};
 use reconcile_report::formats::{FORMATS, Render};
 use reconcile_report::{Command, FailOn, ObjectReport, Report, View, plain};

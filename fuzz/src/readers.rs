@@ -2,8 +2,8 @@
 
 use bounded_cel::{Condition, EvaluationError};
 use kube_yaml::Validation;
-use kubectl_reconcile::live::Discovery;
 use kubectl_reconcile::readers;
+use reconcile_core::live::Discovery;
 use reconcile_core::live::Resolution;
 use reconcile_report::formats::json;
 use reconcile_report::{MergeInput, Merged, View, merged};

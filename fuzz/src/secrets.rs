@@ -3,13 +3,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kube_yaml::Validation;
-use kubectl_reconcile::desired::{ReadOptions, Selector, read};
-use kubectl_reconcile::live::Discovery;
 use kubectl_reconcile::live::types::Types;
 use reconcile_core::compare::{CompareContext, Policy, Redactor, offline, withheld};
+use reconcile_core::live::Discovery;
 use reconcile_core::live::LiveState;
 use reconcile_core::live::resolve::{Namespaces, resolve};
 use reconcile_core::live::snapshot::written;
+use reconcile_core::manifest::{ReadOptions, read};
+use reconcile_core::object::Selector;
 use reconcile_report::formats::{FORMATS, Render};
 use reconcile_report::{Command, FailOn, ObjectReport, Report, View, plain};
 use serde_json::{Value, json};

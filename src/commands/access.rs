@@ -9,7 +9,6 @@ use crate::client::is_path_segment;
 use crate::engine::prune::reach;
 use crate::engine::server::Server;
 use crate::engine::unmanaged::searched;
-use crate::live::Target;
 use crate::live::autoscalers::AutoscalerSource;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
@@ -20,6 +19,7 @@ use crate::session::run::Invocation;
 use crate::session::unmanaged::namespaces_of;
 use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::Target;
 use reconcile_core::plan::access::{Access, Needs, Purpose};
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.

@@ -4,7 +4,6 @@ use reconcile_report::formats::text::{self, explained, outcomes, readiness, summ
 use reconcile_report::{Command, FailOn, Report};
 
 use crate::cli::ApplyArgs;
-use crate::desired::DesiredSet;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::session::apply_set::requested;
@@ -17,6 +16,7 @@ use crate::session::run::{Invocation, Run};
 use crate::session::setup::writing_policy;
 use crate::terminal::Closed;
 use reconcile_core::compare::Policy;
+use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::DependencyKind;
 
 struct Apply<'a> {

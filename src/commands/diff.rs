@@ -5,7 +5,6 @@ use reconcile_report::{Command, Report};
 
 use crate::cli::DiffArgs;
 use crate::config::suggestion;
-use crate::desired::DesiredSet;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
@@ -22,6 +21,7 @@ use crate::session::setup::policy;
 use crate::session::unmanaged::UnmanagedSearch;
 use crate::terminal::Closed;
 use reconcile_core::compare::Policy;
+use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::DependencyKind;
 
 struct Diff<'a> {

@@ -10,8 +10,6 @@ use crate::cli::SnapshotArgs;
 use crate::engine::server::Server;
 use crate::live::definitions::definitions_beside;
 use crate::live::fetch::fetch;
-use crate::live::snapshot::{heading, unreadable, written};
-use crate::live::{LiveState, Target};
 use crate::session::configured::{Configured, Settings};
 use crate::session::direct_file::Readers;
 use crate::session::failure::Failure;
@@ -20,6 +18,8 @@ use crate::session::report_file::ReportFile;
 use crate::session::run::Invocation;
 use crate::terminal::Terminal;
 use reconcile_core::compare::{Redactor, withheld};
+use reconcile_core::live::snapshot::{heading, unreadable, written};
+use reconcile_core::live::{LiveState, Target};
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {

@@ -6,7 +6,6 @@ use reconcile_report::formats::text::readiness;
 use reconcile_report::{Command, Report};
 
 use crate::cli::StatusArgs;
-use crate::desired::DesiredSet;
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
 use crate::session::configured::{Configured, Settings};
@@ -17,6 +16,7 @@ use crate::session::output::Output;
 use crate::session::report_builder::observed;
 use crate::session::run::{Invocation, Run};
 use crate::terminal::Closed;
+use reconcile_core::manifest::DesiredSet;
 
 struct Status<'a>(&'a StatusArgs);
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::desired::SourceText;
-use crate::desired::kind_of;
-use crate::desired::yaml::{Positions, Step};
 use reconcile_core::diagnostic::{Diagnostic, Location};
+use reconcile_core::manifest::SourceText;
+use reconcile_core::manifest::kind_of;
+use reconcile_core::manifest::yaml::{Positions, Step};
 use reconcile_core::text::{one_line, similar};
 
 /// The file and its diagnostics.

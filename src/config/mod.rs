@@ -29,9 +29,9 @@ use std::sync::Arc;
 use reconcile_report::Failure;
 
 use crate::cli::ConfigArgs;
-use crate::desired::SourceText;
-use crate::desired::yaml::{self, Validation};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::SourceText;
+use reconcile_core::manifest::yaml::{self, Validation};
 use reconcile_core::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 
 pub(crate) use defaults::FlagDefault;

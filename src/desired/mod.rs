@@ -2,6 +2,3 @@
 //! `client` fetches URLs, as it knows TLS and proxies, and hands in their content.
 
 pub mod files;
-
-pub use reconcile_core::manifest::*;
-pub use reconcile_core::object::{Selector, SelectorError};

@@ -15,9 +15,9 @@ use crate::engine::item::{self, Item, Skip, blocked};
 use crate::engine::other_shards::ShardWait;
 use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
-use crate::live::resolve::{Target, resource_of};
 use reconcile_core::compare::{Action, Decision, DefinedKinds, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::resolve::{Target, resource_of};
 use reconcile_core::plan::{Plan, PlanItem, ReadySet};
 
 /// All objects of one run, which are compared and then written.

@@ -17,12 +17,12 @@ use crate::engine::server::Server;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::fetch::{fetch_into, get};
 use crate::live::types::Types;
-use crate::live::{LiveState, Target};
 use reconcile_core::compare::{
     Action, ComparisonMachine, ComparisonResult, Decision, DefinedKinds, Evidence, Policy, Redactor, leave_out_nulls,
     may_hold_refused_nulls,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::{LiveState, Target};
 use reconcile_core::plan::Plan;
 use reconcile_core::rules::ReadinessRules;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::client::Cluster;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::types::Types;
-use crate::live::{LiveState, Target};
 use reconcile_core::compare::{ComparisonMachine, ComparisonResult, Policy};
+use reconcile_core::live::{LiveState, Target};
 
 /// The inputs of comparisons that are read from the server once for all objects.
 pub struct ComparisonInputs {

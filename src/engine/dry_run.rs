@@ -3,8 +3,9 @@
 
 use crate::client::{Cluster, DryRun, WriteRequest};
 use crate::live::answer::Asked;
-use crate::live::{Resource, fetch};
+use crate::live::fetch;
 use reconcile_core::compare::{Answer, ComparisonMachine, Question};
+use reconcile_core::live::Resource;
 
 /// Begins a comparison, unless it has begun already, and sends its questions until it has no more.
 pub async fn drive(cluster: &Cluster, resource: &Resource, machine: &mut ComparisonMachine<'_>) {

@@ -7,7 +7,7 @@ use reconcile_core::pass::TurnResult;
 use structured_merge::ObjectKey;
 
 use crate::engine::wait::ObjectReadiness;
-use crate::live::Target;
+use reconcile_core::live::Target;
 
 /// A stage of a run whose progress is counted in objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

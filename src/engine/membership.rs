@@ -11,9 +11,9 @@ use super::prune::{is_own_tooling, parent_kinds};
 use super::server::Server;
 use crate::client::{IN_FLIGHT, RequestError};
 use crate::live::list::Pages;
-use crate::live::{Resolution, Resource, Target};
 use reconcile_core::compare::{Decision, Membership, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::{Resolution, Resource, Target};
 use reconcile_core::text::one_line;
 
 /// The most sets that are named: anybody who may write live objects decides how many there are.

@@ -8,7 +8,7 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::server::Server;
 use crate::live::fetch::fetch;
-use crate::live::{LiveState, Resolution, Target};
+use reconcile_core::live::{LiveState, Resolution, Target};
 use reconcile_core::manifest::{DesiredObject, Origin};
 use reconcile_core::object::is_dns_label;
 

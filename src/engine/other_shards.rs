@@ -11,7 +11,7 @@ use crate::client::{Cluster, IN_FLIGHT};
 use crate::engine::backoff::Backoff;
 use crate::engine::interrupt::Interrupt;
 use crate::live::fetch::{fetch, find};
-use crate::live::{LiveState, Target};
+use reconcile_core::live::{LiveState, Target};
 
 /// The time for which one pass waits for objects of other shards, unless `--wait` has a timeout.
 const DEFAULT_WAIT: Duration = Duration::from_mins(1);

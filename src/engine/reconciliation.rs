@@ -17,8 +17,8 @@ use crate::engine::other_shards::ShardWait;
 use crate::engine::prune::{Judged, Planned, Unapplied};
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
-use crate::live::Target;
 use reconcile_core::compare::{Evidence, Replace};
+use reconcile_core::live::Target;
 use reconcile_core::plan::Plan;
 
 /// The compared objects of one run, which it writes, prunes and waits for.

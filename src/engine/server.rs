@@ -1,6 +1,6 @@
 use crate::client::Cluster;
-use crate::live::Discovery;
-use crate::live::resolve::Namespaces;
+use reconcile_core::live::Discovery;
+use reconcile_core::live::resolve::Namespaces;
 
 /// A connected API server: the connection, its resources, and the namespace of manifests without one.
 pub(crate) struct Server {

@@ -22,9 +22,5 @@ mod sieve;
 mod tidy;
 pub mod types;
 
-pub use crate::client::{Cause, RequestCounts, RequestError, StatusError};
 pub(crate) use answer::{json, parse};
 pub use discovery::discover;
-pub use reconcile_core::live::{
-    Discovery, LiveState, Resolution, Resource, ShardMember, Target, discreet, readiness, resolve, snapshot,
-};

@@ -9,7 +9,7 @@ use crate::client::namespace_flag;
 use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
 use crate::engine::membership::Memberships;
-use crate::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot, types::Types};
+use crate::live::types::Types;
 use crate::session::configured::Settings;
 use crate::session::diff_flags::gate;
 use crate::session::events::Events;
@@ -18,6 +18,7 @@ use crate::session::output::Output;
 use crate::session::reading::Reading;
 use crate::session::setup::{autoscalers, resolved};
 use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
+use reconcile_core::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot};
 use reconcile_core::plan::Plan;
 
 /// Compares the input with the objects of a file.

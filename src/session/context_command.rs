@@ -1,10 +1,10 @@
 use reconcile_report::{Command, Report};
 
-use crate::desired::DesiredSet;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::run::Run;
 use crate::terminal::Closed;
+use reconcile_core::manifest::DesiredSet;
 
 /// A command that reports on the objects of the manifests, in one context or in several at the same time.
 pub(crate) trait ContextCommand {

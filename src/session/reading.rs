@@ -13,12 +13,13 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use crate::cli::{InputArgs, ValidateLevel};
 use crate::client::{Bounds, Environment, download};
 use crate::desired::files::Inputs;
-use crate::desired::yaml::Validation;
-use crate::desired::{Chunk, DesiredSet, ReadChunk, ReadOptions, Selector, alias_budget, gather};
 use crate::session::failure::Failure;
 use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Input;
+use reconcile_core::manifest::yaml::Validation;
+use reconcile_core::manifest::{Chunk, DesiredSet, ReadChunk, ReadOptions, alias_budget, gather};
+use reconcile_core::object::Selector;
 
 /// The amount of text for which a thread is worth starting, in bytes.
 const TEXT_OF_A_THREAD: usize = 1 << 20;

@@ -7,14 +7,12 @@ use reconcile_report::{ClusterInfo, Report};
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs};
 use crate::client::Environment;
-use crate::desired::DesiredSet;
 use crate::engine::comparison::Comparison;
 use crate::engine::event::EventSink;
 use crate::engine::interrupt::Interrupt;
 use crate::engine::namespaces::missing_namespaces;
 use crate::engine::server::Server;
-use crate::live::resolve::Namespaces;
-use crate::live::{Target, discover};
+use crate::live::discover;
 use crate::session::agreement::Participant;
 use crate::session::configured::Settings;
 use crate::session::confirm::confirmed;
@@ -25,6 +23,9 @@ use crate::session::reading::Reading;
 use crate::session::setup::{autoscalers, cluster_info, connected, resolved, server_version};
 use crate::session::signals::listen;
 use reconcile_core::compare::Policy;
+use reconcile_core::live::Target;
+use reconcile_core::live::resolve::Namespaces;
+use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::Plan;
 
 /// The flags that all commands with manifests have, the output, and the configuration.

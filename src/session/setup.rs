@@ -11,11 +11,9 @@ use crate::cli::{
 };
 use crate::client::{Cluster, ConnectOptions, Destination, Environment, Log, Request, RequestError, connect_if};
 use crate::config::Expectation;
-use crate::desired::DesiredSet;
 use crate::engine::interrupt::Interrupt;
 use crate::live::autoscalers::AutoscalerSource;
-use crate::live::resolve::{Namespaces, resolve};
-use crate::live::{Discovery, Target, json};
+use crate::live::json;
 use crate::session::configured::Settings;
 use crate::session::confirm::can_confirm;
 use crate::session::contexts::only_one;
@@ -25,6 +23,9 @@ use crate::session::signals::listen;
 use crate::terminal::Terminal;
 use reconcile_core::compare::{EvidenceMode, ForceConflicts, Policy, Replace, UnnamedSet};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::resolve::{Namespaces, resolve};
+use reconcile_core::live::{Discovery, Target};
+use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::Plan;
 use reconcile_core::rules::Autoscalers;
 

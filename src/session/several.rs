@@ -16,7 +16,6 @@ use tokio::sync::Semaphore;
 use crate::cli::ConnectionArgs;
 use crate::client::Context;
 use crate::config::Expectation;
-use crate::desired::DesiredSet;
 use crate::engine::interrupt::Interrupt;
 use crate::session::agreement::{Agreement, Participant};
 use crate::session::context_command::ContextCommand;
@@ -28,6 +27,7 @@ use crate::session::run::Invocation;
 use crate::session::signals::listen;
 use crate::terminal::Progress;
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::DesiredSet;
 
 /// The most contexts that are worked on at the same time.
 const AT_ONCE: usize = 8;

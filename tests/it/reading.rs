@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use kubectl_reconcile::desired::files::Inputs;
-use kubectl_reconcile::desired::yaml::Validation;
-use kubectl_reconcile::desired::{Chunk, ReadOptions, Selector, read};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::yaml::Validation;
+use reconcile_core::manifest::{Chunk, ReadOptions, read};
+use reconcile_core::object::Selector;
 
 #[test]
 fn problems_are_told_in_the_same_order_however_the_work_is_shared() {

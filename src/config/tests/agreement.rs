@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{parse, whole};
 use crate::config::{SETTINGS, ignore, readiness, schema};
-use crate::desired::yaml::{self, Validation};
+use reconcile_core::manifest::yaml::{self, Validation};
 
 /// `UPDATE_SCHEMAS=1 cargo test --lib schema` rewrites the file.
 #[test]

@@ -10,7 +10,7 @@ use crate::client::{Cluster, Request, RequestError};
 use crate::live::answer::{Asked, unexpected};
 use crate::live::definitions::{definition_key, definitions};
 use crate::live::list::Pages;
-use crate::live::{Discovery, Resolution, Resource};
+use reconcile_core::live::{Discovery, Resolution, Resource};
 use reconcile_core::object::Projection;
 
 /// Label of a CustomResourceDefinition whose objects may be parents.

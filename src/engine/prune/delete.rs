@@ -11,9 +11,9 @@ use crate::client::{Cluster, IN_FLIGHT};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
-use crate::live::LiveState;
 use reconcile_core::compare::ROUNDS;
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::LiveState;
 use reconcile_core::pass::Outcome;
 
 /// Deletes the members of one step. Returns the reason why later steps are skipped, if there is one: the finalizers of members that are

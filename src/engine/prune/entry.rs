@@ -7,9 +7,9 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
 use super::listed_member::ListedMember;
-use crate::live::LiveState;
 use reconcile_core::compare::{ObjectVerdict, Redactor, Secrecy};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::LiveState;
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::prune_order::PruneStep;
 

@@ -9,8 +9,8 @@ use structured_merge::ObjectKey;
 
 use crate::client::{Cluster, IN_FLIGHT, RequestError};
 use crate::live::list::{Budget, Pages, Spoilt};
-use crate::live::{Discovery, Resource};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::{Discovery, Resource};
 
 /// The most memory, in bytes, of the members in one collection. If there is more, nothing in it is pruned.
 const MEMORY_OF_ONE: usize = 256 << 20;

@@ -1,9 +1,9 @@
 use apply_set::{ApplySet, PART_OF};
 use structured_merge::ObjectMeta as _;
 
-use crate::desired::Manifest;
-use crate::desired::yaml::Step;
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::Manifest;
+use reconcile_core::manifest::yaml::Step;
 
 /// Refuses manifests that have the label of a set, because `--applyset` sets it. The parent is no member of its own set, and may have
 /// any label. Manifests without a namespace belong to `default_namespace`.

@@ -10,8 +10,8 @@ use super::judged::{Judged, Notes};
 use super::listed_member::ListedMember;
 use super::parent::Parent;
 use crate::engine::event::{Event, EventSink};
-use crate::live::Target;
 use reconcile_core::compare::{Policy, Redactor};
+use reconcile_core::live::Target;
 use reconcile_core::object::Shard;
 use reconcile_core::plan::prune_order::{PruneStep, prune_order};
 

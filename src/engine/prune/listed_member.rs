@@ -8,7 +8,7 @@ use structured_merge::ObjectKey;
 
 use super::coverage::Coverage;
 use super::parent::Parent;
-use crate::live::Resource;
+use reconcile_core::live::Resource;
 
 /// A member that the server listed, and the resource that serves it.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ use super::write_parent::{Recorded, record};
 use crate::client::Cluster;
 use crate::engine::server::Server;
 use crate::live::fetch::find;
-use crate::live::{Discovery, LiveState, Resource};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::{Discovery, LiveState, Resource};
 
 /// Finds the resource of the parent.
 pub(super) fn resource_of_parent<'d>(

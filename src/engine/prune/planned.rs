@@ -15,10 +15,10 @@ use super::listed_member::ListedMember;
 use super::parent::Parent;
 use super::reference::Reference;
 use crate::client::Cluster;
-use crate::desired::DesiredSet;
 use crate::engine::server::Server;
-use crate::live::{Discovery, Resolution};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::{Discovery, Resolution};
+use reconcile_core::manifest::DesiredSet;
 use reconcile_core::object::Shard;
 
 /// The apply set that the flags ask for.

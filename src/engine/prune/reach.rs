@@ -8,8 +8,8 @@ use super::error::ApplySetError;
 use super::parent::{Parent, resource_of_parent};
 use super::planned::{Requested, kind_of};
 use crate::engine::server::Server;
-use crate::live::{Discovery, Resolution};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::{Discovery, Resolution};
 use reconcile_core::plan::access::Pruned;
 
 /// Finds the parent's resource, and the kinds and namespaces that the parent lists. If the parent cannot be read, its list is unknown, and

@@ -1,4 +1,4 @@
-use crate::live::Resource;
+use reconcile_core::live::Resource;
 
 /// The parent that `--applyset` names: `[RESOURCE[.GROUP]/]NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 use crate::client::{Cluster, Retry, WriteRequest};
-use crate::live::Resource;
 use crate::live::answer::Asked;
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::Resource;
 
 /// A version that no object has, because etcd starts to count after it. An existing object refuses it with a conflict. If there is no
 /// object, the server ignores it.

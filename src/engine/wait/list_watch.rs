@@ -4,7 +4,7 @@ use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use crate::client::Address;
-use crate::live::Resource;
+use reconcile_core::live::Resource;
 use reconcile_core::object::{Projection, Selector};
 
 /// Up to this number, objects of one collection are watched one by one, because the collection may hold many more.

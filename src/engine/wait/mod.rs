@@ -14,7 +14,7 @@ mod tracker;
 mod watched;
 mod watcher;
 
-pub use crate::live::readiness::{ObjectReadiness, Outlook, ReadinessState};
 pub use observe::{Observation, WaitOptions, observe};
+pub use reconcile_core::live::readiness::{ObjectReadiness, Outlook, ReadinessState};
 pub use stop_policy::WaitEnd;
 pub use watched::Watched;

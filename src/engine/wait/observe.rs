@@ -13,7 +13,7 @@ use super::tracker::ReadinessTracker;
 use super::watched::Watched;
 use super::watcher::{Looks, Watcher};
 use crate::client::Cluster;
-use crate::live::readiness::ObjectReadiness;
+use reconcile_core::live::readiness::ObjectReadiness;
 
 /// Interval for checking the timeout and the interrupt flag.
 const TICK: Duration = Duration::from_millis(100);

@@ -6,7 +6,7 @@ pub use kstatus::Owned;
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
-use crate::live::readiness::{ObjectReadiness, ReadinessState};
+use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::rules::ReadinessRule;
 
 fn group_kind(gvk: &GroupVersionKind) -> GroupKindRef<'_> {

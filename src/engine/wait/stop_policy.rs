@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::live::readiness::{ObjectReadiness, ReadinessState};
+use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 
 /// The time that temporary failures get to recover when nothing else is in progress: the kubelet restarts a crashed container after
 /// 10 seconds.
@@ -86,7 +86,7 @@ impl StopPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::readiness::Outlook;
+    use reconcile_core::live::readiness::Outlook;
 
     const KNOWN: ReadProgress = ReadProgress { is_seen: true, is_explained: true };
 

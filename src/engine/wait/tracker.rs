@@ -13,8 +13,8 @@ use super::rules::{Owned, needs_pods, readiness_by, readiness_with_pods, selecto
 use super::watched::{TTL, Watched};
 use super::watcher::WatchUpdate;
 use crate::live::list::MEMORY;
-use crate::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::object::{Projection, Selector, memory_of};
 
 /// The objects of one scope.

@@ -5,9 +5,9 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use super::rules::{has_pods, readiness, readiness_by};
-use crate::live::readiness::ObjectReadiness;
-use crate::live::{Resource, Target};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::readiness::ObjectReadiness;
+use reconcile_core::live::{Resource, Target};
 use reconcile_core::rules::{ReadinessRule, ReadinessRules};
 
 /// The field of a Job with the time after which it is deleted once it has finished.

@@ -17,11 +17,12 @@ use super::{Writer, Written, is_conflict, is_open};
 use crate::client::{RequestError, Retry};
 use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
-use crate::live::{LiveState, fetch};
+use crate::live::fetch;
 use reconcile_core::compare::{
     Class, CompareContext, ComparisonResult, FieldChange, LiveObject, ObjectVerdict, Policy, ROUNDS, decide,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::LiveState;
 
 /// The number of fields of others that a warning names.
 const NAMED: usize = 5;

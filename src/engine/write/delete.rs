@@ -12,8 +12,8 @@ use crate::client::{Cluster, Retry, WriteRequest};
 use crate::engine::backoff::Backoff;
 use crate::live::answer::unexpected;
 use crate::live::fetch::find;
-use crate::live::{LiveState, Resource};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::{LiveState, Resource};
 
 /// The time that the finalizers and the grace period of a deleted object may take, unless `--timeout` is given.
 pub const DEFAULT_DELETE_TIMEOUT: Duration = Duration::from_mins(1);

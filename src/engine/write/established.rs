@@ -4,8 +4,9 @@ use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use crate::client::{Cluster, RequestError};
-use crate::live::{Discovery, LiveState, Resolution, Target, discover, fetch};
+use crate::live::{discover, fetch};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::{Discovery, LiveState, Resolution, Target};
 
 /// The pause between two reads of a CustomResourceDefinition; the server takes about as long to publish one.
 const INTERVAL: Duration = Duration::from_millis(100);

@@ -28,12 +28,13 @@ pub use replacements::{GRACE, Replacements};
 use crate::client::{Address, Cluster, RequestError, Retry, WriteRequest};
 use crate::engine::dry_run::drive;
 use crate::live::answer::Asked;
-use crate::live::{LiveState, Resource, Target, fetch};
+use crate::live::fetch;
 use reconcile_core::compare::{
     ComparisonMachine, ComparisonResult, Decision, ForceConflicts, LiveObject, Membership, ObjectVerdict, Policy,
     Prediction, ROUNDS, Redactor, Refusal, Replace, missing_namespace, refusal,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::{LiveState, Resource, Target};
 
 /// The outcome of a write.
 #[derive(Clone, Debug)]

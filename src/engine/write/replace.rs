@@ -14,11 +14,11 @@ use super::create::Creation;
 use super::delete::{Deadline, Deleted, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{RequestError, Retry, WriteRequest};
-use crate::live::LiveState;
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
 use reconcile_core::compare::{ComparisonResult, Decision, ObjectVerdict, ROUNDS, probe_object, replace_guard};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::LiveState;
 
 impl Writer<'_> {
     /// Replaces the object. Nothing is deleted before the server has accepted the new object in a dry run.

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command as Process;
 
-use kubectl_reconcile::desired::Source;
 use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::manifest::Source;
 use reconcile_report::formats::html;
 use reconcile_report::{Command, ContextReport, FailOn, ObjectReport, Report, Reports, Verdict, View};
 use serde_json::{Value, json};

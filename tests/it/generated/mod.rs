@@ -14,14 +14,16 @@ use http::Method;
 use kubectl_reconcile::client::{
     Address, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, WriteRequest, connect,
 };
-use kubectl_reconcile::desired::Input;
-use kubectl_reconcile::desired::yaml::Validation;
-use kubectl_reconcile::desired::{DesiredObject, ReadOptions, Selector, read};
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Replacements, Writes};
+use kubectl_reconcile::live::discover;
 use kubectl_reconcile::live::types::Types;
-use kubectl_reconcile::live::{Discovery, Resource, discover};
 use reconcile_core::compare::{Policy, Redactor};
 use reconcile_core::live::resolve::{Namespaces, Target, resolve};
+use reconcile_core::live::{Discovery, Resource};
+use reconcile_core::manifest::Input;
+use reconcile_core::manifest::yaml::Validation;
+use reconcile_core::manifest::{DesiredObject, Manifest, ReadOptions, read};
+use reconcile_core::object::Selector;
 use serde_json::{Value, json};
 use structured_merge::TypeRef;
 use tokio::runtime::Runtime;
@@ -271,7 +273,7 @@ fn values(text: &str) -> Vec<Value> {
     manifests.into_iter().map(|manifest| manifest.object().clone()).collect()
 }
 
-fn manifests(text: &str) -> Option<Vec<kubectl_reconcile::desired::Manifest>> {
+fn manifests(text: &str) -> Option<Vec<Manifest>> {
     let input = Input { name: "generated".into(), text: text.as_bytes().to_vec().into() };
     let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
     read(&[input], &options).ok().map(|read| read.manifests)

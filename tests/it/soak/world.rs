@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use apply_set::{ApplySet, PART_OF};
 use futures::StreamExt as _;
-use kubectl_reconcile::live::Target;
+use reconcile_core::live::Target;
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey, builtin_kind, take_out_refused_nulls};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use apply_set::PART_OF;
 use http::Method;
-use kubectl_reconcile::live::Target;
+use reconcile_core::live::Target;
 use serde_json::{Value, json};
 
 use super::world::{Item, World, is_terminating};

@@ -1,12 +1,12 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
-use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::engine::dry_run::drive;
 use kubectl_reconcile::engine::write::{Replacements, Written};
-use kubectl_reconcile::live::{LiveState, Target};
 use reconcile_core::compare::{
     Action, CompareContext, ComparisonMachine, ComparisonResult, ForceConflicts, Policy, Redactor, decide, predict,
 };
+use reconcile_core::live::{LiveState, Target};
+use reconcile_core::manifest::DesiredObject;
 use serde_json::Value;
 use structured_merge::{FieldPath, PathElement, Scalar, changes, is_nothing, with_live_spelling};
 

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kubectl_reconcile::desired::DesiredObject;
 use kubectl_reconcile::engine::write::{Replacements, Written};
 use reconcile_core::compare::{CompareContext, ComparisonResult, ForceConflicts, Policy, Redactor, decide};
 use reconcile_core::diagnostic::Location;
+use reconcile_core::manifest::DesiredObject;
 use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
 use serde_json::Value;
 use structured_merge::{FieldPath, changes, fields_of};

@@ -1,7 +1,7 @@
 //! Random changes of a live object, by others and in all the ways in which the API lets them write.
 
 use http::Method;
-use kubectl_reconcile::live::Target;
+use reconcile_core::live::Target;
 use serde_json::{Value, json};
 
 use super::OURS;

@@ -1,6 +1,6 @@
 //! Random changes of a manifest: fields come, change and go, and values are written in other ways.
 
-use kubectl_reconcile::live::Target;
+use reconcile_core::live::Target;
 use serde_json::{Value, json};
 use structured_merge::{ScalarKind, TypeRef};
 

@@ -12,8 +12,8 @@ use std::fmt;
 
 use futures::StreamExt as _;
 use kubectl_reconcile::client::StatusError;
-use kubectl_reconcile::live::Target;
 use reconcile_core::compare::Policy;
+use reconcile_core::live::Target;
 use serde_json::Value;
 use structured_merge::{LAST_APPLIED, ManagedObject, Proof, Unproven, managed_fields, prove};
 

@@ -4,7 +4,7 @@ use http::Uri;
 
 use super::file::{File, Node};
 use crate::cli::{ConnectionArgs, PruneArgs};
-use crate::engine::prune::Reference;
+use crate::engine::prune::ParentReference;
 use reconcile_core::diagnostic::{Diagnostic, Location};
 use reconcile_core::live::Target;
 use reconcile_core::manifest::yaml::Step;
@@ -116,7 +116,7 @@ impl Expectation {
     pub fn allows_apply_set(&self, args: &PruneArgs) -> Result<(), Diagnostic> {
         let Some(expected) = &self.applyset else { return Ok(()) };
         let Some(wanted) = expected.allowed.first() else { return Ok(()) };
-        let reference = |text: &str| Reference::parse(text).ok();
+        let reference = |text: &str| ParentReference::parse(text).ok();
         let message = match &args.applyset {
             None => format!("these manifests belong to apply set `{wanted}`, and `--applyset` is missing"),
             Some(given) if reference(given).zip(reference(wanted)).is_some_and(|(a, b)| a.is_same(&b)) => return Ok(()),
@@ -180,7 +180,7 @@ fn list(
 fn applyset(file: &mut File<'_>, node: &Node<'_>) -> Option<Expected<String>> {
     let node = node.key("applyset")?;
     let text = file.text(&node, "`applyset`", "applyset: secret/pay")?;
-    if let Err(message) = Reference::parse(text) {
+    if let Err(message) = ParentReference::parse(text) {
         file.of_value(&node, one_line(&message, 200), "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`");
         return None;
     }

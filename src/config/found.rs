@@ -15,7 +15,7 @@ use reconcile_core::text::io_reason;
 
 /// The way in which a configuration was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum ConfigOrigin {
     /// By `--config`.
     Named,
     /// In the folder of the manifests.
@@ -28,15 +28,15 @@ pub(crate) enum Origin {
 
 /// A configuration that was found, and those that were passed over.
 #[derive(Debug, Default)]
-pub(super) struct Search {
-    pub found: Option<(PathBuf, Origin)>,
+pub(super) struct ConfigSearch {
+    pub found: Option<(PathBuf, ConfigOrigin)>,
     pub warnings: Vec<String>,
 }
 
 /// Looks for the configuration of these inputs. Two configurations are an error, as neither applies to all inputs.
-pub(super) fn search(inputs: &[&OsStr]) -> Result<Search, Failure> {
-    let mut search = Search::default();
-    let mut found: Vec<(PathBuf, Origin)> = Vec::new();
+pub(super) fn search(inputs: &[&OsStr]) -> Result<ConfigSearch, Failure> {
+    let mut search = ConfigSearch::default();
+    let mut found: Vec<(PathBuf, ConfigOrigin)> = Vec::new();
     let mut seen = BTreeSet::new();
     for input in inputs {
         let Some(folder) = folder(input) else { continue };
@@ -49,7 +49,7 @@ pub(super) fn search(inputs: &[&OsStr]) -> Result<Search, Failure> {
     match found.as_slice() {
         [] => {
             let found = search.nearest(Path::new(""), &Owners::of(None));
-            search.found = found.map(|(path, _)| (path, Origin::WorkingDirectory));
+            search.found = found.map(|(path, _)| (path, ConfigOrigin::WorkingDirectory));
         }
         [one] => search.found = Some(one.clone()),
         [(first, _), (second, _), ..] => {
@@ -61,19 +61,19 @@ pub(super) fn search(inputs: &[&OsStr]) -> Result<Search, Failure> {
     Ok(search)
 }
 
-impl Search {
+impl ConfigSearch {
     /// The file in a folder, or else the nearest one above it, up to the root of its repository and never beyond.
-    fn nearest(&mut self, folder: &Path, owners: &Owners) -> Option<(PathBuf, Origin)> {
+    fn nearest(&mut self, folder: &Path, owners: &Owners) -> Option<(PathBuf, ConfigOrigin)> {
         let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder }.canonicalize().ok()?;
         let tree = WorkTree::of(&real).ok()?;
         let next = folder.join(CONFIGURATION);
         if self.counts(&next, &tree, owners) {
-            return Some((next, Origin::NextToManifests));
+            return Some((next, ConfigOrigin::NextToManifests));
         }
         let WorkTree::Repository(root) = &tree else { return None };
         let above = real.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
         let mut above = above.map(|folder| folder.join(CONFIGURATION));
-        above.find(|path| self.counts(path, &tree, owners)).map(|path| (relative(&path), Origin::AboveManifests))
+        above.find(|path| self.counts(path, &tree, owners)).map(|path| (relative(&path), ConfigOrigin::AboveManifests))
     }
 
     fn counts(&mut self, path: &Path, tree: &WorkTree, owners: &Owners) -> bool {

@@ -37,7 +37,7 @@ use reconcile_core::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 pub(crate) use defaults::FlagDefault;
 pub(crate) use expect::Expectation;
 use file::{File, Node};
-pub(crate) use found::Origin;
+pub(crate) use found::ConfigOrigin;
 pub(crate) use suggestion::suggestion;
 pub(crate) use view::View;
 pub(crate) use written::schema;
@@ -77,7 +77,7 @@ pub(crate) struct ConfigurationSource {
     /// The file, as messages name it.
     pub file: Arc<str>,
     /// The way in which it was found.
-    pub origin: Origin,
+    pub origin: ConfigOrigin,
     /// True if an input is not a file: nobody expects a configuration of the working directory to apply to a URL.
     pub is_for_streams: bool,
 }
@@ -89,7 +89,7 @@ impl Configuration {
             return Ok(Self::default());
         }
         let (found, warnings) = if let Some(path) = &args.config {
-            (Some((path.clone(), Origin::Named)), Vec::new())
+            (Some((path.clone(), ConfigOrigin::Named)), Vec::new())
         } else {
             let search = found::search(inputs)?;
             (search.found, search.warnings)

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::written::{WrittenConfiguration, WrittenRule};
-use super::{Configuration, Origin};
+use super::{ConfigOrigin, Configuration};
 use reconcile_core::rules::IgnoreRule;
 use reconcile_core::text::{visible, yaml_in_order};
 use reconcile_report::formats::json::document;
@@ -68,11 +68,11 @@ impl View<'_> {
     }
 }
 
-fn how(origin: Origin) -> &'static str {
+fn how(origin: ConfigOrigin) -> &'static str {
     match origin {
-        Origin::Named => "named by `--config`",
-        Origin::NextToManifests => "found next to the manifests",
-        Origin::AboveManifests => "found above the manifests in their repository",
-        Origin::WorkingDirectory => "found from the working directory",
+        ConfigOrigin::Named => "named by `--config`",
+        ConfigOrigin::NextToManifests => "found next to the manifests",
+        ConfigOrigin::AboveManifests => "found above the manifests in their repository",
+        ConfigOrigin::WorkingDirectory => "found from the working directory",
     }
 }

@@ -14,7 +14,7 @@ use crate::live::list::{Budget, Pages};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
 use reconcile_core::object::name_rules::path_segment_refused;
-use reconcile_core::plan::{EXPLAINING_FIELDS, Explanations, Owner, UnexplainedObject, is_transient, unexplained};
+use reconcile_core::plan::{EXPLAINING_FIELDS, Explanations, NamedOwner, UnexplainedObject, is_transient, unexplained};
 use reconcile_core::text::listed;
 
 /// The largest number of kinds that a warning names.
@@ -110,11 +110,11 @@ async fn explained_by_owners(
     mut found: Vec<(GroupVersionKind, Value)>,
     mut explanations: Explanations<'_>,
 ) -> (Vec<UnexplainedObject>, Option<String>) {
-    let mut asked: BTreeSet<Owner> = BTreeSet::new();
+    let mut asked: BTreeSet<NamedOwner> = BTreeSet::new();
     let mut result = unexplained(&found, &explanations);
     for _ in 0..ROUNDS {
         let left = MOST_OWNERS.saturating_sub(asked.len());
-        let next: Vec<Owner> = result.missing.difference(&asked).take(left).cloned().collect();
+        let next: Vec<NamedOwner> = result.missing.difference(&asked).take(left).cloned().collect();
         if next.is_empty() {
             break;
         }
@@ -146,7 +146,7 @@ enum OwnerState {
     Unreadable,
 }
 
-async fn read_owner(Server { cluster, discovery, .. }: &Server, owner: &Owner) -> OwnerState {
+async fn read_owner(Server { cluster, discovery, .. }: &Server, owner: &NamedOwner) -> OwnerState {
     let is_name = !owner.name.is_empty() && path_segment_refused(&owner.name).is_none();
     let resource = match discovery.resolve_kind(&owner.kind) {
         // Kinds that cannot be read have no objects: they are questions to the server.

@@ -77,7 +77,7 @@ impl AutoscalerSource {
         let workloads: HashMap<_, _> = workloads.collect();
         let workloads = &workloads;
         let searches = places.iter().map(|(resource, namespaces)| async move {
-            Search { cluster, resource, namespaces, workloads }.run().await
+            AutoscalerSearch { cluster, resource, namespaces, workloads }.run().await
         });
         let (mut all, mut unlisted) = (self.in_input.clone(), Vec::new());
         for (found, kind) in futures::future::join_all(searches).await {
@@ -128,7 +128,7 @@ fn is_scaled(autoscaler: &Resource, manifest: &Value) -> bool {
 }
 
 /// The search for the autoscalers of one kind that some workloads in some namespaces have.
-struct Search<'s> {
+struct AutoscalerSearch<'s> {
     cluster: &'s Cluster,
     resource: &'s Resource,
     namespaces: &'s BTreeSet<String>,
@@ -136,7 +136,7 @@ struct Search<'s> {
     workloads: &'s HashMap<Workload<'s>, usize>,
 }
 
-impl Search<'_> {
+impl AutoscalerSearch<'_> {
     /// Lists all namespaces at once if there are many, or else each by itself. Also returns the kind if some cannot be listed.
     async fn run(&self) -> (Vec<Autoscaler>, Option<Unlisted>) {
         if self.namespaces.len() >= MANY

@@ -30,7 +30,7 @@ pub(super) struct Cache {
 
 /// The content of a file.
 #[derive(Serialize, Deserialize)]
-struct Entry<T> {
+struct CacheEntry<T> {
     /// The server's hash of the document.
     hash: String,
     table: T,
@@ -42,7 +42,7 @@ impl Cache {
     }
 
     /// The cached types of this document; `None` if its hash has changed.
-    pub fn read(&self, document: &Document<'_>, hash: &str) -> Option<TypeTable> {
+    pub fn read(&self, document: &CachedDocument<'_>, hash: &str) -> Option<TypeTable> {
         let folder = self.folder(false).ok()?;
         let path = folder.join(document.file_name());
         if !fs::symlink_metadata(&path).ok()?.is_file() {
@@ -53,14 +53,14 @@ impl Cache {
         if text.len() as u64 > MAX_FILE {
             return None;
         }
-        let entry: Entry<TypeTable> = serde_json::from_slice(&text).ok()?;
+        let entry: CacheEntry<TypeTable> = serde_json::from_slice(&text).ok()?;
         (entry.hash == hash && document.is_all_of(&entry.table)).then_some(entry.table)
     }
 
     /// Writes types atomically: other runs may read and write the same file.
-    pub fn write(&self, document: &Document<'_>, hash: &str, table: &TypeTable) -> io::Result<()> {
+    pub fn write(&self, document: &CachedDocument<'_>, hash: &str, table: &TypeTable) -> io::Result<()> {
         let folder = self.folder(true)?;
-        let text = serde_json::to_vec(&Entry { hash: hash.to_owned(), table })?;
+        let text = serde_json::to_vec(&CacheEntry { hash: hash.to_owned(), table })?;
         self.tidied.call_once(|| tidy(&folder));
         let draft = folder.join(format!("{}.draft", random_name()?));
         let written = create(&draft).and_then(|mut file| file.write_all(&text));
@@ -93,7 +93,7 @@ impl Cache {
 
 /// One document of a server.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Document<'d> {
+pub(super) struct CachedDocument<'d> {
     /// The server's URL.
     pub server: &'d str,
     /// The API group that the document describes.
@@ -102,7 +102,7 @@ pub(super) struct Document<'d> {
     pub version: &'d str,
 }
 
-impl Document<'_> {
+impl CachedDocument<'_> {
     /// A hash of all three, as their texts may have characters that file names cannot have.
     fn file_name(&self) -> String {
         let Self { server, group, version } = self;
@@ -206,7 +206,7 @@ mod tests {
     use structured_merge::GroupVersionKind;
     use structured_merge::{Origin, compile};
 
-    const WIDGETS: Document<'_> = Document { server: "https://a", group: "example.com", version: "v1" };
+    const WIDGETS: CachedDocument<'_> = CachedDocument { server: "https://a", group: "example.com", version: "v1" };
 
     fn table(group: &str) -> TypeTable {
         let gvk = json!({"group": group, "version": "v1", "kind": "Widget"});
@@ -232,9 +232,9 @@ mod tests {
         assert_eq!(kinds(cache.read(&WIDGETS, "AB")), Some(vec![widget]));
         assert!(cache.read(&WIDGETS, "CD").is_none(), "another document");
         for other in [
-            Document { server: "https://b", ..WIDGETS },
-            Document { group: "other.com", ..WIDGETS },
-            Document { version: "v2", ..WIDGETS },
+            CachedDocument { server: "https://b", ..WIDGETS },
+            CachedDocument { group: "other.com", ..WIDGETS },
+            CachedDocument { version: "v2", ..WIDGETS },
         ] {
             assert!(cache.read(&other, "AB").is_none(), "{other:?}");
         }

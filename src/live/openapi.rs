@@ -25,7 +25,7 @@ pub(super) async fn urls(
 }
 
 fn read_urls(body: impl Read, wanted: &BTreeSet<String>) -> serde_json::Result<BTreeMap<String, String>> {
-    let mut index = Index { wanted, urls: BTreeMap::new() };
+    let mut index = DocumentIndex { wanted, urls: BTreeMap::new() };
     let mut json = serde_json::Deserializer::from_reader(BufReader::new(body));
     InParts(&mut index).deserialize(&mut json)?;
     json.end()?;
@@ -48,12 +48,12 @@ pub(super) async fn table(
 }
 
 /// The index of all documents.
-struct Index<'w> {
+struct DocumentIndex<'w> {
     wanted: &'w BTreeSet<String>,
     urls: BTreeMap<String, String>,
 }
 
-impl Parts for Index<'_> {
+impl Parts for DocumentIndex<'_> {
     fn entry<'de, A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<(), A::Error> {
         if key == "paths" {
             return entries.next_value_seed(InParts(&mut Paths(self)));
@@ -63,7 +63,7 @@ impl Parts for Index<'_> {
 }
 
 /// The documents of the index.
-struct Paths<'i, 'w>(&'i mut Index<'w>);
+struct Paths<'i, 'w>(&'i mut DocumentIndex<'w>);
 
 impl Parts for Paths<'_, '_> {
     fn entry<'de, A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<(), A::Error> {

@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::answer::misfit_of_item;
-use super::sieve::{self, Item, Kept, List};
+use super::sieve::{self, Kept, List, SievedItem};
 use reconcile_core::live::Resource;
 use reconcile_core::object::Projection;
 
@@ -74,8 +74,8 @@ pub(super) fn read(
     let (mut objects, mut unwanted) = (Vec::new(), 0_usize);
     for item in items {
         let (mut item, is_wanted) = match item {
-            Item::Whole(item) => (item, true),
-            Item::Named(item) => (item, false),
+            SievedItem::Whole(item) => (item, true),
+            SievedItem::Named(item) => (item, false),
         };
         if is_metadata {
             leave_type_out(&mut item);
@@ -149,7 +149,7 @@ struct HeadMetadata {
 }
 
 /// Reads every item by itself. Returns the list without its items, the readable items, and the unreadable ones.
-fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<Item>, Vec<Spoilt>), String> {
+fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Vec<Spoilt>), String> {
     let unreadable = || "it is not JSON".to_owned();
     let envelope: Envelope = serde_json::from_slice(body).map_err(|_| unreadable())?;
     let texts = items(body);
@@ -160,7 +160,7 @@ fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<Item>, Vec<Spoi
     let (mut read, mut spoilt) = (Vec::with_capacity(texts.len()), Vec::new());
     for text in texts {
         if let Ok(item) = fields.read(text) {
-            read.push(Item::Whole(item));
+            read.push(SievedItem::Whole(item));
         } else {
             let Head { metadata: HeadMetadata { name, namespace } } = serde_json::from_slice(text).unwrap_or_default();
             spoilt.push(Spoilt { name, namespace, cause: "it is nested too deeply, or not JSON".to_owned() });

@@ -34,11 +34,11 @@ pub(crate) struct Sieve<'w> {
 /// A list: its other fields, and its items, if it has any.
 pub(super) struct List {
     pub envelope: Map<String, Value>,
-    pub items: Option<Vec<Item>>,
+    pub items: Option<Vec<SievedItem>>,
 }
 
 /// An item of a list.
-pub(super) enum Item {
+pub(super) enum SievedItem {
     /// A wanted item, with the kept fields.
     Whole(Value),
     /// An unwanted item: its type, name and namespace.
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
 struct ItemsSeed<'w>(Kept<'w>);
 
 impl<'de> DeserializeSeed<'de> for ItemsSeed<'_> {
-    type Value = Option<Vec<Item>>;
+    type Value = Option<Vec<SievedItem>>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         from.deserialize_any(self)
@@ -94,7 +94,7 @@ impl<'de> DeserializeSeed<'de> for ItemsSeed<'_> {
 }
 
 impl<'de> Visitor<'de> for ItemsSeed<'_> {
-    type Value = Option<Vec<Item>>;
+    type Value = Option<Vec<SievedItem>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("items")
@@ -115,7 +115,7 @@ impl<'de> Visitor<'de> for ItemsSeed<'_> {
             }
             Kept::Fields(fields) => {
                 while let Some(item) = items.next_element_seed(fields)? {
-                    read.push(Item::Whole(item));
+                    read.push(SievedItem::Whole(item));
                 }
             }
         }
@@ -126,21 +126,21 @@ impl<'de> Visitor<'de> for ItemsSeed<'_> {
 struct ItemSeed<'w>(Sieve<'w>);
 
 impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
-    type Value = Item;
+    type Value = SievedItem;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Item, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<SievedItem, D::Error> {
         from.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for ItemSeed<'_> {
-    type Value = Item;
+    type Value = SievedItem;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SievedItem, A::Error> {
         let mut object = Map::new();
         let mut is_wanted = true;
         while let Some(key) = map.next_key::<String>()? {
@@ -155,11 +155,11 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
             }
         }
         if is_wanted {
-            return Ok(Item::Whole(Value::Object(object)));
+            return Ok(SievedItem::Whole(Value::Object(object)));
         }
         // Fields that came before the metadata.
         object.retain(|key, _| is_type(key) || key == "metadata");
-        Ok(Item::Named(Value::Object(object)))
+        Ok(SievedItem::Named(Value::Object(object)))
     }
 }
 
@@ -236,8 +236,8 @@ mod tests {
         let (mut whole, mut named) = (Vec::new(), Vec::new());
         for item in list.items.unwrap() {
             match item {
-                Item::Whole(item) => whole.push(item),
-                Item::Named(item) => named.push(item),
+                SievedItem::Whole(item) => whole.push(item),
+                SievedItem::Named(item) => named.push(item),
             }
         }
         (whole, named)

@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, TypeRef, TypeTable, compile_definition, defined_kind};
 
-use super::cache::{Cache, Document};
+use super::cache::{Cache, CachedDocument};
 use super::definitions::live_definitions;
 use super::openapi;
 use crate::client::{Address, Cluster, IN_FLIGHT, Request};
@@ -143,9 +143,9 @@ async fn table(
     cluster: &Cluster,
     cache: Option<&Cache>,
     (group, version): &GroupVersion,
-    source: Source,
+    source: DocumentSource,
 ) -> Option<TypeTable> {
-    let document = Document { server: cluster.server(), group, version };
+    let document = CachedDocument { server: cluster.server(), group, version };
     let kept = cache.zip(source.hash.as_deref());
     if let Some(table) = kept.and_then(|(cache, hash)| cache.read(&document, hash)) {
         return Some(table);
@@ -161,23 +161,23 @@ async fn table(
 
 /// The address of a document, and the server's hash of it, if there is one.
 #[derive(Debug, PartialEq)]
-struct Source {
+struct DocumentSource {
     address: Address,
     hash: Option<String>,
 }
 
 /// Reads the entry of the index for a group and version. An aggregated API may have written it, so it may only lead to the document
 /// of that group and version.
-fn source_of(url: &str, group: &str, version: &str) -> Option<Source> {
+fn source_of(url: &str, group: &str, version: &str) -> Option<DocumentSource> {
     let (path, query) = url.split_once('?').map_or((url, None), |(path, query)| (path, Some(query)));
     if path != format!("/openapi/v3/apis/{group}/{version}") {
         return None;
     }
     let address = Address::from("/openapi/v3/apis").join(group.to_owned()).join(version.to_owned());
-    let Some(query) = query else { return Some(Source { address, hash: None }) };
+    let Some(query) = query else { return Some(DocumentSource { address, hash: None }) };
     let hash = query.strip_prefix("hash=")?;
     let is_hash = hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hash.then(|| Source { address: address.with("hash", hash), hash: Some(hash.to_owned()) })
+    is_hash.then(|| DocumentSource { address: address.with("hash", hash), hash: Some(hash.to_owned()) })
 }
 
 #[cfg(test)]
@@ -189,9 +189,12 @@ mod tests {
         let hash = "0123456789ABCDEF".repeat(8);
         let address = || Address::from("/openapi/v3/apis/example.com/v1");
         let source_of = |url: &str| source_of(url, "example.com", "v1");
-        let hashed = Source { address: address().with("hash", hash.as_str()), hash: Some(hash.clone()) };
+        let hashed = DocumentSource { address: address().with("hash", hash.as_str()), hash: Some(hash.clone()) };
         assert_eq!(source_of(&format!("/openapi/v3/apis/example.com/v1?hash={hash}")), Some(hashed));
-        assert_eq!(source_of("/openapi/v3/apis/example.com/v1"), Some(Source { address: address(), hash: None }));
+        assert_eq!(
+            source_of("/openapi/v3/apis/example.com/v1"),
+            Some(DocumentSource { address: address(), hash: None })
+        );
         for url in [
             format!("https://elsewhere.example/openapi/v3/apis/example.com/v1?hash={hash}"),
             format!("//elsewhere.example/openapi/v3/apis/example.com/v1?hash={hash}"),

@@ -3,7 +3,7 @@
 use reconcile_report::Failure;
 
 use crate::cli::{InputArgs, PruneArgs};
-use crate::engine::prune::{Reference, Requested};
+use crate::engine::prune::{ParentReference, Requested};
 use reconcile_core::object::Shard;
 
 /// The apply set that the flags name, if they do.
@@ -34,7 +34,7 @@ pub(crate) fn requested(
         let hint = "objects that the selector leaves out would be deleted: apply the whole set";
         return Err(Failure::refused("`--prune` and `--selector` cannot be combined", hint));
     }
-    match Reference::parse(set) {
+    match ParentReference::parse(set) {
         Ok(reference) => Ok(Some(Requested { reference, recovers: args.applyset_recover, shard })),
         Err(message) => Err(Failure::refused(message, "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`")),
     }

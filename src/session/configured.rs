@@ -10,7 +10,7 @@ use reconcile_report::Role;
 use reconcile_report::{Command as ReportedCommand, ConfigurationInfo, ObjectReport, Report};
 
 use crate::cli::{Addition, Cli, InputArgs, Typed};
-use crate::config::{Configuration, FlagDefault, Origin, typed_inputs};
+use crate::config::{ConfigOrigin, Configuration, FlagDefault, typed_inputs};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use reconcile_core::compare::Action;
@@ -63,7 +63,7 @@ impl Settings {
     /// Takes the rules that are in force. Prints which file is used, where it is unexpected or details are wanted.
     pub fn of(mut configuration: Configuration, output: &Output) -> Self {
         if let Some(source) = &configuration.source {
-            let is_unexpected = source.origin == Origin::WorkingDirectory && source.is_for_streams;
+            let is_unexpected = source.origin == ConfigOrigin::WorkingDirectory && source.is_for_streams;
             if is_unexpected || output.view.verbosity > 0 {
                 let path = std::path::absolute(&*source.file).unwrap_or_else(|_| (&*source.file).into());
                 output.terminal.note(Role::Note, &format!("using the configuration {}", path.display()));

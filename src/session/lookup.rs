@@ -137,11 +137,11 @@ fn options(args: &ConnectionArgs) -> Option<ConnectOptions> {
 
 #[derive(Deserialize)]
 struct List {
-    items: Vec<Item>,
+    items: Vec<NamedObject>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct NamedObject {
     metadata: Metadata,
 }
 
@@ -150,18 +150,18 @@ struct Item {
 struct Metadata {
     name: String,
     #[serde(default)]
-    managed_fields: Vec<Entry>,
+    managed_fields: Vec<ManagerName>,
 }
 
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
-struct Entry {
+struct ManagerName {
     manager: String,
     operation: Option<Operation>,
 }
 
-async fn list(cluster: &Cluster, address: Address) -> Option<Vec<Item>> {
+async fn list(cluster: &Cluster, address: Address) -> Option<Vec<NamedObject>> {
     let request = Request::list(address.with("limit", MOST)).with_accept(METADATA);
     let reply = cluster.send(request).await.ok()?;
     parse::<List>(cluster, &reply.body).ok().map(|list| list.items)

@@ -10,9 +10,9 @@ use super::readiness::Readiness;
 /// Time after which a Pod that fits on no node has failed, as in kstatus.
 const SCHEDULING: SignedDuration = SignedDuration::from_secs(15);
 
-/// Severity of a failure of a Pod, in increasing order.
+/// A failure of a Pod, in increasing order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Severity {
+pub(super) enum PodFailure {
     /// The Pod has failed as a whole, and another one may replace it.
     Ended,
     /// The Pod fits on no node; a node may be added.
@@ -25,7 +25,7 @@ pub(super) enum Severity {
 
 /// A failure of a Pod.
 pub(super) struct PodIssue {
-    pub severity: Severity,
+    pub severity: PodFailure,
     /// Machine-readable reason, such as `ImagePullBackOff`.
     pub reason: String,
     /// Description with the container and the reason.
@@ -40,7 +40,7 @@ pub(super) fn pod(pod: &Value, now: Timestamp) -> Readiness {
         (Some("Succeeded"), _) => Readiness::current("it has succeeded"),
         (Some("Failed"), Some(issue)) => Readiness::failed(issue.description),
         (Some("Running"), _) if holds(pod, "Ready") => Readiness::current("it is ready"),
-        (_, Some(issue)) if issue.severity == Severity::Unschedulable && is_young(pod, now) => {
+        (_, Some(issue)) if issue.severity == PodFailure::Unschedulable && is_young(pod, now) => {
             Readiness::in_progress(issue.description)
         }
         (_, Some(issue)) => Readiness::failing(issue.description),
@@ -75,7 +75,7 @@ pub(super) fn issue(pod: &Value) -> Option<PodIssue> {
     let phase = text(pod, "/status/phase");
     if phase == Some("Failed") {
         let reason = text(pod, "/status/reason").unwrap_or("Failed").to_owned();
-        return Some(PodIssue { severity: Severity::Ended, description: why_failed(pod, &reason), reason });
+        return Some(PodIssue { severity: PodFailure::Ended, description: why_failed(pod, &reason), reason });
     }
     if phase == Some("Succeeded") {
         return None;
@@ -86,7 +86,7 @@ pub(super) fn issue(pod: &Value) -> Option<PodIssue> {
         let scheduled = condition(pod, "PodScheduled")?;
         let stuck = scheduled.is_false() && scheduled.reason == "Unschedulable";
         stuck.then(|| PodIssue {
-            severity: Severity::Unschedulable,
+            severity: PodFailure::Unschedulable,
             reason: "Unschedulable".to_owned(),
             description: format!("no node is suitable: {}", scheduled.why()),
         })
@@ -102,7 +102,7 @@ fn container_issue(container: &Value) -> Option<PodIssue> {
         let restarts = counted(usize::try_from(count(container, "/restartCount")).unwrap_or(0), "restart");
         let end = ended(container, "/lastState/terminated").map(|end| format!(" with {end}")).unwrap_or_default();
         let description = format!("container `{name}` keeps exiting{end} ({reason}, {restarts})");
-        return Some(PodIssue { severity: Severity::Crashing, reason: reason.to_owned(), description });
+        return Some(PodIssue { severity: PodFailure::Crashing, reason: reason.to_owned(), description });
     }
     let is_error = reason.starts_with("Err") || ["Error", "BackOff"].iter().any(|end| reason.ends_with(end));
     if !is_error && reason != "InvalidImageName" && reason != "RegistryUnavailable" {
@@ -112,7 +112,7 @@ fn container_issue(container: &Value) -> Option<PodIssue> {
     let image = text(container, "/image").map(|image| format!(" from image `{image}`")).unwrap_or_default();
     let because = message.map(|message| format!(": {message}")).unwrap_or_default();
     let description = format!("container `{name}` cannot be started{image} ({reason}){because}");
-    Some(PodIssue { severity: Severity::Stuck, reason: reason.to_owned(), description })
+    Some(PodIssue { severity: PodFailure::Stuck, reason: reason.to_owned(), description })
 }
 
 fn why_failed(pod: &Value, reason: &str) -> String {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fields::{counted, list, text};
 use super::generation::not_observed;
 use super::group_kind::GroupKindRef;
-use super::pod::{PodIssue, Severity, issue};
+use super::pod::{PodFailure, PodIssue, issue};
 use super::readiness::{Readiness, ReadinessState};
 use super::rules::readiness;
 
@@ -93,7 +93,7 @@ fn explain(own: Readiness, kind: GroupKindRef<'_>, object: &Value, owned: &Owned
     let Some((severity, description)) = worst(&of_current_revision(kind, object, owned), now) else { return own };
     let message = format!("{}: {description}", own.message);
     let is_job = kind.kind == "Job";
-    let fails = severity == Severity::Stuck || severity == Severity::Crashing && !is_job;
+    let fails = severity == PodFailure::Stuck || severity == PodFailure::Crashing && !is_job;
     match own.state {
         ReadinessState::InProgress if fails => Readiness::failing(message),
         _ => Readiness { message, ..own },
@@ -101,7 +101,7 @@ fn explain(own: Readiness, kind: GroupKindRef<'_>, object: &Value, owned: &Owned
 }
 
 /// The most severe failure of these Pods, and its description.
-fn worst(pods: &[&Value], now: Timestamp) -> Option<(Severity, String)> {
+fn worst(pods: &[&Value], now: Timestamp) -> Option<(PodFailure, String)> {
     let pod_kind = GroupKindRef::new("", "Pod");
     let mut issues: Vec<(&str, PodIssue)> = Vec::new();
     for pod in pods.iter().filter(|pod| text(pod, "/metadata/deletionTimestamp").is_none()) {

@@ -9,7 +9,7 @@ use kube_yaml::{Mark, Validation};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::model::{Document, FieldError};
+use super::model::{FieldError, KubeconfigFile};
 use crate::client::options::Environment;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::io_reason;
@@ -17,7 +17,7 @@ use reconcile_core::text::io_reason;
 /// The merged kubeconfig, and the files that were tried, missing ones included.
 #[derive(Debug, Default)]
 pub struct Kubeconfig {
-    pub document: Document,
+    pub document: KubeconfigFile,
     pub looked_at: Vec<PathBuf>,
 }
 
@@ -91,7 +91,7 @@ impl Kubeconfig {
             Some(path) => vec![path.to_owned()],
             None => default_files(environment),
         };
-        let mut document = Document::default();
+        let mut document = KubeconfigFile::default();
         let mut errors = Vec::new();
         for path in &looked_at {
             match read_file(path) {
@@ -120,10 +120,10 @@ fn default_files(environment: &Environment) -> Vec<PathBuf> {
     files
 }
 
-fn read_file(path: &Path) -> Result<Document, FileErrorCause> {
+fn read_file(path: &Path) -> Result<KubeconfigFile, FileErrorCause> {
     let bytes = std::fs::read(path).map_err(FileErrorCause::Unreadable)?;
     let value = first_document(&bytes).map_err(|at| FileErrorCause::Yaml { at })?;
-    let mut document = Document::read(&value).map_err(FileErrorCause::Content)?;
+    let mut document = KubeconfigFile::read(&value).map_err(FileErrorCause::Content)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     resolve(&mut document, &std::path::absolute(folder).map_err(FileErrorCause::Unreadable)?);
     Ok(document)
@@ -141,7 +141,7 @@ pub fn first_document(bytes: &[u8]) -> Result<Value, Mark> {
 }
 
 /// Makes the paths in a file absolute: they are relative to its folder. A plugin without a separator is searched for on `PATH`.
-fn resolve(document: &mut Document, folder: &Path) {
+fn resolve(document: &mut KubeconfigFile, folder: &Path) {
     let resolve = |path: &mut Option<PathBuf>| {
         if let Some(path) = path {
             *path = absolute(folder, path);
@@ -181,7 +181,7 @@ fn absolute(folder: &Path, path: &Path) -> PathBuf {
 }
 
 /// Adds the entries of `next` that `base` does not have.
-fn merge(base: &mut Document, next: Document) {
+fn merge(base: &mut KubeconfigFile, next: KubeconfigFile) {
     fn add<T>(base: &mut BTreeMap<String, T>, next: BTreeMap<String, T>) {
         for (name, entry) in next {
             base.entry(name).or_insert(entry);

@@ -17,7 +17,7 @@ const EXEC_EXTENSION: &str = "client.authentication.k8s.io/exec";
 
 /// One file, or several merged into one. Empty strings count as unset, as in kubectl.
 #[derive(Debug, Default)]
-pub struct Document {
+pub struct KubeconfigFile {
     pub current_context: Option<String>,
     pub contexts: BTreeMap<String, ContextEntry>,
     pub clusters: BTreeMap<String, ClusterEntry>,
@@ -86,7 +86,7 @@ pub struct FieldError {
     message: String,
 }
 
-impl Document {
+impl KubeconfigFile {
     /// Reads the document of a file.
     pub fn read(value: &Value) -> Result<Self, FieldError> {
         let root = Field { value, path: String::new() };
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     fn error(value: &Value) -> String {
-        Document::read(value).unwrap_err().to_string()
+        KubeconfigFile::read(value).unwrap_err().to_string()
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn incomplete_and_unknown_entries_are_no_error() {
-        let document = Document::read(&json!({
+        let document = KubeconfigFile::read(&json!({
             "preferences": {"colors": true}, "unknown": 1, "contexts": null, "current-context": "",
             "clusters": [{"name": "c"}, {"cluster": {"server": "https://x", "odd": []}}],
             "users": [{"name": "u", "user": {"exec": {"interactiveMode": "Sometimes"}}}],
@@ -341,13 +341,13 @@ mod tests {
         assert_eq!(document.current_context, None);
         assert_eq!(document.clusters[""].server.as_deref(), Some("https://x"));
         assert!(document.clusters["c"].server.is_none());
-        assert!(Document::read(&Value::Null).unwrap().contexts.is_empty());
+        assert!(KubeconfigFile::read(&Value::Null).unwrap().contexts.is_empty());
     }
 
     #[test]
     fn base64_may_be_folded_over_lines() {
         let value = json!({"clusters": [{"name": "c", "cluster": {"certificate-authority-data": "aGVs\nbG8=\n"}}]});
-        let document = Document::read(&value).unwrap();
+        let document = KubeconfigFile::read(&value).unwrap();
         assert_eq!(document.clusters["c"].certificate_authority_data.as_deref(), Some(&b"hello"[..]));
     }
 
@@ -355,7 +355,7 @@ mod tests {
     fn debug_output_shows_no_secret() {
         let value = json!({"users": [{"name": "u", "user": {"token": "hunter2", "client-key-data": "aHVudGVyMg==",
             "password": "hunter2", "exec": {"env": [{"name": "A", "value": "hunter2"}]}}}]});
-        let shown = format!("{:?}", Document::read(&value).unwrap());
+        let shown = format!("{:?}", KubeconfigFile::read(&value).unwrap());
         assert!(!shown.contains("hunter2") && !shown.contains("104, 117"), "{shown}");
     }
 }

@@ -3,10 +3,10 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::config::Origin;
+use crate::config::ConfigOrigin;
 use crate::config::found::search;
 
-fn found(inputs: &[&Path]) -> Result<Option<(String, Origin)>, String> {
+fn found(inputs: &[&Path]) -> Result<Option<(String, ConfigOrigin)>, String> {
     let inputs: Vec<&OsStr> = inputs.iter().map(|path| path.as_os_str()).collect();
     let search = search(&inputs).map_err(|failure| failure.diagnostics[0].to_string())?;
     Ok(search.found.map(|(path, origin)| (path.canonicalize().unwrap().to_string_lossy().into_owned(), origin)))
@@ -32,16 +32,19 @@ fn the_nearest_file_up_to_the_root_of_the_repository_is_found_and_none_beyond_it
     assert!(none(&[&manifest]), "never beyond the root of the repository");
     let at_root = repository.join(".kubectl-reconcile.yaml");
     write(&at_root);
-    assert_eq!(found(&[&manifest]), text(&at_root, Origin::AboveManifests));
-    assert_eq!(found(&[&deep]), text(&at_root, Origin::AboveManifests));
-    assert_eq!(found(&[&deep.join("*.yaml")]), text(&at_root, Origin::AboveManifests));
+    assert_eq!(found(&[&manifest]), text(&at_root, ConfigOrigin::AboveManifests));
+    assert_eq!(found(&[&deep]), text(&at_root, ConfigOrigin::AboveManifests));
+    assert_eq!(found(&[&deep.join("*.yaml")]), text(&at_root, ConfigOrigin::AboveManifests));
     let between = repository.join("a/.kubectl-reconcile.yaml");
     write(&between);
-    assert_eq!(found(&[&deep]), text(&between, Origin::AboveManifests), "the nearest one");
-    assert_eq!(found(&[&repository.join("a")]), text(&between, Origin::NextToManifests));
+    assert_eq!(found(&[&deep]), text(&between, ConfigOrigin::AboveManifests), "the nearest one");
+    assert_eq!(found(&[&repository.join("a")]), text(&between, ConfigOrigin::NextToManifests));
     write(&repository.join("c/web.yaml"));
     assert!(found(&[&deep, &repository.join("c")]).unwrap_err().contains("two configuration files"));
-    assert_eq!(found(&[&repository.join("c"), &repository.join("c/web.yaml")]), text(&at_root, Origin::AboveManifests));
+    assert_eq!(
+        found(&[&repository.join("c"), &repository.join("c/web.yaml")]),
+        text(&at_root, ConfigOrigin::AboveManifests)
+    );
     std::fs::create_dir_all(repository.join("a/b/.git")).unwrap();
     assert!(none(&[&manifest]), "a repository in a repository ends the search");
 }
@@ -62,7 +65,7 @@ fn a_link_that_leads_out_of_the_repository_does_not_count() {
     write(&root.join("repository/team/config.yaml"));
     std::fs::remove_file(root.join("repository/.kubectl-reconcile.yaml")).unwrap();
     std::os::unix::fs::symlink("team/config.yaml", root.join("repository/.kubectl-reconcile.yaml")).unwrap();
-    assert_eq!(found(&[&manifest]).unwrap().unwrap().1, Origin::NextToManifests, "a link inside it does");
+    assert_eq!(found(&[&manifest]).unwrap().unwrap().1, ConfigOrigin::NextToManifests, "a link inside it does");
 }
 
 /// Only root can give files away.
@@ -83,7 +86,7 @@ fn a_file_of_another_user_does_not_count() {
     std::os::unix::fs::chown(&manifest, Some(4242), None).unwrap();
     assert_eq!(
         found(&[&manifest]).unwrap().unwrap().1,
-        Origin::NextToManifests,
+        ConfigOrigin::NextToManifests,
         "who owns the manifests decides anyway"
     );
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use apply_set::{DesiredMembers, Member, PruneDecision};
 use futures::StreamExt as _;
 
-use super::entry::{End, Entry, INTERRUPTED};
+use super::entry::{End, INTERRUPTED, PruneEntry};
 use super::listed_member::ListedMember;
 use crate::client::{Cluster, IN_FLIGHT};
 use crate::engine::event::{Event, EventSink};
@@ -20,7 +20,7 @@ use reconcile_core::pass::Outcome;
 /// still being deleted may need the later members.
 pub(super) async fn delete_step(
     cluster: &Cluster,
-    mut members: Vec<&mut Entry>,
+    mut members: Vec<&mut PruneEntry>,
     desired: &mut DesiredMembers,
     timeout: Duration,
     interrupt: &Interrupt,

@@ -17,7 +17,7 @@ use reconcile_core::plan::prune_order::PruneStep;
 pub(super) const INTERRUPTED: &str = "the run was interrupted";
 
 /// A member that no manifest names.
-pub(super) struct Entry {
+pub(super) struct PruneEntry {
     pub step: PruneStep,
     pub member: ListedMember,
     pub decision: PruneDecision,
@@ -25,7 +25,7 @@ pub(super) struct Entry {
     pub result: Option<TurnResult>,
 }
 
-impl Entry {
+impl PruneEntry {
     /// The verdict on it.
     pub fn verdict(&self, redactor: &Redactor) -> ObjectVerdict {
         match self.decision.reason() {

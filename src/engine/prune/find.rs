@@ -19,7 +19,7 @@ const MEMORY_OF_ALL: usize = 512 << 20;
 
 /// The collections of one resource that are searched.
 #[derive(Clone, Debug)]
-pub(super) struct Search {
+pub(super) struct MemberSearch {
     /// The resource.
     pub resource: Resource,
     /// The namespaces that are searched.
@@ -68,9 +68,9 @@ pub(super) struct SearchResults {
 }
 
 /// Finds the objects that a label selector matches, in all searches at once.
-pub(super) async fn find(cluster: &Cluster, searches: Vec<Search>, selector: &str) -> SearchResults {
+pub(super) async fn find(cluster: &Cluster, searches: Vec<MemberSearch>, selector: &str) -> SearchResults {
     let (mut everywhere, mut in_namespaces) = (Vec::new(), Vec::new());
-    for Search { resource, scope } in searches {
+    for MemberSearch { resource, scope } in searches {
         match scope {
             Scope::Namespaces(namespaces) if resource.namespaced => in_namespaces.push((resource, namespaces)),
             Scope::Namespaces(_) => everywhere.push((resource, Vec::new())),

@@ -9,7 +9,7 @@ use structured_merge::ObjectKey;
 
 use super::coverage::Coverage;
 use super::delete::delete_step;
-use super::entry::{Entry, INTERRUPTED};
+use super::entry::{INTERRUPTED, PruneEntry};
 use super::parent::{Parent, ParentChange};
 use super::write_parent::Recorded;
 use crate::client::Cluster;
@@ -48,7 +48,7 @@ pub(crate) struct Judged {
     pub(super) parent: Parent,
     pub(super) coverage: Coverage,
     pub(super) desired: DesiredMembers,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<PruneEntry>,
     pub(super) parent_change: ParentChange,
     pub(super) notes: Notes,
     /// True if the parent could not be written, so that nothing else may be.
@@ -129,7 +129,8 @@ impl Judged {
 
     async fn list_superset(&mut self, cluster: &Cluster) -> Result<(), Diagnostic> {
         let mut members = self.coverage.listed.union(self.desired.inventory());
-        let are_members = |entry: &&Entry| matches!(entry.decision, PruneDecision::Prune(_) | PruneDecision::Keep(_));
+        let are_members =
+            |entry: &&PruneEntry| matches!(entry.decision, PruneDecision::Prune(_) | PruneDecision::Keep(_));
         self.entries.iter().filter(are_members).for_each(|entry| members.add(entry.key()));
         for _ in 0..ROUNDS {
             match self.parent.write(cluster, &members).await {
@@ -165,7 +166,7 @@ impl Judged {
                 events.receive(Event::Revised(entry.key(), result));
             }
         }
-        let is_done = |entry: &Entry| entry.outcome().is_some_and(Outcome::is_done);
+        let is_done = |entry: &PruneEntry| entry.outcome().is_some_and(Outcome::is_done);
         let is_complete = self.pruned_by.is_none() && unapplied.is_none() && self.entries.iter().all(is_done);
         if is_complete && self.notes.errors.is_empty() && !interrupt.is_set() {
             self.end(cluster).await;
@@ -201,7 +202,7 @@ impl Judged {
         events: &dyn EventSink,
     ) {
         for step in self.entries.chunk_by_mut(|a, b| a.step == b.step) {
-            let members: Vec<&mut Entry> = step.iter_mut().filter(|entry| entry.decision.is_prune()).collect();
+            let members: Vec<&mut PruneEntry> = step.iter_mut().filter(|entry| entry.decision.is_prune()).collect();
             held = match held {
                 None => delete_step(cluster, members, &mut self.desired, timeout, interrupt, events).await,
                 Some(reason) => {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
 
 use super::coverage::Coverage;
-use super::entry::Entry;
+use super::entry::PruneEntry;
 use super::judged::{Judged, Notes};
 use super::listed_member::ListedMember;
 use super::parent::Parent;
@@ -52,8 +52,8 @@ impl Listed {
         let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
         let decisions = desired.decide_all(&members);
         let entries = unwanted.into_iter().zip(decisions);
-        let entries: Vec<Entry> =
-            entries.map(|((step, member), decision)| Entry { step, member, decision, result: None }).collect();
+        let entries: Vec<PruneEntry> =
+            entries.map(|((step, member), decision)| PruneEntry { step, member, decision, result: None }).collect();
         for entry in &entries {
             events.receive(Event::Judged(entry.key(), &entry.verdict(redactor)));
         }

@@ -30,4 +30,4 @@ pub(crate) use judged::{Judged, Unapplied};
 pub(crate) use parent::{ParentChange, is_own_tooling};
 pub(crate) use planned::{Planned, Requested};
 pub(crate) use reach::reach;
-pub(crate) use reference::Reference;
+pub(crate) use reference::ParentReference;

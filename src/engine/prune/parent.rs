@@ -9,7 +9,7 @@ use structured_merge::ObjectKey;
 
 use super::definitions::{IS_PARENT_TYPE, is_parent_type};
 use super::error::ApplySetError;
-use super::reference::Reference;
+use super::reference::ParentReference;
 use super::write_parent::{Recorded, record};
 use crate::client::Cluster;
 use crate::engine::server::Server;
@@ -19,7 +19,7 @@ use reconcile_core::live::{Discovery, LiveState, Resource};
 
 /// Finds the resource of the parent.
 pub(super) fn resource_of_parent<'d>(
-    reference: &Reference,
+    reference: &ParentReference,
     discovery: &'d Discovery,
 ) -> Result<&'d Resource, ApplySetError> {
     let served = discovery.resources().filter(|resource| !resource.pending);
@@ -53,7 +53,7 @@ impl Parent {
     /// Finds the parent, and checks that we may change the set. If its kind has namespaces, the parent is in the namespace of manifests
     /// without one.
     pub async fn find(
-        reference: &Reference,
+        reference: &ParentReference,
         adopt: &BTreeSet<String>,
         Server { cluster, discovery, namespaces }: &Server,
     ) -> Result<Self, ApplySetError> {

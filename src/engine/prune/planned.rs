@@ -7,13 +7,13 @@ use apply_set::{ApplySet, GroupKind, Inventory, ListedKinds, PART_OF, ParentStat
 use super::coverage::Coverage;
 use super::definitions::defined_kinds;
 use super::error::ApplySetError;
-use super::find::{Scope, Search, Unreadable, Unsearched, find, searchable};
+use super::find::{MemberSearch, Scope, Unreadable, Unsearched, find, searchable};
 use super::judged::Notes;
 use super::labelled::refuse_labelled;
 use super::listed::Listed;
 use super::listed_member::ListedMember;
 use super::parent::Parent;
-use super::reference::Reference;
+use super::reference::ParentReference;
 use crate::client::Cluster;
 use crate::engine::server::Server;
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -24,7 +24,7 @@ use reconcile_core::object::Shard;
 /// The apply set that the flags ask for.
 pub(crate) struct Requested {
     /// The set, by its parent.
-    pub reference: Reference,
+    pub reference: ParentReference,
     /// True if members that the parent does not list are pruned, too.
     pub recovers: bool,
     /// The shard of the run. Members are pruned by the shard to which the key of the parent belongs.
@@ -35,7 +35,7 @@ pub(crate) struct Requested {
 pub(crate) struct Planned {
     parent: Parent,
     coverage: Coverage,
-    searches: Vec<Search>,
+    searches: Vec<MemberSearch>,
     /// Kinds that the parent lists and the server does not serve.
     unknown: Vec<GroupKind>,
     /// Kinds whose members cannot be listed, with the namespace if it is only one.
@@ -127,7 +127,7 @@ impl Planned {
                 // A kind that only the manifests define has no objects yet.
                 Resolution::Known(resource) if resource.pending => {}
                 Resolution::Known(resource) => {
-                    self.searches.push(Search { resource: resource.clone(), scope: scope.clone() });
+                    self.searches.push(MemberSearch { resource: resource.clone(), scope: scope.clone() });
                 }
                 _ if !counts => continue,
                 Resolution::Unavailable => {
@@ -160,7 +160,7 @@ impl Planned {
             Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
             _ => None,
         });
-        self.searches.extend(resources.map(|resource| Search { resource, scope: scope.clone() }));
+        self.searches.extend(resources.map(|resource| MemberSearch { resource, scope: scope.clone() }));
     }
 
     /// Plans a search of all kinds everywhere, or in these namespaces if the user may not list all.
@@ -168,7 +168,7 @@ impl Planned {
         let scope = Scope::Everywhere(likely.into_iter().collect());
         let all = searchable(discovery);
         self.searches.retain(|search| !all.iter().any(|one| one.gvk == search.resource.gvk));
-        self.searches.extend(all.into_iter().map(|resource| Search { resource, scope: scope.clone() }));
+        self.searches.extend(all.into_iter().map(|resource| MemberSearch { resource, scope: scope.clone() }));
     }
 
     /// Lists the members.

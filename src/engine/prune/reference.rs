@@ -2,14 +2,14 @@ use reconcile_core::live::Resource;
 
 /// The parent that `--applyset` names: `[RESOURCE[.GROUP]/]NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
+pub struct ParentReference {
     /// Resource and group as typed; `None` for a Secret.
     resource: Option<(String, Option<String>)>,
     /// Name of the parent object.
     pub name: String,
 }
 
-impl Reference {
+impl ParentReference {
     /// Parses the value of the flag. The error says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (resource, name) = match text.split_once('/') {
@@ -91,7 +91,7 @@ mod tests {
             resource("two.example.com/v1", "Secret", "secrets"),
         ];
         let pick = |text: &str| {
-            let reference = Reference::parse(text).unwrap();
+            let reference = ParentReference::parse(text).unwrap();
             reference.pick(served.iter()).map(|found| (found.gvk.api_version(), reference.name.clone()))
         };
         let found = |api_version: &str, name: &str| Ok((api_version.to_owned(), name.to_owned()));
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(pick("sets.one.example.com/web"), found("one.example.com/v1", "web"));
         assert!(pick("sets/web").unwrap_err().contains("sets.two.example.com"));
         assert!(pick("things.x/web").unwrap_err().contains("things.x"));
-        let is_same = |a, b| Reference::parse(a).unwrap().is_same(&Reference::parse(b).unwrap());
+        let is_same = |a, b| ParentReference::parse(a).unwrap().is_same(&ParentReference::parse(b).unwrap());
         for (a, b) in [("web", "secret/web"), ("Secrets/web", "web"), ("sets.example.com/web", "set.example.com/web")] {
             assert!(is_same(a, b), "{a} {b}");
         }
@@ -115,7 +115,7 @@ mod tests {
             assert!(!is_same(a, b), "{a} {b}");
         }
         for wrong in ["", "/web", "secrets/", "a/b/c"] {
-            assert!(Reference::parse(wrong).is_err(), "{wrong}");
+            assert!(ParentReference::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

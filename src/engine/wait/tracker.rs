@@ -20,7 +20,7 @@ use reconcile_core::object::{Projection, Selector, memory_of};
 /// The objects of one scope.
 struct Collection {
     scope: ListWatch,
-    reading: Reading,
+    reading: ScopeState,
     objects: BTreeMap<String, Value>,
     /// The memory of these objects, in bytes.
     memory: usize,
@@ -30,7 +30,7 @@ struct Collection {
 }
 
 /// The state of reading a scope.
-enum Reading {
+enum ScopeState {
     NotYet(Option<Diagnostic>),
     Done,
     GivenUp(Diagnostic),
@@ -108,7 +108,7 @@ impl<'w> ReadinessTracker<'w> {
 
     /// Returns true if a scope is not read any more.
     pub fn has_given_up(&self, index: usize) -> bool {
-        self.collections.get(index).is_some_and(|collection| matches!(collection.reading, Reading::GivenUp(_)))
+        self.collections.get(index).is_some_and(|collection| matches!(collection.reading, ScopeState::GivenUp(_)))
     }
 
     /// Re-evaluates every object and reports those whose readiness changed.
@@ -172,14 +172,14 @@ impl<'w> ReadinessTracker<'w> {
     /// Returns true if the same holds for the Pods that can explain them.
     pub fn is_explained(&self) -> bool {
         let pods = &self.collections[self.own..];
-        self.started == self.collections.len() && pods.iter().all(|pods| !matches!(pods.reading, Reading::NotYet(_)))
+        self.started == self.collections.len() && pods.iter().all(|pods| !matches!(pods.reading, ScopeState::NotYet(_)))
     }
 
     /// The readiness of all objects, in order. It is unknown for objects that were never read.
     pub fn into_readiness(self) -> Vec<ObjectReadiness> {
         let Self { readiness, homes, collections, .. } = self;
         let unread = |home: Option<usize>| match home.map(|home| &collections[home].reading) {
-            Some(Reading::NotYet(Some(diagnostic))) => ObjectReadiness::unknown(diagnostic.clone()),
+            Some(ScopeState::NotYet(Some(diagnostic))) => ObjectReadiness::unknown(diagnostic.clone()),
             _ => ObjectReadiness::unknown(Diagnostic::new(Code::Timeout, "it was not read in time")),
         };
         readiness.into_iter().zip(homes).map(|(known, home)| known.unwrap_or_else(|| unread(home))).collect()
@@ -203,9 +203,9 @@ impl<'w> ReadinessTracker<'w> {
         };
         let collection = &self.collections[home];
         match &collection.reading {
-            Reading::NotYet(_) => return None,
-            Reading::GivenUp(diagnostic) => return unknown(diagnostic),
-            Reading::Done => {}
+            ScopeState::NotYet(_) => return None,
+            ScopeState::GivenUp(diagnostic) => return unknown(diagnostic),
+            ScopeState::Done => {}
         }
         if let Some(diagnostic) = collection.unreadable.get(&key.name) {
             return unknown(diagnostic);
@@ -228,8 +228,8 @@ impl<'w> ReadinessTracker<'w> {
     fn unexplained(&self, key: &ObjectKey, readiness: ObjectReadiness) -> ObjectReadiness {
         let of_namespace = self.collections[self.own..].iter().filter(|pods| pods.scope.namespace == key.namespace);
         let diagnostic = of_namespace.filter_map(|pods| match &pods.reading {
-            Reading::GivenUp(diagnostic) => Some(diagnostic),
-            Reading::NotYet(_) | Reading::Done => None,
+            ScopeState::GivenUp(diagnostic) => Some(diagnostic),
+            ScopeState::NotYet(_) | ScopeState::Done => None,
         });
         match diagnostic.into_iter().next().filter(|_| needs_pods(&key.gvk, &readiness)) {
             Some(diagnostic) => {
@@ -299,13 +299,13 @@ fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
 impl Collection {
     fn new(scope: ListWatch) -> Self {
         let (objects, gone, unreadable) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { scope, reading: Reading::NotYet(None), objects, memory: 0, gone, unreadable }
+        Self { scope, reading: ScopeState::NotYet(None), objects, memory: 0, gone, unreadable }
     }
 
     fn apply(&mut self, update: WatchUpdate) {
         let named = |object: Value| Some((object.name()?.to_owned(), object));
         match update {
-            _ if matches!(self.reading, Reading::GivenUp(_)) => {}
+            _ if matches!(self.reading, ScopeState::GivenUp(_)) => {}
             WatchUpdate::Listed(listing) => {
                 let before = std::mem::take(&mut self.objects);
                 self.memory = 0;
@@ -316,7 +316,7 @@ impl Collection {
                     }
                 }
                 self.unreadable = listing.unreadable.into_iter().collect();
-                self.reading = Reading::Done;
+                self.reading = ScopeState::Done;
             }
             WatchUpdate::Set(object) => {
                 if let Some((name, object)) = named(object) {
@@ -332,11 +332,11 @@ impl Collection {
             }
             // Objects read before stay valid until the watcher gives up.
             WatchUpdate::Failing(diagnostic) => {
-                if let Reading::NotYet(last) = &mut self.reading {
+                if let ScopeState::NotYet(last) = &mut self.reading {
                     *last = Some(diagnostic);
                 }
             }
-            WatchUpdate::GivenUp(diagnostic) => self.reading = Reading::GivenUp(diagnostic),
+            WatchUpdate::GivenUp(diagnostic) => self.reading = ScopeState::GivenUp(diagnostic),
         }
     }
 
@@ -364,7 +364,7 @@ impl Collection {
         if self.scope.names().is_none() && self.memory > MEMORY {
             self.objects.clear();
             let message = format!("there are more of them than fit into {} MiB", MEMORY >> 20);
-            self.reading = Reading::GivenUp(Diagnostic::new(Code::Failed, message));
+            self.reading = ScopeState::GivenUp(Diagnostic::new(Code::Failed, message));
         }
     }
 }

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, PathElement};
 
-use super::secrecy::{Level, Secrecy, is_open_metadata};
+use super::secrecy::{Secrecy, SecretPart, is_open_metadata};
 use crate::object::{OPEN_FIELDS, is_embedded_secret, is_secret_part, is_secret_text, is_string_data};
 
 /// Name of the only field of a redacted value: `{"redacted": "#1"}`.
@@ -34,7 +34,7 @@ impl Redactor {
     /// that may repeat its values. The same holds for a Secret inside of another object, and a string that is the text of one is a
     /// number. In a custom resource, the values below `stringData` are numbers. Other values are returned as they are.
     pub fn value(&self, secrecy: &Secrecy<'_>, path: &FieldPath, value: &Value) -> Value {
-        if secrecy.level == Level::Whole {
+        if secrecy.level == SecretPart::Whole {
             return self.of_secret(secrecy, path, value);
         }
         if let Some((secret, below)) = secrecy.embedded(path) {
@@ -42,7 +42,7 @@ impl Redactor {
         }
         let is_string_data =
             |element: &PathElement| matches!(element, PathElement::Field(name) if is_string_data(name));
-        if secrecy.level == Level::Parts && path.elements().iter().any(is_string_data) {
+        if secrecy.level == SecretPart::Parts && path.elements().iter().any(is_string_data) {
             return self.all(value, Encoding::Plain);
         }
         self.parts(secrecy.level, value)
@@ -56,7 +56,7 @@ impl Redactor {
                 self.of_secret(&secrecy, path, value)
             }
             // A reference to a Secret.
-            _ => self.parts(Level::Open, value),
+            _ => self.parts(SecretPart::Open, value),
         }
     }
 
@@ -101,12 +101,12 @@ impl Redactor {
     }
 
     /// Redacts Secrets at any depth, also in strings, and `stringData` if it is secret.
-    fn parts(&self, level: Level, value: &Value) -> Value {
+    fn parts(&self, level: SecretPart, value: &Value) -> Value {
         let of_field = |name: &str, field: &Value| match value.as_object().filter(|map| is_embedded_secret(map)) {
             Some(secret) if is_secret_part(secret, name) || name == "metadata" => {
                 self.field(&Secrecy::of_embedded(value), name, field)
             }
-            _ if level == Level::Parts && is_string_data(name) => self.all(field, Encoding::Plain),
+            _ if level == SecretPart::Parts && is_string_data(name) => self.all(field, Encoding::Plain),
             _ => self.parts(level, field),
         };
         match value {

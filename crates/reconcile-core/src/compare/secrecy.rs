@@ -47,7 +47,7 @@ const COPIES: [&str; 6] =
 
 /// The part of an object that is secret. In every object, the Secrets inside of it are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
+pub(super) enum SecretPart {
     /// Nothing else is secret.
     Open,
     /// The values below `stringData` are secret.
@@ -59,7 +59,7 @@ pub(super) enum Level {
 /// The secret parts of an object, and its versions, which show the Secrets inside of it and which annotations repeat a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Secrecy<'a> {
-    pub(super) level: Level,
+    pub(super) level: SecretPart,
     manifest: Option<&'a Value>,
     live: Option<&'a Value>,
     /// The object after an apply: a webhook may add what neither of the others has.
@@ -76,22 +76,22 @@ impl<'a> Secrecy<'a> {
             may_be_secret(gvk) || [manifest, live].into_iter().flatten().any(|object| holds_secrets(gvk, object));
         let embeds = !is_secret && [manifest, live].into_iter().flatten().any(embeds_secrets);
         let level = match is_secret {
-            true => Level::Whole,
-            false if is_custom(&gvk.group) => Level::Parts,
-            false => Level::Open,
+            true => SecretPart::Whole,
+            false if is_custom(&gvk.group) => SecretPart::Parts,
+            false => SecretPart::Open,
         };
         Self { level, manifest, live, result: None, embeds }
     }
 
     /// The same, also with the object after an apply.
     pub(super) fn with_result(self, object: &'a Value) -> Self {
-        let embeds = self.embeds || self.level != Level::Whole && embeds_secrets(object);
+        let embeds = self.embeds || self.level != SecretPart::Whole && embeds_secrets(object);
         Self { result: Some(object), embeds, ..self }
     }
 
     /// The secret parts of a Secret inside of another object.
     pub(super) fn of_embedded(secret: &'a Value) -> Self {
-        Self { level: Level::Whole, manifest: None, live: Some(secret), result: None, embeds: false }
+        Self { level: SecretPart::Whole, manifest: None, live: Some(secret), result: None, embeds: false }
     }
 
     /// The Secret inside of the object that a path leads into, and the rest of the path.

@@ -29,7 +29,7 @@ pub struct Dependency {
 
 /// An object to plan: a manifest or a live object.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'a> {
+pub(super) struct PlannedObject<'a> {
     pub key: &'a ObjectKey,
     pub object: &'a Value,
 }

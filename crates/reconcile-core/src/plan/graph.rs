@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use structured_merge::ObjectKey;
 
-use super::dependency::{Dependency, DependencyKind, Node};
+use super::dependency::{Dependency, DependencyKind, PlannedObject};
 use super::depends_on::{DEPENDS_ON, Unplannable, depends_on, is_annotated, malformed};
 use super::object_index::ObjectIndex;
 use super::references::{Reference, references};
@@ -32,7 +32,7 @@ pub(super) struct Order {
 
 impl Order {
     /// Orders the objects. Errors are annotations that name no object, and cycles.
-    pub fn of(nodes: &[Node<'_>]) -> Result<Self, Vec<Unplannable>> {
+    pub fn of(nodes: &[PlannedObject<'_>]) -> Result<Self, Vec<Unplannable>> {
         let (mut needs, warnings) = needs(nodes)?;
         let cycles = cycles(nodes, &needs);
         if !cycles.is_empty() {
@@ -90,7 +90,7 @@ fn dependents(needs: &[Vec<Dependency>], counts: fn(&Dependency) -> bool) -> Vec
 }
 
 /// The dependencies of each node, with the strongest kind for each other node, and the warnings for authors.
-fn needs(nodes: &[Node<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings), Vec<Unplannable>> {
+fn needs(nodes: &[PlannedObject<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings), Vec<Unplannable>> {
     let mut unplannable = Vec::new();
     let mut needs: Vec<BTreeMap<usize, DependencyKind>> = vec![BTreeMap::new(); nodes.len()];
     let index = ObjectIndex::of(nodes);
@@ -139,7 +139,7 @@ fn is_binding(need: &Dependency) -> bool {
 }
 
 /// The cycles that no plan can resolve: those of explicit dependencies, Namespaces and CustomResourceDefinitions.
-fn cycles(nodes: &[Node<'_>], needs: &[Vec<Dependency>]) -> Vec<Unplannable> {
+fn cycles(nodes: &[PlannedObject<'_>], needs: &[Vec<Dependency>]) -> Vec<Unplannable> {
     let mut is_left = vec![true; needs.len()];
     for index in sorted(needs, is_binding, |index| index) {
         is_left[index] = false;
@@ -162,7 +162,7 @@ fn cycles(nodes: &[Node<'_>], needs: &[Vec<Dependency>]) -> Vec<Unplannable> {
     unplannable
 }
 
-fn cycle(nodes: &[Node<'_>], members: &[usize]) -> Unplannable {
+fn cycle(nodes: &[PlannedObject<'_>], members: &[usize]) -> Unplannable {
     let names = members.iter().chain(&members[..1]).map(|member| nodes[*member].key.to_string());
     let message = format!("a cycle of dependencies: {}", names.collect::<Vec<_>>().join(" → "));
     let hint = format!("remove one of these dependencies from its `{DEPENDS_ON}`");

@@ -26,13 +26,13 @@ mod wave;
 
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;
-use dependency::Node;
+use dependency::PlannedObject;
 pub use dependency::{Dependency, DependencyKind};
 pub use depends_on::DEPENDS_ON;
 use graph::{Order, OrderedNode};
 pub use ready_set::ReadySet;
 pub use unexplained::{
-    EXPLAINING_FIELDS, Explanations, FalseClaim, Owner, Unexplained, UnexplainedObject, is_transient, unexplained,
+    EXPLAINING_FIELDS, Explanations, FalseClaim, NamedOwner, Unexplained, UnexplainedObject, is_transient, unexplained,
 };
 pub use wave::Wave;
 
@@ -59,8 +59,8 @@ pub struct Plan {
 impl Plan {
     /// Orders targets. Errors are annotations that cannot be read, and cycles.
     pub fn of(mut targets: Vec<Target>) -> Result<Self, Vec<Diagnostic>> {
-        let nodes: Vec<Node<'_>> =
-            targets.iter().map(|target| Node { key: &target.key, object: target.desired.object() }).collect();
+        let nodes: Vec<PlannedObject<'_>> =
+            targets.iter().map(|target| PlannedObject { key: &target.key, object: target.desired.object() }).collect();
         let Order { steps, warnings } = Order::of(&nodes).map_err(|unplannable| {
             let diagnostics =
                 unplannable.into_iter().map(|one| depends_on::diagnostic(&targets[one.at].desired.origin, one));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use structured_merge::{ObjectKey, builtin_kind, defined_kind};
 
-use super::dependency::{DependencyKind, Node};
+use super::dependency::{DependencyKind, PlannedObject};
 use super::references::{Reference, at, subjects};
 use super::wave::Wave;
 
@@ -23,7 +23,7 @@ pub(super) struct ObjectIndex<'t> {
 }
 
 impl<'t> ObjectIndex<'t> {
-    pub fn of(nodes: &[Node<'t>]) -> Self {
+    pub fn of(nodes: &[PlannedObject<'t>]) -> Self {
         let mut index = Self::default();
         for (at, node) in nodes.iter().enumerate() {
             let ObjectKey { gvk, namespace, name } = node.key;
@@ -52,14 +52,19 @@ impl<'t> ObjectIndex<'t> {
     }
 
     /// The CustomResourceDefinition of a node's kind; several if the input has several of that kind.
-    pub fn definitions(&self, Node { key, .. }: &Node<'t>) -> &[usize] {
+    pub fn definitions(&self, PlannedObject { key, .. }: &PlannedObject<'t>) -> &[usize] {
         let found = self.definitions.get(&(&key.gvk.group, &key.gvk.kind));
         found.filter(|_| builtin_kind(&key.gvk).is_none()).map_or(&[], Vec::as_slice)
     }
 
     /// The nodes behind a referenced object: the bindings of a service account, and the workloads of a service that gets the
     /// API server's own requests.
-    pub fn behind(&self, nodes: &[Node<'_>], reference: &Reference<'_>, by: &ObjectKey) -> impl Iterator<Item = usize> {
+    pub fn behind(
+        &self,
+        nodes: &[PlannedObject<'_>],
+        reference: &Reference<'_>,
+        by: &ObjectKey,
+    ) -> impl Iterator<Item = usize> {
         let mut behind = Vec::new();
         if Wave::of(&by.gvk) == Wave::Admission && reference.kind == "Service" {
             let service = self.find(reference).map(|at| nodes[at].object);

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use super::dependency::Node;
+use super::dependency::PlannedObject;
 use super::graph::Order;
 use super::wave::Wave;
 
@@ -24,7 +24,7 @@ pub struct PruneStep {
 /// their kinds decide.
 #[must_use]
 pub fn prune_order(objects: &[(&ObjectKey, &Value)]) -> Vec<PruneStep> {
-    let nodes: Vec<Node<'_>> = objects.iter().map(|(key, object)| Node { key, object }).collect();
+    let nodes: Vec<PlannedObject<'_>> = objects.iter().map(|(key, object)| PlannedObject { key, object }).collect();
     let by_kind = objects.iter().map(|(key, _)| PruneStep { wave: Reverse(Wave::of(&key.gvk)), height: 0 });
     let mut steps: Vec<PruneStep> = by_kind.collect();
     if let Ok(order) = Order::of(&nodes) {

@@ -78,7 +78,7 @@ pub struct UnexplainedObject {
 
 /// The owner that an object names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Owner {
+pub struct NamedOwner {
     /// Its kind.
     pub kind: GroupKind,
     /// The namespace of the object. That of the owner is the same, unless it is in none.
@@ -97,7 +97,7 @@ pub struct Explanations<'e> {
     /// The id of the apply set of this run.
     pub set: Option<&'e str>,
     /// Owners that could not be read: the objects that name them count as explained.
-    pub unreadable: BTreeSet<Owner>,
+    pub unreadable: BTreeSet<NamedOwner>,
 }
 
 /// The objects that nothing explains.
@@ -106,7 +106,7 @@ pub struct Unexplained {
     /// The objects, sorted.
     pub objects: Vec<UnexplainedObject>,
     /// The owners that they name and that are not among the found objects.
-    pub missing: BTreeSet<Owner>,
+    pub missing: BTreeSet<NamedOwner>,
 }
 
 /// Finds the objects that nothing explains. Each one is given with its kind in the server's preferred version; its metadata is
@@ -114,7 +114,7 @@ pub struct Unexplained {
 #[must_use]
 pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanations<'_>) -> Unexplained {
     let objects: Vec<FoundObject<'_>> = found.iter().map(FoundObject::new).collect();
-    let index = Index::of(&objects);
+    let index = FoundIndex::of(&objects);
     let is_explained = explained(&objects, &index, explanations);
     let mut seen = HashSet::new();
     let mut unexplained = Unexplained::default();
@@ -124,7 +124,7 @@ pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanati
             continue;
         }
         let missing = object.owners.iter().filter(|owner| index.find(owner).next().is_none());
-        let missing: BTreeSet<Owner> = missing.cloned().collect();
+        let missing: BTreeSet<NamedOwner> = missing.cloned().collect();
         let claim = match (object.set, missing.is_empty(), object.owners.is_empty()) {
             (Some(_), ..) => Some(FalseClaim::SetWithoutParent),
             (None, false, _) => Some(FalseClaim::OwnerMissing),
@@ -142,7 +142,7 @@ pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanati
 struct FoundObject<'f> {
     key: ObjectKey,
     uid: Option<&'f str>,
-    owners: Vec<Owner>,
+    owners: Vec<NamedOwner>,
     /// The id of the apply set that it is a member of.
     set: Option<&'f str>,
     /// The id of the apply set that it is the parent of.
@@ -171,8 +171,8 @@ impl<'f> FoundObject<'f> {
 }
 
 /// The owners that an object names, and the account of a token.
-fn owners(key: &ObjectKey, object: &Value) -> Vec<Owner> {
-    let owner = |kind: GroupVersionKind, name: &str, uid: Option<&str>| Owner {
+fn owners(key: &ObjectKey, object: &Value) -> Vec<NamedOwner> {
+    let owner = |kind: GroupVersionKind, name: &str, uid: Option<&str>| NamedOwner {
         kind: GroupKind::from(&kind),
         namespace: key.namespace.clone(),
         name: name.to_owned(),
@@ -188,13 +188,13 @@ fn owners(key: &ObjectKey, object: &Value) -> Vec<Owner> {
 }
 
 /// The found objects by their uids and names.
-struct Index<'o> {
+struct FoundIndex<'o> {
     objects: &'o [FoundObject<'o>],
     by_uid: HashMap<&'o str, Vec<usize>>,
     by_name: HashMap<(GroupKind, Option<&'o str>, &'o str), usize>,
 }
 
-impl<'o> Index<'o> {
+impl<'o> FoundIndex<'o> {
     fn of(objects: &'o [FoundObject<'o>]) -> Self {
         let mut by_uid: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut by_name = HashMap::new();
@@ -209,7 +209,7 @@ impl<'o> Index<'o> {
     }
 
     /// The objects that are this owner: in the namespace of the object, or in none.
-    fn find<'i>(&'i self, owner: &'i Owner) -> impl Iterator<Item = usize> + 'i {
+    fn find<'i>(&'i self, owner: &'i NamedOwner) -> impl Iterator<Item = usize> + 'i {
         let named = match &owner.uid {
             Some(_) => None,
             None => self.by_name.get(&(owner.kind.clone(), owner.namespace.as_deref(), owner.name.as_str())),
@@ -238,7 +238,7 @@ impl<'o> Index<'o> {
 }
 
 /// For each object, true if something explains it.
-fn explained(objects: &[FoundObject<'_>], index: &Index<'_>, explanations: &Explanations<'_>) -> Vec<bool> {
+fn explained(objects: &[FoundObject<'_>], index: &FoundIndex<'_>, explanations: &Explanations<'_>) -> Vec<bool> {
     let identity = |key: &ObjectKey| (GroupKind::from(&key.gvk), key.namespace.clone(), key.name.clone());
     let wanted: HashSet<_> = explanations.wanted.iter().map(|key| identity(key)).collect();
     let sets: HashSet<&str> = objects.iter().filter_map(|object| object.parent_of).chain(explanations.set).collect();
@@ -285,7 +285,7 @@ mod tests {
         objects: &[Object<'_>],
         wanted: &[(&str, &str, &str)],
         set: Option<&str>,
-        unreadable: &[Owner],
+        unreadable: &[NamedOwner],
     ) -> Unexplained {
         let found: Vec<_> = objects
             .iter()
@@ -424,7 +424,7 @@ mod tests {
             [("v1", "Node", node), ("v1", "Pod", owned("mirror", "worker")), ("v1", "Pod", owned("other", "hidden"))];
         let found = search(&objects, &[], None, &[]);
         assert_eq!(lines(&found), ["Pod shop/other OwnerMissing"]);
-        let unreadable: Vec<Owner> = found.missing.into_iter().collect();
+        let unreadable: Vec<NamedOwner> = found.missing.into_iter().collect();
         assert_eq!(lines(&search(&objects, &[], None, &unreadable)), [""; 0]);
     }
 

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WrittenDiagnostic<'a> {
     #[serde(flatten)]
-    location: Location<'a>,
+    location: WrittenLocation<'a>,
     /// One sentence; its wording may change in any version.
     message: &'a str,
     /// The action to take.
@@ -28,14 +28,14 @@ pub(crate) struct ObjectError<'a> {
     hint: Option<&'a str>,
     // The location of the first mistake, unless the error has one itself.
     #[serde(flatten)]
-    location: Location<'a>,
+    location: WrittenLocation<'a>,
     /// All mistakes in the manifest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mistakes: Vec<WrittenDiagnostic<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Location<'a> {
+struct WrittenLocation<'a> {
     /// The file as it was named, `stdin` for standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
@@ -49,7 +49,7 @@ struct Location<'a> {
     column: Option<u32>,
 }
 
-impl<'a> From<&'a Diagnostic> for Location<'a> {
+impl<'a> From<&'a Diagnostic> for WrittenLocation<'a> {
     fn from(diagnostic: &'a Diagnostic) -> Self {
         let location = diagnostic.location.as_ref();
         Self {

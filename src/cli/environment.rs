@@ -27,6 +27,7 @@ Environment variables:
   LESS, LV                   options of these pagers, unless set: FRX and -c
   COLUMNS                    width of the text, if the output is not a terminal
   KUBECTL_EXTERNAL_DIFF      diff program that -o unified runs instead of printing a patch
+  SOURCE_DATE_EPOCH          time of the run in reports, in seconds since 1970
   GITHUB_STEP_SUMMARY        (in GitHub Actions) a report in this file is appended to it
   RUST_BACKTRACE             after a bug in the program, 1 also shows where it was
   HOME                       where ~/.kube/config and ~/.kube/cache are

@@ -1,7 +1,7 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
 use reconcile_report::formats::text::{self, explained, outcomes, readiness, summary};
-use reconcile_report::{Command, FailOn, Report};
+use reconcile_report::{Command, FailOn, Report, View};
 
 use crate::cli::ApplyArgs;
 use crate::engine::prune::{Planned, Requested};
@@ -50,6 +50,7 @@ impl ContextCommand for Apply<'_> {
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
         let Self { args, policy, set, .. } = self;
         let Run { server, output, .. } = run;
+        output.name_cluster(&run.info);
         let (gate, wait) = (FailOn::default(), args.wait.duration());
         let events = Events::new(output, wait.is_some_and(|timeout| !timeout.is_zero()));
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
@@ -91,6 +92,7 @@ impl ContextCommand for Apply<'_> {
             output.text(&outcomes::left(report, &output.view))?;
             output.text(&readiness::left(report))?;
         }
-        output.text(&summary::summary(report, &output.view))
+        // The first line named the cluster.
+        output.text(&summary::summary(report, &View { is_headed: true, ..output.view.clone() }))
     }
 }

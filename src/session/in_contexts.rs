@@ -23,7 +23,7 @@ impl Invocation<'_> {
 
     /// Shows the only report of a command, and writes it. Returns the exit code.
     pub fn reported(&self, command: &impl ContextCommand, report: Report) -> u8 {
-        let report = Report { shard: self.output.shard, ..report };
+        let report = self.output.identified(report);
         let report = self.settings.described_in(report, self.input.selector.is_none());
         drop(command.show(&report, self.output));
         self.output.finish(&report)

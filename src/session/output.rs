@@ -1,12 +1,14 @@
 //! The output of a run: reports in files and on stdout, text, and notes on stderr.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
+use reconcile_report::formats::text::summary;
 use reconcile_report::formats::{Format, Render, unified};
+use reconcile_report::{ClusterInfo, ConfigurationInfo, Role, Section, StartTime, Styled, left_alone};
 use reconcile_report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sections, View, excerpt, plain};
-use reconcile_report::{ConfigurationInfo, Role, Section, Styled, left_alone};
 
 use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs};
 use crate::session::direct_file::{Readers, is_stream};
@@ -44,6 +46,8 @@ pub(crate) struct Output {
     quiet: bool,
     /// The pager, if text is to be shown page by page.
     paging: Paging,
+    /// The time at which the run began.
+    started: StartTime,
     /// The shard that the run is about.
     pub shard: Option<Shard>,
     /// The text of one of several contexts, which is shown later.
@@ -69,6 +73,7 @@ impl Output {
             files: Mutex::default(),
             quiet: false,
             paging: Paging::default(),
+            started: StartTime::of(Timestamp::now()),
             shard: None,
             held_back: None,
         }
@@ -77,6 +82,7 @@ impl Output {
     /// Reads the flags and opens the files, so that nothing is compared or written if a report cannot be. Two formats on stdout
     /// are a usage error.
     pub fn new(args: &OutputArgs) -> Result<Self, Failure> {
+        let started = started(std::env::var_os("SOURCE_DATE_EPOCH").as_deref())?;
         let terminal = Terminal::themed(args.console.color, args.console.theme, args.quiet);
         let view = view(args, &terminal);
         let targets = args.output.clone();
@@ -96,7 +102,8 @@ impl Output {
         let has_lines = lines_on_stdout || !streamed.is_empty();
         let lines = has_lines.then(|| Arc::new(Lines::new(&terminal, lines_on_stdout, streamed)));
         let files = Mutex::new(files.into_iter().map(|(.., file)| file).collect());
-        Ok(Self { targets, lines, external_diff, has_text, files, quiet: args.quiet, ..Self::on(terminal, view) })
+        let quiet = args.quiet;
+        Ok(Self { targets, lines, external_diff, has_text, files, quiet, started, ..Self::on(terminal, view) })
     }
 
     /// The same, with the text in a pager if a person reads it on a terminal: for commands that neither write nor ask.
@@ -119,8 +126,9 @@ impl Output {
             has_text: self.has_text,
             quiet: self.quiet,
             shard: self.shard,
+            started: self.started,
             held_back: Some(Mutex::default()),
-            ..Self::on(self.terminal.labelled(name), self.view.clone())
+            ..Self::on(self.terminal.labelled(name), View { is_headed: true, ..self.view.clone() })
         }
     }
 
@@ -247,6 +255,18 @@ impl Output {
         }
     }
 
+    /// Names the cluster that a run is going to change, on stderr, unless something names it already.
+    pub fn name_cluster(&self, info: &ClusterInfo) {
+        if !self.view.is_headed {
+            self.progress(&summary::named(info));
+        }
+    }
+
+    /// A report of this run, with its shard and the time at which it began.
+    pub fn identified(&self, report: Report) -> Report {
+        Report { shard: self.shard, time: Some(self.started), ..report }
+    }
+
     /// Prints details (`-v`).
     pub fn details(&self, lines: &[String]) {
         if self.view.verbosity > 0 {
@@ -259,9 +279,8 @@ impl Output {
     /// Reports a run that ended before it compared anything. Returns the exit code.
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         print_diagnostics(&self.terminal, &failure.diagnostics);
-        let stopped = Report::stopped(command, failure.verdict, failure.diagnostics);
-        let report = Report { shard: self.shard, ..stopped };
-        self.finish(&report)
+        let report = Report::stopped(command, failure.verdict, failure.diagnostics);
+        self.finish(&self.identified(report))
     }
 }
 
@@ -290,6 +309,15 @@ pub(crate) fn print_diagnostics(terminal: &Terminal, diagnostics: &[Diagnostic])
     terminal.message(&excerpt::diagnostics(diagnostics.iter(), "", |diagnostic| format!("{}: ", diagnostic.severity)));
 }
 
+/// The time at which a run begins: the present one, or that of `SOURCE_DATE_EPOCH` in seconds since 1970.
+fn started(epoch: Option<&OsStr>) -> Result<StartTime, Failure> {
+    let Some(epoch) = epoch.filter(|epoch| !epoch.is_empty()) else { return Ok(StartTime::of(Timestamp::now())) };
+    epoch.to_str().and_then(StartTime::of_epoch).ok_or_else(|| {
+        let message = "`SOURCE_DATE_EPOCH` is not a time in seconds since 1970";
+        Failure::refused(message, "unset it, or set it to a number such as the output of `date +%s`")
+    })
+}
+
 /// Returns the content of a file.
 fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
     let view = View { width: terminal::default_width(), now: None, ..view.clone() };
@@ -307,6 +335,7 @@ fn view(args: &OutputArgs, terminal: &Terminal) -> View {
         width: terminal.width(),
         full: args.full,
         summary: args.summary,
+        is_headed: false,
         sort: args.sort.into(),
         verbosity: args.console.verbosity,
         now: args.relative_time.then(Timestamp::now).filter(|_| terminal.is_watched()),

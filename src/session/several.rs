@@ -113,14 +113,14 @@ impl<C: ContextCommand> InSeveral<'_, C> {
     async fn report(&self, at: usize, context: &Context, own: &Output) -> Report {
         let report = match self.run(at, context, own).await {
             Ok(report) => {
-                let report = self.invocation.settings.named_in(Report { shard: own.shard, ..report });
+                let report = self.invocation.settings.named_in(own.identified(report));
                 // The text of a context is held back, so that no reader can be gone.
                 let _ = self.command.show(&report, own);
                 report
             }
             Err(Failure { verdict, diagnostics }) => {
                 print_diagnostics(&own.terminal, &diagnostics);
-                Report { shard: own.shard, ..Report::stopped(C::NAME, verdict, diagnostics) }
+                own.identified(Report::stopped(C::NAME, verdict, diagnostics))
             }
         };
         self.agreement.over(at);

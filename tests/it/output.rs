@@ -31,9 +31,23 @@ fn the_report_has_the_fields_of_the_contract() {
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(
         keys(&report),
-        ["apiVersion", "kind", "command", "verdict", "exitCode", "cluster", "summary", "requests", "objects", "errors"]
-            .into()
+        [
+            "apiVersion",
+            "kind",
+            "tool",
+            "time",
+            "command",
+            "verdict",
+            "exitCode",
+            "cluster",
+            "summary",
+            "requests",
+            "objects",
+            "errors"
+        ]
+        .into()
     );
+    assert_eq!(report["tool"], json!({"name": "kubectl-reconcile", "version": env!("CARGO_PKG_VERSION")}));
     assert_eq!(
         (&report["apiVersion"], &report["kind"], &report["command"], &report["verdict"], &report["exitCode"]),
         (&json!("kubectl-reconcile/v1"), &json!("Report"), &json!("diff"), &json!("incomplete"), &json!(4))
@@ -115,7 +129,9 @@ fn two_runs_print_the_same_bytes() {
         let mut outputs = (0..3).map(|_| {
             let run = ws.reconcile([&["diff", "-f", "."][..], flags].concat());
             let mut report = run.report().clone();
-            report.as_object_mut().unwrap().remove("requests");
+            for field in ["requests", "time"] {
+                report.as_object_mut().unwrap().remove(field);
+            }
             (if flags.is_empty() { run.stdout } else { String::new() }, report.to_string())
         });
         let first = outputs.next().unwrap();
@@ -130,6 +146,56 @@ fn two_runs_print_the_same_bytes() {
     ws.scale("deployment/web", 9);
     same(&[]);
     same(&["-o", "json"]);
+}
+
+/// The oracle for the time is `date`; for its format, RFC 3339 in UTC.
+#[test]
+fn a_report_has_the_time_at_which_the_run_began() {
+    let now = |format: &str| {
+        let date = Command::new("date").args(["-u", format]).output().unwrap();
+        String::from_utf8(date.stdout).unwrap().trim().to_owned()
+    };
+    let ws = Workspace::new();
+    ws.write("web.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: web}}");
+    let before = now("+%Y-%m-%dT%H:%M:%SZ");
+    let run = ws.reconcile(["diff", "-f", ".", "-o", "json"]).exits_with(1);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    let time = report["time"].as_str().unwrap();
+    assert!((before.as_str()..=now("+%Y-%m-%dT%H:%M:%SZ").as_str()).contains(&time), "{before} {time}");
+
+    // The same for every format that has a time, and for a run that ends before it compares anything.
+    let at = |epoch: &str| ws.env("SOURCE_DATE_EPOCH", epoch);
+    for format in ["json", "yaml", "markdown", "html", "jsonl"] {
+        let run = at("1700000000").reconcile(["diff", "-f", ".", "-o", format]).exits_with(1);
+        assert!(run.stdout.contains("2023-11-14T22:13:20Z"), "{run}");
+    }
+    let run = at("1700000000").reconcile(["diff", "-f", "none.yaml", "-o", "json"]).exits_with(2);
+    assert!(run.stdout.contains("2023-11-14T22:13:20Z"), "{run}");
+    for wrong in ["yesterday", "-1", "99999999999999999999"] {
+        let run = at(wrong).reconcile(["diff", "-f", "."]).exits_with(2);
+        assert!(run.stderr.contains("`SOURCE_DATE_EPOCH` is not a time") && run.stderr.contains("hint: "), "{run}");
+    }
+    at("").reconcile(["diff", "-f", "."]).exits_with(1);
+}
+
+#[test]
+fn text_names_the_cluster_once() {
+    let ws = mixed();
+    let line = format!("context tests ({})", ws.plane().url());
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    assert_eq!(diff.stdout.lines().last(), Some(line.as_str()));
+    assert!(!diff.stderr.contains("context tests"), "{diff}");
+    let apply = ws.reconcile(["apply", "-f", "web.yaml"]).exits_with(0);
+    assert_eq!(apply.stderr.lines().next(), Some(line.as_str()));
+    assert!(!apply.stdout.contains("context tests"), "{apply}");
+    // A log of an apply names it, whatever is on standard output; a file has no standard error.
+    let apply = ws.reconcile(["apply", "-f", "web.yaml", "-o", "json", "-o", "text=apply.txt"]).exits_with(0);
+    assert_eq!(apply.stderr.lines().next(), Some(line.as_str()));
+    assert_eq!(fs::read_to_string(ws.folder().join("apply.txt")).unwrap().lines().last(), Some(line.as_str()));
+    assert_eq!(ws.reconcile(["apply", "-f", "web.yaml", "-q"]).exits_with(0).stderr, "");
+    let comment = ws.reconcile(["diff", "-f", ".", "-o", "markdown"]).exits_with(4).stdout;
+    let url = ws.plane().url();
+    assert!(comment.lines().nth(2).unwrap().starts_with(&format!("context `tests` (`{url}`), 20")), "{comment}");
 }
 
 #[test]
@@ -379,7 +445,7 @@ fn names_are_printed_as_kubectl_prints_them() {
 fn the_summary_alone_and_the_order_are_flags() {
     let ws = mixed();
     let summary = ws.reconcile(["diff", "-f", ".", "--summary"]).exits_with(4);
-    assert_eq!(summary.stdout.lines().count(), 1, "{summary}");
+    assert_eq!(summary.stdout.lines().count(), 2, "the counts and the context: {summary}");
     assert!(
         summary.stdout.starts_with("1 to create; 1 to update: changed in the cluster; 1 not compared"),
         "{summary}"

@@ -22,7 +22,7 @@ fn in_a_pipeline_each_finished_object_has_one_line() {
     let ws = Workspace::new();
     ws.write("two.yaml", TWO);
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(4);
-    assert_eq!(apply.stderr, "", "{apply}");
+    assert_eq!(apply.stderr, format!("context tests ({})\n", ws.plane().url()), "{apply}");
     for name in ["a", "b"] {
         assert_eq!(apply.stdout.matches(&ws.fill_in(&format!("created ConfigMap $NS/{name}\n"))).count(), 1, "{apply}");
     }

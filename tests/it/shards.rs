@@ -45,6 +45,7 @@ fn facts(report: &Value) -> Value {
     let mut facts = report.clone();
     let fields = facts.as_object_mut().unwrap();
     fields.remove("requests");
+    fields.remove("time");
     facts
 }
 

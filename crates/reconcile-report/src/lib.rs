@@ -39,12 +39,13 @@ pub use model::{
     ApplySetInfo, CLASSES, ClassInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, ContextsSummary,
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
     FAIL_CLASSES, FailClass, FailOn, Failure, Level, ObjectDiff, ObjectMessages, ObjectReport, ObjectRun, ParentAction,
-    ParentInfo, ReadinessCounts, Report, Reports, Section, Sections, Side, SideCounts, Summary, UnmanagedObject,
-    Verdict, Why,
+    ParentInfo, ReadinessCounts, Report, Reports, Section, Sections, Side, SideCounts, StartTime, Summary, ToolInfo,
+    UnmanagedObject, Verdict, Why,
 };
 pub use paint::{paint, plain};
 pub use theme::{STANDARD, THEMES, Theme};
 pub use view::{Sort, View};
+pub use words::cluster::cluster;
 pub use words::describe::left_alone;
 pub use words::excerpt;
 pub use words::label::why_without_fields;

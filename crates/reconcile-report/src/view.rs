@@ -15,6 +15,8 @@ pub struct View {
     pub full: bool,
     /// True if only the summary is shown.
     pub summary: bool,
+    /// True if something above the report names its cluster already, such as the heading of one of several contexts.
+    pub is_headed: bool,
     /// The order of the objects.
     pub sort: Sort,
     /// The level of detail (`-v`).
@@ -47,6 +49,7 @@ impl Default for View {
             width: Self::WIDTH,
             full: false,
             summary: false,
+            is_headed: false,
             sort: Sort::Plan,
             verbosity: 0,
             now: None,

@@ -50,6 +50,7 @@ impl Scene {
             );
             scene.run(&set).unwrap_or_else(|problem| panic!("{problem}"));
         }
+        scene.run("kubectl config use-context staging").unwrap_or_else(|problem| panic!("{problem}"));
         scene
     }
 

@@ -30,7 +30,7 @@ fn a_deployment_rolls_out() {
 
     // A second pass writes nothing, and has nothing to wait for.
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
-    assert_eq!((apply.writes(), apply.stderr.as_str()), (0, ""), "{apply}");
+    assert_eq!((apply.writes(), apply.stderr.lines().count()), (0, 1), "it names the context: {apply}");
 }
 
 #[test]

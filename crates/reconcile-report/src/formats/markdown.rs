@@ -10,7 +10,7 @@ use reconcile_core::text::{visible, visible_line};
 
 use crate::words::findings::{Finding, of_object, of_run, worst};
 use crate::words::verdict::verdict;
-use crate::words::{describe, label, location};
+use crate::words::{cluster, describe, label, location};
 use crate::{Level, ObjectReport, Section, Sections, View};
 
 /// Longest comment that GitHub takes, in characters.
@@ -28,6 +28,7 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let title =
         format!("### kubectl reconcile {}: {}\n", describe::command(report.command()), verdict(report).sentence);
     comment.push(&title);
+    comment.push(&identity(report));
     for warning in report.general_warnings() {
         comment.push(&format!("\n- {}\n", code(&describe::message(warning))));
     }
@@ -35,6 +36,8 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
     for section in &sections {
         if several {
             comment.push(&format!("\n#### {}\n", code(&visible(section.context.unwrap_or_default()))));
+            let server = section.report.cluster.as_ref().map(|info| code(&visible(&info.server)));
+            comment.push(&server.map(|server| format!("\nserver {server}\n")).unwrap_or_default());
         }
         head(&mut comment, section, view);
     }
@@ -42,6 +45,16 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
         section_details(&mut comment, section, view);
     }
     comment.end()
+}
+
+/// The line that says which cluster was looked at, and when. Several contexts have headings of their own.
+fn identity<R: Sections>(report: &R) -> String {
+    let sections = report.sections();
+    let cluster =
+        sections.iter().filter(|section| section.context.is_none()).find_map(|section| section.report.cluster.as_ref());
+    let cluster = cluster.map(|info| cluster::cluster(info, |name| code(&visible(name))));
+    let parts: Vec<String> = cluster.into_iter().chain(report.time().map(|time| time.to_string())).collect();
+    if parts.is_empty() { String::new() } else { format!("\n{}\n", parts.join(", ")) }
 }
 
 /// The result of a cluster, the errors of the run, and the table.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::input::MergeInput;
 use crate::model::contexts::worst;
-use crate::{ClusterInfo, Command, ConfigurationInfo, Report, UnmanagedObject};
+use crate::{ClusterInfo, Command, ConfigurationInfo, Report, StartTime, UnmanagedObject};
 
 /// Most shards that a message names.
 const NAMED: usize = 10;
@@ -40,6 +40,7 @@ pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
 /// Adds the report of one shard. Facts that all shards report are kept once.
 fn add(whole: &mut Report, part: Report, told: &mut BTreeSet<String>) {
     whole.cluster = better(whole.cluster.take(), part.cluster);
+    whole.time = earliest(whole.time, part.time);
     whole.fail_on = part.fail_on;
     whole.summary.add(&part.summary);
     whole.requests = whole.requests.plus(part.requests);
@@ -53,6 +54,11 @@ fn add(whole: &mut Report, part: Report, told: &mut BTreeSet<String>) {
     }
     whole.warnings.extend(part.warnings.into_iter().filter(|warning| told.insert(format!("warning: {warning}"))));
     whole.errors.extend(part.errors.into_iter().filter(|error| told.insert(format!("error: {error}"))));
+}
+
+/// The earlier of two times, as far as they are known.
+fn earliest(one: Option<StartTime>, other: Option<StartTime>) -> Option<StartTime> {
+    one.into_iter().chain(other).min()
 }
 
 /// The first of two clusters, or the other one if only its version is known.

@@ -26,6 +26,10 @@ pub struct ParsedContexts {
     _api_version: Fixed,
     #[serde(rename = "kind")]
     _kind: IgnoredAny,
+    #[serde(rename = "tool", default)]
+    _tool: IgnoredAny,
+    #[serde(rename = "time", default)]
+    _time: IgnoredAny,
     #[serde(rename = "command")]
     _command: IgnoredAny,
     #[serde(rename = "summary")]

@@ -96,6 +96,32 @@ fn one_report_alone_stays_what_it_is() {
 }
 
 #[test]
+fn a_merged_report_has_the_earliest_time_and_the_program_that_merged() {
+    let mut parts = shards(3);
+    for (part, time) in parts.iter_mut().zip(["2026-11-20T10:00:05Z", "2026-11-20T10:00:03Z"]) {
+        (part["time"], part["tool"]) = (json!(time), json!({"name": "kubectl-reconcile", "version": "0.0.1"}));
+    }
+    let together = serde_json::to_value(whole(&parts)).unwrap();
+    assert_eq!(
+        (&together["time"], &together["tool"]["version"]),
+        (&parts[1]["time"], &json!(env!("CARGO_PKG_VERSION")))
+    );
+    // Contexts keep their own.
+    let mut clusters = [report(None, "inSync", 0, &[]), report(None, "inSync", 0, &[])];
+    for (cluster, second) in clusters.iter_mut().zip([7, 4]) {
+        cluster["cluster"]["context"] = json!(format!("c{second}"));
+        cluster["time"] = json!(format!("2026-11-20T10:00:0{second}Z"));
+        cluster["tool"] = json!({"name": "kubectl-reconcile", "version": format!("0.0.{second}")});
+    }
+    let Ok(Merged::Several(reports)) = merge(&clusters) else { panic!("{clusters:?}") };
+    let reports = serde_json::to_value(reports).unwrap();
+    assert_eq!(reports["time"], clusters[1]["time"]);
+    for (read, written) in clusters.iter().zip(reports["contexts"].as_array().unwrap()) {
+        assert_eq!((&written["time"], &written["tool"]), (&read["time"], &read["tool"]));
+    }
+}
+
+#[test]
 fn the_worst_result_is_that_of_all() {
     let ranked = [
         ("inSync", 0),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::command::Command;
+use super::identity::{StartTime, ToolInfo};
 use super::report::Report;
 use super::summary::Summary;
 use super::tally::tally;
@@ -21,6 +22,11 @@ pub struct Reports {
     /// Always `Reports`.
     #[schemars(extend("const" = "Reports"))]
     pub kind: &'static str,
+    /// The program that made the document.
+    pub tool: ToolInfo,
+    /// The time at which the run began, or the earliest of several runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<StartTime>,
     /// The command.
     pub command: Command,
     /// The worst result of all contexts.
@@ -87,6 +93,8 @@ impl Reports {
         Self {
             api_version: "kubectl-reconcile/v1",
             kind: "Reports",
+            tool: ToolInfo::own(),
+            time: contexts.iter().filter_map(|one| one.report.time).min(),
             command,
             verdict,
             exit_code,

@@ -10,6 +10,7 @@ use super::command::Command;
 use super::configuration::ConfigurationInfo;
 use super::diagnostic::WrittenDiagnostic;
 use super::gate::{FailOn, class_names, classes};
+use super::identity::{StartTime, ToolInfo};
 use super::object::ObjectReport;
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
@@ -28,6 +29,12 @@ pub struct Report {
     #[serde(deserialize_with = "kind")]
     #[schemars(extend("const" = "Report"))]
     pub kind: Fixed,
+    /// The program that made the report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolInfo>,
+    /// The time at which the run began. The report of several shards has the earliest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<StartTime>,
     /// The command.
     pub command: Command,
     /// The result.
@@ -136,6 +143,8 @@ impl Report {
         Self {
             api_version: "kubectl-reconcile/v1",
             kind: "Report",
+            tool: Some(ToolInfo::own()),
+            time: None,
             command,
             verdict,
             exit_code: verdict.exit_code(false),

@@ -1,6 +1,6 @@
 //! One report, or those of several contexts, as the formats see them: a list of sections.
 
-use crate::{Command, ContextReport, Report, Reports, Verdict};
+use crate::{Command, ContextReport, Report, Reports, StartTime, Verdict};
 
 /// The report of one cluster, with its context where there are several.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,8 @@ pub trait Sections {
     fn verdict(&self) -> Verdict;
     /// The exit code of the process.
     fn exit_code(&self) -> u8;
+    /// The time at which the run began, if it is known.
+    fn time(&self) -> Option<StartTime>;
     /// Warnings that concern no single context.
     fn general_warnings(&self) -> &[String];
     /// The clusters, in the order in which they were named.
@@ -38,6 +40,10 @@ impl Sections for Report {
 
     fn exit_code(&self) -> u8 {
         self.exit_code
+    }
+
+    fn time(&self) -> Option<StartTime> {
+        self.time
     }
 
     fn general_warnings(&self) -> &[String] {
@@ -64,6 +70,10 @@ impl Sections for Reports {
 
     fn exit_code(&self) -> u8 {
         self.exit_code
+    }
+
+    fn time(&self) -> Option<StartTime> {
+        self.time
     }
 
     fn general_warnings(&self) -> &[String] {

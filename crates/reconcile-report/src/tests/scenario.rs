@@ -15,7 +15,7 @@ use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, Pa
 
 use crate::{
     ApplySetInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, FailOn, ObjectReport, ParentAction, Report,
-    Reports, Verdict,
+    Reports, StartTime, Verdict,
 };
 
 /// Text that does harm where it is not escaped.
@@ -204,6 +204,7 @@ pub fn diff(text: &str) -> Report {
     let set = ApplySetInfo::new("applyset-x-v1", &key("v1", "Secret", Some("shop"), "set"), ParentAction::Update);
     let mut report = Report::compared(Command::Diff, objects(text), &FailOn::default()).with_apply_set(set);
     report.cluster = Some(cluster(text));
+    report.time = StartTime::of_epoch("1763632800");
     report.configuration = Some(ConfigurationInfo {
         file: Some(format!("{text}/.kubectl-reconcile.yaml")),
         rules: 2,
@@ -236,6 +237,7 @@ pub fn apply(text: &str) -> Report {
     }
     let mut report = Report::compared(Command::Apply, objects, &FailOn::default());
     report.cluster = Some(cluster("prod"));
+    report.time = StartTime::of_epoch("1763632800");
     report
 }
 

@@ -1,5 +1,6 @@
 //! The words for a report: sentences, values, locations and comparisons that several formats share.
 
+pub mod cluster;
 pub(crate) mod describe;
 pub mod excerpt;
 pub(crate) mod findings;

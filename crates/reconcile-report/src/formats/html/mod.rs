@@ -61,6 +61,9 @@ pub fn render_all(reports: &Reports, view: &View) -> String {
     let mut header = Markup::default();
     let heading = verdict(reports).heading;
     header.element("<h1", heading, "</h1>").element("<p", &crate::formats::text::matrix::totals(reports), "</p>");
+    if let Some(time) = reports.time {
+        header.element("<p><time", &time.to_string(), "</time></p>");
+    }
     let mut body = Markup::default();
     section::warnings(&mut body, &reports.warnings);
     matrix::matrix(&mut body, reports, view);

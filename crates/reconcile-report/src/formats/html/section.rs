@@ -76,7 +76,7 @@ pub(super) fn result(report: &Report) -> String {
         let left_alone = describe::left_alone(report).map(|clause| format!("; {clause}")).unwrap_or_default();
         format!("{}{left_alone}", describe::result(report))
     } else {
-        styled::sentence(&summary::summary(report, &View::default()))
+        styled::sentence(&summary::summary(report, &View { is_headed: true, ..View::default() }))
     }
 }
 
@@ -94,6 +94,9 @@ pub(super) fn facts(page: &mut Markup, report: &Report) {
         if let Some(version) = &cluster.version {
             fact("Version", version);
         }
+    }
+    if let Some(time) = report.time {
+        fact("Time", &time.to_string());
     }
     if let Some(set) = &report.apply_set {
         fact("Apply set", &set.parent.key().to_string());

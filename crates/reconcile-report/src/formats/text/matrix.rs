@@ -25,9 +25,10 @@ const GAP: &str = "  ";
 #[must_use]
 pub fn whole(reports: &Reports, view: &View) -> Styled {
     let mut text = Styled::new();
+    let headed = View { is_headed: true, ..view.clone() };
     for one in &reports.contexts {
         text.append(heading(&one.context, one.server.as_deref()));
-        text.append(if is_stopped(&one.report) { stopped(one) } else { section(&one.report, view) });
+        text.append(if is_stopped(&one.report) { stopped(one) } else { section(&one.report, &headed) });
         text.line_end();
     }
     text.append(together(reports, view));

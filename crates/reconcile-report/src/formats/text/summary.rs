@@ -1,12 +1,13 @@
-//! The last line of the text: the number of objects in each state, and remarks about the run.
+//! The last lines of the text: the number of objects in each state, remarks about the run, and its cluster.
 
 use super::{added_items, unmanaged};
+use crate::words::cluster::cluster;
 use crate::words::describe::left_alone;
 use crate::words::number::grouped;
 use crate::words::sentence::{done, of_shard, readiness_counts, to_do};
-use crate::{ApplySetInfo, Command, Report, Role, Styled, Summary, Verdict, View};
+use crate::{ApplySetInfo, ClusterInfo, Command, Report, Role, Styled, Summary, Verdict, View};
 
-/// The last line.
+/// The last lines: the counts, and the cluster.
 #[must_use]
 pub fn summary(report: &Report, view: &View) -> Styled {
     let mut sentence = if report.command == Command::Apply { done(report) } else { to_do(&report.summary, view) };
@@ -39,7 +40,19 @@ pub fn summary(report: &Report, view: &View) -> Styled {
     if report.verdict == Verdict::Interrupted {
         sentence = format!("interrupted: {sentence}");
     }
-    sentence_line(of_shard(report, &sentence))
+    let mut text = sentence_line(of_shard(report, &sentence));
+    if let Some(info) = report.cluster.as_ref().filter(|_| !view.is_headed) {
+        text.append(named(info));
+    }
+    text
+}
+
+/// `context prod-eu (https://10.1.2.3:6443)`
+#[must_use]
+pub fn named(info: &ClusterInfo) -> Styled {
+    let mut text = Styled::new().with(Role::Note, cluster(info, str::to_owned));
+    text.line_end();
+    text
 }
 
 /// The changes that a pass would make, in one line.

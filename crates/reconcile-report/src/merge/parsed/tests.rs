@@ -19,7 +19,8 @@ fn full() -> Value {
     conflict.as_object_mut().unwrap().extend(owner.as_object().unwrap().clone());
     conflict.as_object_mut().unwrap().remove("manual");
     json!({
-        "apiVersion": "kubectl-reconcile/v1", "kind": "Report", "command": "apply", "verdict": "incomplete", "exitCode": 4,
+        "apiVersion": "kubectl-reconcile/v1", "kind": "Report", "tool": {"name": "kubectl-reconcile", "version": "0.0.7"},
+        "time": "2026-11-20T10:00:00Z", "command": "apply", "verdict": "incomplete", "exitCode": 4,
         "failOn": ["drift", "manual"],
         "cluster": {"context": "prod", "server": "https://example.com", "version": "v1.36.3"},
         "shard": {"index": 1, "of": 4},
@@ -76,6 +77,8 @@ fn what_is_no_report_is_refused() {
         ("/kind", json!("AccessReport"), "`AccessReport` is not `Report`"),
         ("/kind", json!(null), "invalid type: null"),
         ("/command", json!("access"), "unknown variant `access`"),
+        ("/time", json!("yesterday"), "the time of a run is not a time of RFC 3339"),
+        ("/tool", json!({"name": "kubectl-reconcile"}), "missing field `version`"),
         ("/exitCode", json!(0), "the exit code 0 does not belong to its verdict"),
         ("/exitCode", json!(4096), "u8"),
         ("/failOn/0", json!("drft"), "`drft` is not a class of differences"),

@@ -1,0 +1,105 @@
+//! The identity of a run: the program that made its report, and the time at which it began.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The program that made a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolInfo {
+    /// Always `kubectl-reconcile`, unless another program wrote the report.
+    pub name: Cow<'static, str>,
+    /// Its version.
+    pub version: Cow<'static, str>,
+}
+
+impl ToolInfo {
+    /// This program.
+    #[must_use]
+    pub const fn own() -> Self {
+        Self { name: Cow::Borrowed("kubectl-reconcile"), version: Cow::Borrowed(env!("CARGO_PKG_VERSION")) }
+    }
+}
+
+/// The time at which a run began: RFC 3339, to the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StartTime(Timestamp);
+
+impl StartTime {
+    /// A time, without the parts of its second.
+    #[must_use]
+    pub fn of(time: Timestamp) -> Self {
+        Self(Timestamp::from_second(time.as_second()).unwrap_or(time))
+    }
+
+    /// A time in seconds since 1970, as `SOURCE_DATE_EPOCH` has it; `None` if it is no such number, or after the year 9999.
+    #[must_use]
+    pub fn of_epoch(seconds: &str) -> Option<Self> {
+        let seconds: u64 = seconds.parse().ok()?;
+        Timestamp::from_second(i64::try_from(seconds).ok()?).ok().map(Self)
+    }
+}
+
+/// `2026-11-23T21:00:00Z`
+impl std::fmt::Display for StartTime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for StartTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for StartTime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self::of).map_err(|_| D::Error::custom("the time of a run is not a time of RFC 3339"))
+    }
+}
+
+impl JsonSchema for StartTime {
+    fn schema_name() -> Cow<'static, str> {
+        "StartTime".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date-time"})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_to_the_second() {
+        let time = StartTime::of("2026-11-23T21:00:00.75Z".parse().unwrap());
+        assert_eq!(serde_json::to_value(time).unwrap(), "2026-11-23T21:00:00Z");
+        let read: StartTime = serde_json::from_value("2026-11-23T22:00:00+01:00".into()).unwrap();
+        assert_eq!(read, time);
+        for wrong in ["", "yesterday", "2026-11-23", "\u{1b}[2J"] {
+            assert!(serde_json::from_value::<StartTime>(wrong.into()).is_err(), "{wrong:?}");
+        }
+    }
+
+    /// The format: <https://reproducible-builds.org/specs/source-date-epoch/>.
+    #[test]
+    fn an_epoch_is_a_number_of_seconds() {
+        assert_eq!(StartTime::of_epoch("1700000000").unwrap().to_string(), "2023-11-14T22:13:20Z");
+        assert_eq!(StartTime::of_epoch("0").unwrap().to_string(), "1970-01-01T00:00:00Z");
+        for wrong in ["", " ", "-1", "1.5", "now", "99999999999999999999", "9223372036854775807"] {
+            assert_eq!(StartTime::of_epoch(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -102,7 +102,7 @@ impl From<ApplyArgs> for DiffArgs {
             compare.evidence = EvidenceChoice::ReadOnly;
         }
         let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
-        let (timeout, live, report_unmanaged) = (None, None, None);
+        let (timeout, live, report_unmanaged, baseline, show_known) = (None, None, None, None, false);
         Self {
             input,
             shard,
@@ -116,6 +116,8 @@ impl From<ApplyArgs> for DiffArgs {
             report_unmanaged,
             suggest_ignores,
             live,
+            baseline,
+            show_known,
             output,
             connection,
         }

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use clap::{Args, ValueHint};
 
 use super::compare::CompareArgs;
@@ -82,6 +84,12 @@ pub struct DiffArgs {
     /// Compare with the objects in this file instead of a cluster; an empty file means that no object exists
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
     pub live: Option<String>,
+    /// Fail only for differences that this JSON report of an earlier `diff` does not have, and show only those
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
+    pub baseline: Option<PathBuf>,
+    /// With `--baseline`: also show the differences that it has
+    #[arg(long, help_heading = "Compare", requires = "baseline")]
+    pub show_known: bool,
     /// Flags for the output
     #[command(flatten)]
     pub output: OutputArgs,

@@ -1,7 +1,7 @@
 //! `diff`: read desired, read current, compare, report.
 
 use reconcile_report::formats::text::{self, explained, summary};
-use reconcile_report::{Command, Report};
+use reconcile_report::{Baseline, ClusterInfo, Command, KnownDifferences, Report};
 
 use crate::cli::DiffArgs;
 use crate::config::suggestion;
@@ -16,8 +16,9 @@ use crate::session::diff_flags::{excluded, gate};
 use crate::session::events::Events;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
+use crate::session::report_input::baseline;
 use crate::session::run::{Invocation, Run};
-use crate::session::setup::policy;
+use crate::session::setup::{cluster_uid, policy};
 use crate::session::unmanaged::UnmanagedSearch;
 use crate::terminal::Closed;
 use reconcile_core::compare::Policy;
@@ -29,11 +30,12 @@ struct Diff<'a> {
     settings: &'a Settings,
     policy: Policy,
     set: Option<Requested>,
+    baseline: Option<Baseline>,
 }
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &DiffArgs, configured: Configured) -> Result<u8, Failure> {
-    let output = Output::new(&args.output)?.paged(&args.output).of_shard(args.shard);
+    let output = Output::new(&args.output)?.paged(&args.output).of_shard(args.shard).showing_known(args.show_known);
     let result = diff(args, configured, &output).await;
     Ok(result.unwrap_or_else(|failure| output.failed(Command::Diff, failure)))
 }
@@ -44,12 +46,20 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     let set = requested(&args.prune, &args.input, args.shard.shard)?;
     excluded(args, set.is_some(), output)?;
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
-    let diff = Diff { args, settings, policy, set };
+    let baseline = args.baseline.as_deref().map(baseline).transpose()?;
+    let diff = Diff { args, settings, policy, set, baseline };
     match &args.live {
-        Some(file) => {
-            Ok(invocation.reported(&diff, without_cluster(args, file, &diff.policy, settings, output).await?))
-        }
+        Some(file) => Ok(invocation
+            .reported(&diff, without_cluster(args, file, &diff.policy, settings, diff.known(None)?, output).await?)),
         None => invocation.in_contexts(&diff).await,
+    }
+}
+
+impl Diff<'_> {
+    /// The differences that the baseline has in a cluster.
+    fn known(&self, cluster: Option<&ClusterInfo>) -> Result<Option<KnownDifferences>, Failure> {
+        let known = self.baseline.as_ref().map(|baseline| baseline.of(cluster)).transpose();
+        known.map_err(Failure::invalid)
     }
 }
 
@@ -59,7 +69,9 @@ impl ContextCommand for Diff<'_> {
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
         let Self { args, policy, set, .. } = self;
         let Run { server, output, .. } = run;
-        let (gate, events) = (gate(args), Events::new(output, false));
+        let uid = if self.baseline.is_some() { cluster_uid(&server.cluster).await } else { None };
+        let cluster = ClusterInfo { uid, ..run.info.clone() };
+        let (gate, events) = (gate(args), Events::new(output, false).beside(self.known(Some(&cluster))?));
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
@@ -73,6 +85,7 @@ impl ContextCommand for Diff<'_> {
         let mut report = events.builder.last_report(Command::Diff, &gate, &pass);
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
         report.warnings.splice(..0, caveats);
+        report.cluster = Some(cluster);
         if let Some(unmanaged) = unmanaged {
             report = unmanaged.add_to(report, server).await;
         }

@@ -1,20 +1,14 @@
 //! `report merge`: reads reports, joins them, and renders the whole.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
-
 use reconcile_report::formats::text::{self, matrix};
 use reconcile_report::{MergeInput, Merged, merged};
 
 use crate::cli::{MergeArgs, ReportArgs, ReportCommand};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
+use crate::session::report_input::{LARGEST, content};
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::text::io_reason;
 
-/// The largest report that is read, in bytes.
-const LARGEST: u64 = 256 << 20;
 /// The most that is read of all reports together, in bytes.
 const IN_ALL: u64 = 1 << 30;
 
@@ -53,16 +47,4 @@ fn read(args: &MergeArgs) -> Result<Vec<MergeInput>, Vec<Diagnostic>> {
         }
     }
     if diagnostics.is_empty() { Ok(parts) } else { Err(diagnostics) }
-}
-
-/// Reads a file of at most `most` bytes.
-fn content(path: &Path, most: u64) -> Result<Vec<u8>, String> {
-    let unreadable = |error: std::io::Error| format!("cannot be read: {}", io_reason(&error));
-    let file = File::open(path).map_err(unreadable)?;
-    let mut text = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut text).map_err(unreadable)?;
-    if text.len() as u64 > most {
-        return Err(format!("larger than {most} bytes, the most that is read"));
-    }
-    Ok(text)
 }

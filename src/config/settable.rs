@@ -35,7 +35,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 69] = [
+pub(super) const FLAGS: [(&str, Default); 71] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -46,6 +46,7 @@ pub(super) const FLAGS: [(&str, Default); 69] = [
     ("as-uid", Default::Never(CLUSTER)),
     ("as-user-extra", Default::Never(CLUSTER)),
     ("autoscalers", Default::Any(STRICTER)),
+    ("baseline", Default::Never(PASSES)),
     ("by-name", Default::Never(COMMAND)),
     ("cache-dir", Default::Never(WRITES)),
     ("certificate-authority", Default::Never(CLUSTER)),
@@ -92,6 +93,7 @@ pub(super) const FLAGS: [(&str, Default); 69] = [
     ("selector", Default::Never(PASSES)),
     ("server", Default::Never(CLUSTER)),
     ("shard", Default::Never(PASSES)),
+    ("show-known", Default::Any(DETAILS)),
     ("show-unmanaged", Default::Any("it shows more fields of the objects that the manifests name")),
     ("sort", Default::Any(DETAILS)),
     ("strict-ownership", Default::Any(STRICTER)),

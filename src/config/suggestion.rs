@@ -140,6 +140,7 @@ mod tests {
             live: Some(json!("theirs")),
             desired: Some(json!("ours")),
             managers: managers.iter().map(owner).collect(),
+            known: false,
             defaulted: Vec::new(),
         };
         let fields = FieldDiff { changes: vec![change], ..FieldDiff::none(Evidence::Server) };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reconcile_report::{Command, Report};
+use reconcile_report::{Command, KnownDifferences, Report};
 
 use crate::cli::DiffArgs;
 use crate::client::namespace_flag;
@@ -27,6 +27,7 @@ pub(crate) async fn without_cluster(
     file: &str,
     policy: &Policy,
     settings: &Settings,
+    known: Option<KnownDifferences>,
     output: &Output,
 ) -> Result<Report, Failure> {
     let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
@@ -53,7 +54,7 @@ pub(crate) async fn without_cluster(
     let types = Types::defined(kinds, snapshot.definitions().chain(wanted));
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let redactor = Redactor::default();
-    let events = Events::new(output, false);
+    let events = Events::new(output, false).beside(known);
     let mut memberships = Vec::new();
     for target in plan.targets() {
         let (state, gvk) = (snapshot.state(&target.key), &target.key.gvk);

@@ -1,15 +1,19 @@
 //! Passes the events of a run on to the screen, the lines of `-o jsonl`, and the report.
 
+use reconcile_report::KnownDifferences;
+
 use crate::engine::event::{Event, EventSink};
 use crate::session::journal::Journal;
 use crate::session::output::Output;
 use crate::session::report_builder::ReportBuilder;
 use crate::session::screen::Screen;
+use reconcile_core::object::Shard;
 
 /// Passes the events of a run to the screen, to the lines of `-o jsonl`, and to the builder of the report.
 pub(crate) struct Events<'a> {
     screen: Screen<'a>,
     journal: Journal,
+    shard: Option<Shard>,
     /// Makes the report.
     pub builder: ReportBuilder,
 }
@@ -17,7 +21,14 @@ pub(crate) struct Events<'a> {
 impl<'a> Events<'a> {
     /// Receivers before the first event. `follows` says whether changes of readiness are shown as they happen.
     pub fn new(output: &'a Output, follows: bool) -> Self {
-        Self { screen: Screen::new(output, follows), journal: output.journal(), builder: ReportBuilder::default() }
+        let (screen, journal) = (Screen::new(output, follows), output.journal());
+        Self { screen, journal, shard: output.shard, builder: ReportBuilder::default() }
+    }
+
+    /// The same for a run whose known differences are marked.
+    pub fn beside(self, known: Option<KnownDifferences>) -> Self {
+        let shard = self.shard;
+        Self { builder: ReportBuilder::beside(known, shard), ..self }
     }
 }
 

@@ -24,6 +24,7 @@ mod private_folder;
 pub(crate) mod reading;
 pub(crate) mod report_builder;
 pub(crate) mod report_file;
+pub(crate) mod report_input;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod screen;

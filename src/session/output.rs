@@ -118,6 +118,13 @@ impl Output {
         Self { shard, ..self }
     }
 
+    /// The same, also with the differences that the baseline has.
+    #[must_use]
+    pub fn showing_known(mut self, show_known: bool) -> Self {
+        self.view.show_known = show_known;
+        self
+    }
+
     /// The output of one of several contexts: its notes begin with its name, and its text is kept until it is taken.
     pub fn of_context(&self, name: &str) -> Self {
         Self {
@@ -175,12 +182,14 @@ impl Output {
         self.write(reports.exit_code, reports, |format| &format.render_all)
     }
 
-    fn write<R: Sections>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> u8 {
+    fn write<R: Sections + Clone>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> u8 {
         let mut code = exit_code;
         let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
         let mut lines = self.lines.as_ref();
         let mut unwritten = Vec::new();
+        let shown = self.view.shown(report);
         for target in &self.targets {
+            let report = if target.format.has_known { report } else { &*shown };
             match (&target.file, render(target.format)) {
                 // The command has printed the text.
                 (None, Render::Text(_)) => {}
@@ -233,7 +242,7 @@ impl Output {
         }
         for Section { context, report } in report.sections() {
             let has_rules = report.configuration.as_ref().is_some_and(ConfigurationInfo::has_rules);
-            if let Some(remark) = left_alone(report).filter(|_| has_rules) {
+            if let Some(remark) = left_alone(report).filter(|_| has_rules || report.has_known()) {
                 let context = context.map(|context| format!("{context}: ")).unwrap_or_default();
                 self.terminal.note(Role::Note, &one_line(&format!("{context}{remark}"), REMARK));
             }
@@ -336,6 +345,7 @@ fn view(args: &OutputArgs, terminal: &Terminal) -> View {
         full: args.full,
         summary: args.summary,
         is_headed: false,
+        show_known: false,
         sort: args.sort.into(),
         verbosity: args.console.verbosity,
         now: args.relative_time.then(Timestamp::now).filter(|_| terminal.is_watched()),

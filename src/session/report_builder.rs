@@ -3,7 +3,7 @@
 use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
 
-use reconcile_report::{ApplySetInfo, Command, FailOn, ObjectReport, ParentAction, Report};
+use reconcile_report::{ApplySetInfo, Command, FailOn, KnownDifferences, ObjectReport, ParentAction, Report};
 use structured_merge::ObjectKey;
 
 use crate::engine::event::Event;
@@ -12,11 +12,15 @@ use crate::engine::reconciliation::Reconciliation;
 use reconcile_core::compare::Action;
 use reconcile_core::live::Target;
 use reconcile_core::live::readiness::ObjectReadiness;
+use reconcile_core::object::Shard;
 
 /// The objects of a run as its last events report them, in the order in which they were compared.
 #[derive(Default)]
 pub(crate) struct ReportBuilder {
     objects: RefCell<Objects>,
+    /// The differences that a baseline has.
+    known: Option<KnownDifferences>,
+    shard: Option<Shard>,
 }
 
 #[derive(Default)]
@@ -26,14 +30,24 @@ struct Objects {
 }
 
 impl ReportBuilder {
+    /// A builder that marks the differences that a baseline has, in the objects of a shard.
+    pub fn beside(known: Option<KnownDifferences>, shard: Option<Shard>) -> Self {
+        Self { known, shard, ..Self::default() }
+    }
+
     /// Folds an event into the reports. Returns the report of its object as it is now, if it is about one.
     pub fn fold(&self, event: Event<'_>) -> Option<RefMut<'_, ObjectReport>> {
-        RefMut::filter_map(self.objects.borrow_mut(), |objects| objects.fold(event)).ok()
+        let mut report = RefMut::filter_map(self.objects.borrow_mut(), |objects| objects.fold(event)).ok()?;
+        if let (Some(known), Event::Compared(..) | Event::Judged(..)) = (&self.known, &event) {
+            known.mark(&mut report);
+        }
+        Some(report)
     }
 
     /// The report as it is now.
     pub fn report(&self, command: Command, gate: &FailOn, pass: &Reconciliation<'_>) -> Report {
-        complete(Report::compared(command, self.objects.borrow().reports.clone(), gate), pass)
+        let objects = self.objects.borrow().reports.clone();
+        complete(self.beside_baseline(Report::compared(command, objects, gate)), pass)
     }
 
     /// The report at the end, which takes the objects along.
@@ -43,7 +57,13 @@ impl ReportBuilder {
 
     /// The report of objects that were compared without a cluster. It takes them along.
     pub fn report_without_pass(&self, command: Command, gate: &FailOn) -> Report {
-        Report::compared(command, self.objects.take().reports, gate)
+        self.beside_baseline(Report::compared(command, self.objects.take().reports, gate))
+    }
+
+    fn beside_baseline(&self, report: Report) -> Report {
+        let Some(known) = &self.known else { return report };
+        let gone = known.gone(&report.objects, self.shard);
+        report.with_baseline(gone)
     }
 }
 

@@ -164,7 +164,8 @@ impl Run<'_> {
 
     /// The report of the run, with its server and whether it was interrupted.
     pub(super) fn concluded(&self, report: Report) -> Report {
-        let report = Report { cluster: Some(self.info.clone()), requests: self.server.cluster.counts(), ..report };
+        let cluster = report.cluster.or_else(|| Some(self.info.clone()));
+        let report = Report { cluster, requests: self.server.cluster.counts(), ..report };
         if self.interrupt.is_set() { report.interrupted() } else { report }
     }
 }

@@ -51,7 +51,18 @@ pub(crate) async fn connected_alone(args: &ConnectionArgs, command: &str, output
 
 /// A cluster as reports name it.
 pub(crate) fn cluster_info(cluster: &Cluster, version: Option<String>) -> ClusterInfo {
-    ClusterInfo { context: cluster.context().map(ToOwned::to_owned), server: cluster.server().to_owned(), version }
+    ClusterInfo {
+        context: cluster.context().map(ToOwned::to_owned),
+        server: cluster.server().to_owned(),
+        version,
+        uid: None,
+    }
+}
+
+/// The uid of the Namespace `kube-system`, which identifies a cluster; `None` if it cannot be read.
+pub(crate) async fn cluster_uid(cluster: &Cluster) -> Option<String> {
+    let namespace = json(cluster, Request::read("/api/v1/namespaces/kube-system")).await.ok()?;
+    Some(namespace.pointer("/metadata/uid")?.as_str()?.to_owned())
 }
 
 /// The server's version; `None` if it does not say one.

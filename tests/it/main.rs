@@ -8,6 +8,7 @@ mod apply_set;
 mod attribution;
 mod autoscalers;
 mod bad_input;
+mod baseline;
 mod browser;
 mod circles;
 mod client_side_apply;

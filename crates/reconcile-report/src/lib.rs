@@ -20,6 +20,9 @@
 )]
 
 pub mod access;
+// Reports are read from files.
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+mod baseline;
 pub mod formats;
 // Reports are read from files, and counts are read with them.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
@@ -34,6 +37,7 @@ pub mod version;
 mod view;
 mod words;
 
+pub use baseline::{Baseline, KnownDifferences};
 pub use merge::{MergeInput, Merged, merged};
 pub use model::{
     ApplySetInfo, CLASSES, ClassInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, ContextsSummary,

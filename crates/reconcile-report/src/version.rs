@@ -88,7 +88,7 @@ impl VersionReport {
         let mut text = Styled::new();
         let commit = self.client.commit.map(|commit| format!(", commit {commit}")).unwrap_or_default();
         line(&mut text, "client", &format!("{} ({}{commit})", self.client.version, self.client.platform));
-        if let Some(ClusterInfo { context, server, version }) = &self.cluster {
+        if let Some(ClusterInfo { context, server, version, uid: _ }) = &self.cluster {
             let context = context.as_ref().map(|name| format!("context `{name}`, ")).unwrap_or_default();
             let version = version.as_deref().unwrap_or("unknown");
             line(&mut text, "server", &format!("{version} ({context}{server})"));
@@ -192,6 +192,7 @@ mod tests {
             context: Some("prod\u{1b}[2J".to_owned()),
             server: "https://prod".to_owned(),
             version: Some("v1.33.0\u{1b}[31m\nskew: supported".to_owned()),
+            uid: None,
         };
         let text = plain(&VersionReport::of_client(None).beside(cluster).text());
         assert!(!text.contains('\u{1b}'), "{text:?}");

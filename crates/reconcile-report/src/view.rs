@@ -1,10 +1,11 @@
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use reconcile_core::manifest::Source;
 
-use crate::{ObjectReport, Report};
+use crate::{ObjectReport, Report, Sections};
 
 /// The options for showing a report, from the command line and from the terminal. Every format gets them.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct View {
     pub summary: bool,
     /// True if something above the report names its cluster already, such as the heading of one of several contexts.
     pub is_headed: bool,
+    /// True if differences that the baseline has are shown, too.
+    pub show_known: bool,
     /// The order of the objects.
     pub sort: Sort,
     /// The level of detail (`-v`).
@@ -50,6 +53,7 @@ impl Default for View {
             full: false,
             summary: false,
             is_headed: false,
+            show_known: false,
             sort: Sort::Plan,
             verbosity: 0,
             now: None,
@@ -62,6 +66,12 @@ impl Default for View {
 impl View {
     /// The default width of a line, in columns.
     pub const WIDTH: usize = 100;
+
+    /// A report as it is shown: without known differences, unless they were asked for.
+    #[must_use]
+    pub fn shown<'r, R: Sections + Clone>(&self, report: &'r R) -> Cow<'r, R> {
+        if self.show_known || !report.has_known() { Cow::Borrowed(report) } else { Cow::Owned(report.without_known()) }
+    }
 
     /// The objects of a report in the order in which they are shown.
     #[must_use]

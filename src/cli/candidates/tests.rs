@@ -17,7 +17,7 @@ fn candidates(words: &[&str]) -> (Vec<String>, u8) {
 #[test]
 fn commands_flags_and_values_are_completed() {
     assert_eq!(candidates(&["di"]), (vec!["diff".to_owned()], NO_FILES));
-    assert_eq!(candidates(&["diff", "--show"]), (vec!["--show-unmanaged".to_owned()], NO_FILES));
+    assert_eq!(candidates(&["diff", "--show-u"]), (vec!["--show-unmanaged".to_owned()], NO_FILES));
     assert_eq!(candidates(&["diff", "-o", "jso"]).0.first().map(String::as_str), Some("json"));
     assert_eq!(candidates(&["diff", "--color", "al"]), (vec!["always".to_owned()], NO_FILES));
     assert_eq!(candidates(&["diff", "--fail-on", "manu"]), (vec!["manual".to_owned()], NO_FILES));

@@ -79,6 +79,7 @@ impl<'a> Classifier<'a> {
             live: change.from,
             desired: change.to,
             managers,
+            known: false,
             defaulted: Vec::new(),
         }
     }
@@ -133,6 +134,7 @@ impl<'a> Classifier<'a> {
                     desired: Some(value.clone()),
                     live: Some(value),
                     managers: self.owners(path),
+                    known: false,
                     defaulted: Vec::new(),
                 });
             }
@@ -198,6 +200,7 @@ impl<'a> Classifier<'a> {
                     live: Some(value.clone()),
                     desired: None,
                     managers,
+                    known: false,
                     defaulted: Vec::new(),
                     path: path.clone(),
                 });

@@ -127,6 +127,7 @@ impl<'a> ContestedFields<'a> {
             live: live.value(&path).cloned(),
             desired: manifest.value(&path).cloned(),
             managers: self.policy.owners(losers.get(&path).into_iter().flatten().copied()),
+            known: false,
             defaulted: Vec::new(),
             path,
         };

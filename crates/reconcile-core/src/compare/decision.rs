@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, TypeRef};
 
 use super::comparison_result::ComparisonResult;
@@ -38,6 +39,24 @@ pub struct Decision {
     pub rules: BTreeSet<RuleRef>,
     /// The apply set that the object does not leave, if its manifest does not name it.
     pub membership: Option<Membership>,
+}
+
+impl Decision {
+    /// The `resourceVersion` of the live object that was compared, if the comparison has kept it.
+    #[must_use]
+    pub fn live_version(&self) -> Option<&str> {
+        let live = match &self.finding {
+            ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. } => live.as_deref()?,
+            ComparisonResult::Predicted { live, .. } => live,
+            ComparisonResult::Missing(_) | ComparisonResult::Unknown(_) => return None,
+        };
+        resource_version(&live.current.object)
+    }
+}
+
+/// The `resourceVersion` of a live object.
+pub fn resource_version(object: &Value) -> Option<&str> {
+    object.pointer("/metadata/resourceVersion")?.as_str()
 }
 
 /// The type and the policy by which an object is compared.

@@ -115,6 +115,9 @@ pub struct FieldChange {
     /// The other managers that own the field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<Owner>,
+    /// True if the baseline has the same difference (`--baseline`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
     /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
     #[serde(skip)]
     pub defaulted: Vec<FieldPath>,
@@ -177,6 +180,7 @@ impl FieldChange {
             live: None,
             desired: None,
             managers: Vec::new(),
+            known: false,
             defaulted: Vec::new(),
         }
     }

@@ -175,6 +175,7 @@ fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldCh
             live: change.from,
             desired: change.to,
             managers: Vec::new(),
+            known: false,
             defaulted: Vec::new(),
         })
         .collect()

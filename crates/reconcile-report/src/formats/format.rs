@@ -19,6 +19,8 @@ pub struct Format {
     pub shows_versions: bool,
     /// False if it has no place for remarks about the run, which then go to standard error.
     pub has_remarks: bool,
+    /// True if it always has the differences that a baseline has as well.
+    pub has_known: bool,
 }
 
 /// The renderer of a format.
@@ -41,6 +43,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Text(matrix::whole),
         shows_versions: false,
         has_remarks: true,
+        has_known: false,
     },
     Format {
         name: "unified",
@@ -49,6 +52,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(unified::render),
         shows_versions: true,
         has_remarks: true,
+        has_known: false,
     },
     Format {
         name: "json",
@@ -57,6 +61,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(json::render),
         shows_versions: false,
         has_remarks: true,
+        has_known: true,
     },
     Format {
         name: "yaml",
@@ -65,6 +70,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(yaml::render),
         shows_versions: false,
         has_remarks: true,
+        has_known: true,
     },
     Format {
         name: "jsonl",
@@ -73,6 +79,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Lines(jsonl::render),
         shows_versions: false,
         has_remarks: true,
+        has_known: true,
     },
     Format {
         name: "name",
@@ -81,6 +88,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(name::render_all),
         shows_versions: false,
         has_remarks: false,
+        has_known: false,
     },
     Format {
         name: "markdown",
@@ -89,6 +97,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(markdown::render),
         shows_versions: false,
         has_remarks: true,
+        has_known: false,
     },
     Format {
         name: "junit",
@@ -97,6 +106,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(junit::render),
         shows_versions: false,
         has_remarks: true,
+        has_known: false,
     },
     Format {
         name: "sarif",
@@ -105,6 +115,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(sarif::render),
         shows_versions: false,
         has_remarks: true,
+        has_known: false,
     },
     Format {
         name: "github",
@@ -113,6 +124,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(github::render),
         shows_versions: false,
         has_remarks: true,
+        has_known: false,
     },
     Format {
         name: "gitlab",
@@ -121,6 +133,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(gitlab::render),
         shows_versions: false,
         has_remarks: true,
+        has_known: false,
     },
     Format {
         name: "prometheus",
@@ -129,6 +142,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(prometheus::render),
         shows_versions: false,
         has_remarks: true,
+        has_known: true,
     },
     Format {
         name: "html",
@@ -137,6 +151,7 @@ pub const FORMATS: &[Format] = &[
         render_all: Render::Data(html::render_all),
         shows_versions: false,
         has_remarks: true,
+        has_known: false,
     },
 ];
 

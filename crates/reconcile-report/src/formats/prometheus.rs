@@ -33,6 +33,7 @@ pub fn render<R: Sections>(report: &R, _: &View) -> String {
         outcomes(&sections),
         changes(&sections),
         fields(&sections),
+        baseline(&sections),
         rules(&sections),
         requests(&sections),
         readiness(&sections),
@@ -149,6 +150,18 @@ fn fields(sections: &[Section<'_>]) -> Metric {
         samples.extend(counts.map(|(what, count)| (with(&labels, "what", what), count)));
     }
     Metric { name: "other_fields", help: "Fields that are not drift: ignored by rules, or added by others.", samples }
+}
+
+/// The differences of a baseline, where the run has one.
+fn baseline(sections: &[Section<'_>]) -> Metric {
+    let mut samples = Vec::new();
+    for section in sections {
+        let (counts, labels) = (&section.report.summary, labels(section));
+        let counts = [("known", counts.known), ("gone", counts.gone)];
+        let counts = counts.into_iter().filter_map(|(state, count)| Some((with(&labels, "state", state), count?)));
+        samples.extend(counts);
+    }
+    Metric { name: "baseline", help: "Differences that the baseline has as well, or alone.", samples }
 }
 
 fn rules(sections: &[Section<'_>]) -> Metric {

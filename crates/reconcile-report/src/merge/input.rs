@@ -15,7 +15,7 @@ pub struct MergeInput {
     context: Option<String>,
     /// The URL of the server of its context, if it is known.
     server: Option<String>,
-    pub(super) report: Report,
+    pub(crate) report: Report,
 }
 
 impl MergeInput {
@@ -46,10 +46,16 @@ impl MergeInput {
         Ok(Self { file: file.to_owned(), context, server, report })
     }
 
+    /// The context of the report, if it names one.
+    pub(crate) fn context(&self) -> Option<&str> {
+        let cluster = self.report.cluster.as_ref();
+        self.context.as_deref().or(cluster.and_then(|cluster| cluster.context.as_deref()))
+    }
+
     /// The cluster of the report, if it names one: its context and the server.
     pub(super) fn cluster(&self) -> Option<(Option<&str>, Option<&str>)> {
         let cluster = self.report.cluster.as_ref();
-        let context = self.context.as_deref().or(cluster.and_then(|cluster| cluster.context.as_deref()));
+        let context = self.context();
         let server = cluster.map(|cluster| cluster.server.as_str()).or(self.server.as_deref());
         (context.is_some() || server.is_some()).then_some((context, server))
     }
@@ -70,5 +76,5 @@ fn no_report(file: &str, error: &serde_json::Error) -> Diagnostic {
 /// The error for a report that cannot be what a run wrote.
 fn contradiction(file: &str, reason: &str) -> Diagnostic {
     let message = format!("the report contradicts itself: {reason}");
-    Diagnostic::of_file(file, message).with_hint("merge reports as `kubectl reconcile -o json` wrote them")
+    Diagnostic::of_file(file, message).with_hint("pass reports as `kubectl reconcile -o json` wrote them")
 }

@@ -93,14 +93,15 @@ impl FailClass {
 
     /// Returns true if an object has such a difference.
     pub(crate) fn is_in(self, object: &ObjectReport) -> bool {
+        let mut new = object.diff.changes.iter().filter(|change| !change.known);
         match self {
-            Self::Drift => object.differs(),
-            Self::Manual => !object.diff.beside.is_empty() || object.diff.changes.iter().any(FieldChange::is_manual),
-            Self::Replace => object.diff.action == Action::Replace,
+            Self::Drift => object.differs() && !object.is_known(),
+            Self::Manual => object.diff.beside.len() > object.diff.known_beside || new.any(FieldChange::is_manual),
+            Self::Replace => object.diff.action == Action::Replace && !object.is_known(),
             // These are not objects of the manifests.
             Self::UnmanagedObjects => false,
-            Self::Of(class) => object.diff.changes.iter().any(|change| change.class == class),
-            Self::From(side) => object.diff.changes.iter().any(|change| ClassInfo::of(change.class).side == Some(side)),
+            Self::Of(class) => new.any(|change| change.class == class),
+            Self::From(side) => new.any(|change| ClassInfo::of(change.class).side == Some(side)),
         }
     }
 }
@@ -122,7 +123,8 @@ impl FailOn {
     /// Returns true if an object makes the `diff` fail, but for `--exit-zero`.
     pub(crate) fn fails(&self, object: &ObjectReport) -> bool {
         let classes = if self.classes.is_empty() { &FAIL_CLASSES[..1] } else { &self.classes };
-        classes.iter().any(|class| class.is_in(object)) || self.strict_ownership && object.is_ownership_only()
+        classes.iter().any(|class| class.is_in(object))
+            || self.strict_ownership && object.is_ownership_only() && !object.is_known_ownership()
     }
 
     /// Returns true if unmanaged objects make it fail.

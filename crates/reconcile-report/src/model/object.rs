@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use reconcile_core::compare::{
     Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
-    UnmanagedCount, Versions,
+    UnmanagedCount, Versions, resource_version,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
@@ -27,6 +27,7 @@ const LINES: usize = 1_000;
 /// One object of the report.
 // Its JSON has the fields of all parts, in this order; `read_object` reads them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ObjectReport {
     /// The object.
     #[serde(flatten, serialize_with = "key::as_fields")]
@@ -35,6 +36,9 @@ pub struct ObjectReport {
     /// Its location; absent for a member of an apply set that is in no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// The `resourceVersion` of the live object, if it differs from the manifest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<String>,
     /// Its position in the order of all objects, with `--shard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
@@ -54,6 +58,7 @@ pub struct ObjectReport {
 
 /// The result of the comparison of one object.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ObjectDiff {
     /// The action that `apply` has to take.
     pub action: Action,
@@ -71,6 +76,9 @@ pub struct ObjectDiff {
     #[serde(default, skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
     #[schemars(with = "Vec<String>")]
     pub beside: Vec<FieldPath>,
+    /// The number of these items that the baseline has (`--baseline`).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub known_beside: usize,
     /// Differences that rules ignore, by rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<IgnoredFields>,
@@ -124,6 +132,11 @@ pub struct Details {
     pub rules: BTreeSet<RuleRef>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
 fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(paths.iter().map(ToString::to_string))
 }
@@ -135,6 +148,7 @@ impl ObjectReport {
         let mut report = Self::about(target, decision.verdict.clone());
         report.messages.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
         report.details.rules.clone_from(&decision.rules);
+        report.resource_version = decision.live_version().filter(|_| report.differs()).map(ToOwned::to_owned);
         report
     }
 
@@ -155,8 +169,9 @@ impl ObjectReport {
         let mut report = Self {
             key: key.clone(),
             source: None,
+            resource_version: None,
             place: None,
-            diff: ObjectDiff { action, evidence, side: None, changes, conflicts, beside, ignored },
+            diff: ObjectDiff { action, evidence, side: None, changes, conflicts, beside, known_beside: 0, ignored },
             messages: ObjectMessages::default(),
             run: ObjectRun::default(),
             details: Details::default(),
@@ -166,6 +181,7 @@ impl ObjectReport {
             ObjectVerdict::Replace { fields, reason } => report.fill(fields, Some(reason)),
             ObjectVerdict::Create { desired, .. } => report.diff.changes = vec![FieldChange::missing(desired)],
             ObjectVerdict::Delete { live, reason } => {
+                report.resource_version = resource_version(&live).map(ToOwned::to_owned);
                 report.diff.changes = vec![FieldChange::pruned(live)];
                 report.messages.reason = Some(reason);
             }
@@ -259,6 +275,32 @@ impl ObjectReport {
     /// Returns true if it does not match its manifest, or did not before it was written.
     pub(crate) fn differs(&self) -> bool {
         self.diff.action != Action::None || self.diff.changes.iter().any(|change| change.class.is_drift())
+    }
+
+    /// Leaves out the differences that the baseline has. An object that has no others is shown as if it were in sync.
+    pub(crate) fn leave_out_known(&mut self) {
+        if self.is_known() {
+            self.diff.action = Action::None;
+            (self.messages.reason, self.messages.hint) = (None, None);
+        }
+        let Self { diff, .. } = self;
+        let known: BTreeSet<&FieldPath> =
+            diff.changes.iter().filter(|change| change.known).map(|change| &change.path).collect();
+        diff.conflicts.retain(|conflict| !known.contains(&conflict.path));
+        diff.changes.retain(|change| !change.known);
+        diff.side = ClassInfo::side_of(&diff.changes);
+    }
+
+    /// Returns true if the baseline has all of its changes, where only the ownership of fields would change.
+    pub(crate) fn is_known_ownership(&self) -> bool {
+        self.diff.changes.iter().all(|change| change.known)
+    }
+
+    /// Returns true if it differs, and the baseline has all of its differences.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        let mut drift = self.diff.changes.iter().filter(|change| change.class.is_drift()).peekable();
+        drift.peek().is_some() && drift.all(|change| change.known)
     }
 
     /// Returns true if nothing was to be written, or if it is known what became of it.

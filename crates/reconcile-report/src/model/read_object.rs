@@ -23,6 +23,7 @@ struct ObjectEntry {
     namespace: Option<String>,
     name: String,
     source: Option<Source>,
+    resource_version: Option<String>,
     place: Option<usize>,
     action: Action,
     evidence: Option<Evidence>,
@@ -33,6 +34,8 @@ struct ObjectEntry {
     conflicts: Vec<Conflict>,
     #[serde(default, deserialize_with = "paths_of")]
     beside: Vec<FieldPath>,
+    #[serde(default)]
+    known_beside: usize,
     #[serde(default)]
     ignored: Vec<IgnoredFields>,
     warnings: Vec<String>,
@@ -48,12 +51,13 @@ struct ObjectEntry {
 
 impl From<ObjectEntry> for ObjectReport {
     fn from(entry: ObjectEntry) -> Self {
-        let ObjectEntry { api_version, kind, namespace, name, source, place, .. } = entry;
-        let ObjectEntry { action, evidence, changes, conflicts, beside, ignored, .. } = entry;
+        let ObjectEntry { api_version, kind, namespace, name, source, resource_version, place, .. } = entry;
+        let ObjectEntry { action, evidence, changes, conflicts, beside, known_beside, ignored, .. } = entry;
         let ObjectEntry { warnings, error, reason, hint, outcome, readiness, is_moved, .. } = entry;
         Self {
             key: key(&api_version, &kind, namespace, name),
             source,
+            resource_version,
             place,
             diff: ObjectDiff {
                 action,
@@ -62,6 +66,7 @@ impl From<ObjectEntry> for ObjectReport {
                 changes,
                 conflicts,
                 beside,
+                known_beside,
                 ignored,
             },
             messages: ObjectMessages { warnings, error, reason, hint },

@@ -105,6 +105,20 @@ pub struct ClusterInfo {
     /// Its version, if it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// The uid of its namespace `kube-system`, with `--baseline` and if it could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
+}
+
+impl ClusterInfo {
+    /// Returns true if both are one cluster: by its uid, or else by the URL of its server.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.uid, &other.uid) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.server == other.server,
+        }
+    }
 }
 
 impl Report {
@@ -167,6 +181,22 @@ impl Report {
     pub fn with_apply_set(mut self, set: ApplySetInfo) -> Self {
         self.summary.kept = Some(self.objects.iter().filter(|object| object.is_kept()).count());
         self.apply_set = Some(set);
+        self
+    }
+
+    /// The same, compared with a baseline that has this number of other differences.
+    #[must_use]
+    pub fn with_baseline(mut self, gone: usize) -> Self {
+        let changes = self.objects.iter().flat_map(|object| &object.diff.changes);
+        let known = changes.filter(|change| change.known && change.class.is_drift()).count();
+        (self.summary.known, self.summary.gone) = (Some(known), Some(gone));
+        self
+    }
+
+    /// The same without the differences that are known. Its counts are still those of all objects.
+    #[must_use]
+    pub(crate) fn without_known(mut self) -> Self {
+        self.objects.iter_mut().for_each(ObjectReport::leave_out_known);
         self
     }
 

@@ -27,6 +27,15 @@ pub trait Sections {
     fn sections(&self) -> Vec<Section<'_>>;
     /// Their reports, as mutable references.
     fn reports_mut(&mut self) -> Vec<&mut Report>;
+    /// Returns true if a report has differences that its baseline has as well.
+    fn has_known(&self) -> bool {
+        self.sections().iter().any(|section| section.report.summary.known.is_some_and(|known| known > 0))
+    }
+    /// The same without the differences that are known.
+    #[must_use]
+    fn without_known(&self) -> Self
+    where
+        Self: Sized;
 }
 
 impl Sections for Report {
@@ -56,6 +65,10 @@ impl Sections for Report {
 
     fn reports_mut(&mut self) -> Vec<&mut Report> {
         vec![self]
+    }
+
+    fn without_known(&self) -> Self {
+        self.clone().without_known()
     }
 }
 
@@ -89,5 +102,11 @@ impl Sections for Reports {
 
     fn reports_mut(&mut self) -> Vec<&mut Report> {
         self.contexts.iter_mut().map(|one| &mut one.report).collect()
+    }
+
+    fn without_known(&self) -> Self {
+        let of_context =
+            |one: &ContextReport| ContextReport { report: one.report.clone().without_known(), ..one.clone() };
+        Self { contexts: self.contexts.iter().map(of_context).collect(), ..self.clone() }
     }
 }

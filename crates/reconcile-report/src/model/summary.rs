@@ -41,6 +41,12 @@ pub struct Summary {
     pub unmanaged_manual: usize,
     /// Differences that a rule ignores.
     pub ignored: usize,
+    /// Differences that the baseline has as well; absent without a baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<usize>,
+    /// Differences of the baseline that are gone; absent without a baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone: Option<usize>,
     /// Members of the apply set that are no longer in the manifests and stay; absent without an apply set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<usize>,
@@ -86,6 +92,8 @@ impl Summary {
             unmanaged,
             unmanaged_manual,
             ignored,
+            known,
+            gone,
             kept,
             readiness,
         } = other;
@@ -104,8 +112,10 @@ impl Summary {
         self.unmanaged = self.unmanaged.saturating_add(*unmanaged);
         self.unmanaged_manual = self.unmanaged_manual.saturating_add(*unmanaged_manual);
         self.ignored = self.ignored.saturating_add(*ignored);
-        if let Some(kept) = kept {
-            self.kept = Some(self.kept.unwrap_or_default().saturating_add(*kept));
+        for (sum, count) in [(&mut self.known, known), (&mut self.gone, gone), (&mut self.kept, kept)] {
+            if let Some(count) = count {
+                *sum = Some(sum.unwrap_or_default().saturating_add(*count));
+            }
         }
         if let Some(counts) = readiness {
             self.readiness.get_or_insert_default().add(*counts);
@@ -131,6 +141,8 @@ impl Summary {
             unmanaged: objects.iter().map(|object| object.details.unmanaged.fields).sum(),
             unmanaged_manual: objects.iter().map(|object| object.details.unmanaged.manual).sum(),
             ignored: objects.iter().flat_map(|object| &object.diff.ignored).map(|ignored| ignored.paths.len()).sum(),
+            known: None,
+            gone: None,
             kept: None,
             readiness: ReadinessCounts::of(objects),
         }

@@ -43,7 +43,7 @@ fn change(path: FieldPath, class: Class, live: Option<Value>, desired: Option<Va
         (_, None) => Op::Remove,
         _ => Op::Change,
     };
-    FieldChange { path, op, class, live, desired, managers: Vec::new(), defaulted: Vec::new() }
+    FieldChange { path, op, class, live, desired, managers: Vec::new(), known: false, defaulted: Vec::new() }
 }
 
 fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectVerdict) -> ObjectReport {
@@ -132,6 +132,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
             live: None,
             desired: None,
             managers: Vec::new(),
+            known: false,
             defaulted: Vec::new(),
         }],
         ..FieldDiff::none(Evidence::Proven)
@@ -196,6 +197,7 @@ fn cluster(context: &str) -> ClusterInfo {
         context: Some(context.to_owned()),
         server: "https://10.0.0.1:6443".to_owned(),
         version: Some("v1.36.3".to_owned()),
+        uid: None,
     }
 }
 

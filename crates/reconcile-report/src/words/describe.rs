@@ -9,7 +9,7 @@ use super::value::{inline, stays};
 use super::verdict::verdict;
 use super::why::{owner_in_sentence, why};
 use super::{label, sentence};
-use crate::{Command, ObjectReport, Report, Verdict, View};
+use crate::{Command, ObjectReport, Report, Summary, Verdict, View};
 
 /// Longest value in a line, in characters.
 const VALUE: usize = 120;
@@ -89,8 +89,22 @@ pub(crate) fn result(report: &Report) -> String {
     if report.verdict == Verdict::Interrupted { format!("interrupted: {sentence}") } else { sentence }
 }
 
+/// `12 known differences: --show-known`, and how many differences of the baseline are gone. `None` without a baseline.
+fn baseline(summary: &Summary) -> Option<String> {
+    let known = match summary.known? {
+        0 => "no known differences".to_owned(),
+        1 => "1 known difference: --show-known".to_owned(),
+        more => format!("{} known differences: --show-known", grouped(more)),
+    };
+    Some(match summary.gone {
+        None | Some(0) => known,
+        Some(1) => format!("{known}; 1 difference of the baseline is gone"),
+        Some(more) => format!("{known}; {} differences of the baseline are gone", grouped(more)),
+    })
+}
+
 /// The differences that the run leaves alone, and the rules in force: `2 differences ignored by rules; 3 ignore rules of
-/// .kubectl-reconcile.yaml in force`. `None` if there are neither. Every format says it.
+/// .kubectl-reconcile.yaml in force`. `None` if there are neither. Every format says it, also of the differences that a baseline has.
 #[must_use]
 pub fn left_alone(report: &Report) -> Option<String> {
     let count = |is_written: bool| {
@@ -109,7 +123,8 @@ pub fn left_alone(report: &Report) -> Option<String> {
         more => Some(format!("{} differences managed by controllers", grouped(more))),
     };
     let configuration = report.configuration.as_ref().map(ToString::to_string);
-    let clauses: Vec<String> = [ignored, managed, configuration].into_iter().flatten().collect();
+    let known = baseline(&report.summary);
+    let clauses: Vec<String> = [known, ignored, managed, configuration].into_iter().flatten().collect();
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 

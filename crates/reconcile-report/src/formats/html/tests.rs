@@ -37,6 +37,7 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
         live,
         desired,
         managers: vec![owner],
+        known: false,
         defaulted: Vec::new(),
     }
 }
@@ -89,7 +90,7 @@ fn hostile() -> Report {
         .with_errors(vec![diagnostic()]);
     report.warnings = vec![HOSTILE.to_owned()];
     let text = || HOSTILE.to_owned();
-    report.cluster = Some(ClusterInfo { context: Some(text()), server: text(), version: Some(text()) });
+    report.cluster = Some(ClusterInfo { context: Some(text()), server: text(), version: Some(text()), uid: None });
     report
 }
 

@@ -14,6 +14,7 @@ pub(super) fn difference(path: &FieldPath, op: Op, live: Option<&Value>, desired
         live: live.cloned(),
         desired: desired.cloned(),
         managers: Vec::new(),
+        known: false,
         defaulted: Vec::new(),
     }
 }

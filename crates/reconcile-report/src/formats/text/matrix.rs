@@ -49,6 +49,7 @@ pub fn heading(context: &str, server: Option<&str>) -> Styled {
 /// The matrix of all contexts that were looked at, the others, and the counts over all.
 #[must_use]
 pub fn together(reports: &Reports, view: &View) -> Styled {
+    let reports = &*view.shown(reports);
     let looked_at: Vec<&ContextReport> = reports.contexts.iter().filter(|one| !is_stopped(&one.report)).collect();
     let mut text = Styled::new();
     let rows = rows(&looked_at);

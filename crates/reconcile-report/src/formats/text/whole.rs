@@ -23,6 +23,7 @@ pub fn findings(report: &Report, view: &View) -> Styled {
     if view.summary {
         return Styled::new();
     }
+    let report = &*view.shown(report);
     let mut text = differences(report, view);
     report.objects.iter().for_each(|object| text.append(outcomes::outcome(object)));
     text.append(outcomes::left(report, view));

@@ -44,6 +44,7 @@ fn definition_with(live: &Value, desired: &Value) -> ObjectReport {
         live: change.from,
         desired: change.to,
         managers: Vec::new(),
+        known: false,
         defaulted: Vec::new(),
     });
     let verdict = ObjectVerdict::Update(FieldDiff {

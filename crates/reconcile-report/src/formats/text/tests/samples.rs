@@ -41,6 +41,7 @@ pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange
         live: some(live),
         desired: some(desired),
         managers: Vec::new(),
+        known: false,
         defaulted: Vec::new(),
     }
 }

@@ -1,0 +1,156 @@
+//! `diff --baseline`: the differences that an earlier report has already. They are shown on request only, and do not make a run fail.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use reconcile_core::compare::{Class, FieldChange, REDACTED};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::object::Shard;
+use serde_json::Value;
+use structured_merge::{FieldPath, ObjectKey};
+
+use crate::merge::MergeInput;
+use crate::{ClusterInfo, Command, ObjectReport, Report};
+
+/// The reports of an earlier `diff`, one for each of its clusters.
+#[derive(Debug)]
+pub struct Baseline {
+    file: String,
+    reports: Vec<MergeInput>,
+}
+
+/// The differences that one cluster had.
+#[derive(Debug, Default)]
+pub struct KnownDifferences {
+    objects: HashMap<ObjectKey, KnownObject>,
+}
+
+#[derive(Debug)]
+struct KnownObject {
+    resource_version: Option<String>,
+    changes: BTreeMap<(FieldPath, Class), (Option<Value>, Option<Value>)>,
+    added_items: BTreeSet<FieldPath>,
+}
+
+impl Baseline {
+    /// Reads the reports of a file. The error has its location.
+    pub fn read(file: &str, text: &[u8]) -> Result<Self, Diagnostic> {
+        let reports = MergeInput::read(file, text)?;
+        match reports.iter().find(|one| one.report.command != Command::Diff) {
+            None => Ok(Self { file: file.to_owned(), reports }),
+            Some(_) => {
+                let diagnostic = Diagnostic::of_file(file, "not the report of a `diff`");
+                Err(diagnostic.with_hint("write one with `kubectl reconcile diff … -o json=baseline.json`"))
+            }
+        }
+    }
+
+    /// The differences of a cluster, or those of a snapshot if there is no cluster. A baseline of another cluster is an error: the same
+    /// objects differ there for other reasons.
+    pub fn of(&self, cluster: Option<&ClusterInfo>) -> Result<KnownDifferences, Diagnostic> {
+        let of_cluster = |one: &&MergeInput| match (&one.report.cluster, cluster) {
+            (Some(known), Some(cluster)) => known.is_same(cluster),
+            (None, None) => true,
+            _ => false,
+        };
+        let context = cluster.and_then(|cluster| cluster.context.as_deref());
+        let mut same = self.reports.iter().filter(of_cluster);
+        let first = same.clone().next();
+        let found = same.find(|one| one.context() == context).or(first);
+        found.map(|one| KnownDifferences::of(&one.report)).ok_or_else(|| self.of_another(cluster))
+    }
+
+    fn of_another(&self, cluster: Option<&ClusterInfo>) -> Diagnostic {
+        let named =
+            |cluster: Option<&ClusterInfo>| cluster.map_or("a snapshot".to_owned(), |one| format!("`{}`", one.server));
+        let known = match self.reports.as_slice() {
+            [one] => named(one.report.cluster.as_ref()),
+            several => format!("{} other clusters", several.len()),
+        };
+        let message = format!("the baseline is of {known}, and this run is of {}", named(cluster));
+        Diagnostic::of_file(&self.file, message).with_hint("write a baseline for each cluster")
+    }
+}
+
+impl KnownDifferences {
+    fn of(report: &Report) -> Self {
+        let known = |object: &ObjectReport| KnownObject {
+            resource_version: object.resource_version.clone(),
+            changes: object.diff.changes.iter().map(entry).collect(),
+            added_items: object.diff.beside.iter().cloned().collect(),
+        };
+        Self { objects: report.objects.iter().map(|object| (object.key.clone(), known(object))).collect() }
+    }
+
+    /// Marks the differences of an object that are known.
+    pub fn mark(&self, object: &mut ObjectReport) {
+        let Some(known) = self.objects.get(&object.key) else { return };
+        let is_untouched = known.resource_version == object.resource_version;
+        for change in &mut object.diff.changes {
+            let former = known.changes.get(&(change.path.clone(), change.class));
+            change.known = former.is_some_and(|(live, desired)| {
+                is_same(live.as_ref(), change.live.as_ref(), is_untouched)
+                    && is_same(desired.as_ref(), change.desired.as_ref(), is_untouched)
+            });
+        }
+        object.diff.known_beside = object.diff.beside.iter().filter(|path| known.added_items.contains(path)).count();
+    }
+
+    /// The number of known differences that are gone. Those of objects that could not be compared, or that are in another shard, may
+    /// still be there.
+    #[must_use]
+    pub fn gone(&self, objects: &[ObjectReport], shard: Option<Shard>) -> usize {
+        let now: HashMap<&ObjectKey, &ObjectReport> = objects.iter().map(|object| (&object.key, object)).collect();
+        let gone = self.objects.iter().map(|(key, known)| {
+            let drift = || known.changes.keys().filter(|(_, class)| class.is_drift());
+            match now.get(key) {
+                None if shard.is_some_and(|shard| !shard.has(key)) => 0,
+                None => drift().count(),
+                Some(object) if object.messages.error.is_some() => 0,
+                Some(object) => {
+                    let changes = object.diff.changes.iter().filter(|change| change.known);
+                    let still: BTreeSet<(&FieldPath, Class)> =
+                        changes.map(|change| (&change.path, change.class)).collect();
+                    drift().filter(|(path, class)| !still.contains(&(path, *class))).count()
+                }
+            }
+        });
+        gone.fold(0, usize::saturating_add)
+    }
+}
+
+type Entry = ((FieldPath, Class), (Option<Value>, Option<Value>));
+
+fn entry(change: &FieldChange) -> Entry {
+    ((change.path.clone(), change.class), (change.live.clone(), change.desired.clone()))
+}
+
+/// Returns true if two reports show the same value. The number of a redacted value says nothing about that of another run: it counts as
+/// the same if nobody has written the live object in between.
+fn is_same(known: Option<&Value>, now: Option<&Value>, is_untouched: bool) -> bool {
+    match (known, now) {
+        (None, None) => true,
+        (Some(known), Some(now)) => is_same_value(known, now, is_untouched),
+        _ => false,
+    }
+}
+
+fn is_same_value(known: &Value, now: &Value, is_untouched: bool) -> bool {
+    match (known, now) {
+        (Value::Object(known), Value::Object(now)) => {
+            let is_redacted = known.contains_key(REDACTED) && now.contains_key(REDACTED);
+            if is_redacted && !is_untouched {
+                return false;
+            }
+            let same = |(name, value): (&String, &Value)| {
+                is_redacted && name == REDACTED
+                    || now.get(name).is_some_and(|now| is_same_value(value, now, is_untouched))
+            };
+            known.len() == now.len() && known.iter().all(same)
+        }
+        (Value::Array(known), Value::Array(now)) => {
+            let mut pairs = known.iter().zip(now);
+            known.len() == now.len() && pairs.all(|(known, now)| is_same_value(known, now, is_untouched))
+        }
+        _ => known == now,
+    }
+}

@@ -1,0 +1,206 @@
+//! `diff --baseline`: known differences do not fail a run, and every format says that there are some.
+
+use reconcile_report::formats::FORMATS;
+use serde_json::{Value, json};
+
+use crate::control_plane::{Replaced, Run, Workspace};
+
+const SETTINGS: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: '1', b: '2', c: '3'}}";
+
+/// A ConfigMap of which somebody has changed `a`, and a baseline that knows it.
+fn settled() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("deploy/settings.yaml", SETTINGS);
+    ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
+    edit(&ws, &json!({"a": "edited"}));
+    ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
+    ws
+}
+
+fn edit(ws: &Workspace, data: &Value) {
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"data": data}));
+}
+
+#[track_caller]
+fn against(ws: &Workspace, flags: &[&str]) -> Run {
+    ws.reconcile([&["diff", "-f", "deploy", "--baseline", "baseline.json"], flags].concat())
+}
+
+/// The known and the gone differences.
+fn counts(run: &Run) -> (u64, u64) {
+    let summary = &run.report()["summary"];
+    (summary["known"].as_u64().unwrap(), summary["gone"].as_u64().unwrap())
+}
+
+/// Writes the baseline after an edit of its text.
+fn tamper(ws: &Workspace, edit: impl FnOnce(&mut Value)) {
+    let file = ws.folder().join("baseline.json");
+    let mut report: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    edit(&mut report);
+    std::fs::write(file, report.to_string()).unwrap();
+}
+
+#[test]
+fn only_new_differences_fail() {
+    let ws = settled();
+    let known = against(&ws, &[]).exits_with(0);
+    assert_eq!(counts(&known), (1, 0));
+    assert_eq!((&known.report()["verdict"], &known.report()["exitCode"]), (&json!("drift"), &json!(0)));
+    assert_eq!(known.change("ConfigMap", "settings", "data.a")["known"], true);
+    assert!(known.stdout.contains("1 known difference: --show-known") && !known.stdout.contains("data.a"), "{known}");
+    let shown = against(&ws, &["--show-known"]).exits_with(0);
+    assert!(shown.stdout.contains("data.a"), "{shown}");
+
+    edit(&ws, &json!({"b": "edited"}));
+    let new = against(&ws, &[]).exits_with(1);
+    assert_eq!(counts(&new), (1, 0));
+    assert_eq!(new.change("ConfigMap", "settings", "data.b").get("known"), None);
+    assert!(new.stdout.contains("data.b") && !new.stdout.contains("data.a"), "{new}");
+    for (gate, code) in [("cluster", 1), ("manifest", 0), ("changedByOther", 1), ("manual", 1), ("replace", 0)] {
+        against(&ws, &["--fail-on", gate]).exits_with(code);
+    }
+
+    // Another value is another difference, and one that is gone is counted.
+    edit(&ws, &json!({"a": "edited again", "b": "2"}));
+    let other = against(&ws, &[]).exits_with(1);
+    assert_eq!(counts(&other), (0, 1));
+    assert!(other.stdout.contains("1 difference of the baseline is gone"), "{other}");
+    edit(&ws, &json!({"a": "1"}));
+    assert_eq!(counts(&against(&ws, &[]).exits_with(0)), (0, 1));
+}
+
+#[test]
+fn every_format_says_that_differences_are_known() {
+    let ws = settled();
+    edit(&ws, &json!({"b": "edited"}));
+    for format in FORMATS {
+        let run = against(&ws, &["-o", format.name]).exits_with(1);
+        match format.name {
+            "json" | "yaml" | "jsonl" => assert!(run.stdout.contains("known"), "{run}"),
+            "prometheus" => assert!(run.stdout.contains("state=\"known\"} 1\n"), "{run}"),
+            // Names alone have no place for it.
+            "name" => assert!(run.stderr.contains("1 known difference: --show-known"), "{run}"),
+            _ => assert!(run.stdout.contains("1 known difference: --show-known"), "{}: {run}", format.name),
+        }
+        if !format.has_known {
+            assert!(format.shows_versions || !run.stdout.contains("data.a"), "{}: {run}", format.name);
+        }
+    }
+}
+
+#[test]
+fn a_missing_object_is_known_until_its_manifest_changes() {
+    let ws = settled();
+    let banner = "{apiVersion: v1, kind: ConfigMap, metadata: {name: banner}, data: {text: hello}}";
+    ws.write("deploy/banner.yaml", banner);
+    against(&ws, &[]).exits_with(1);
+    ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
+    assert_eq!(counts(&against(&ws, &[]).exits_with(0)), (2, 0));
+    ws.write("deploy/banner.yaml", &banner.replaced("hello", "goodbye"));
+    assert_eq!(counts(&against(&ws, &[]).exits_with(1)), (1, 1));
+    // A baseline does not change what `apply` does.
+    let apply = ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
+    assert_eq!(apply.each("outcome"), ["ConfigMap banner: created", "ConfigMap settings: updated"]);
+    assert_eq!(counts(&against(&ws, &[]).exits_with(0)), (0, 2));
+    ws.reconcile(["apply", "-f", "deploy", "--baseline", "baseline.json"]).exits_with(2);
+}
+
+/// The numbers of redacted values say nothing about another run.
+#[test]
+fn a_secret_is_known_until_somebody_writes_it() {
+    let ws = settled();
+    let [ours, theirs, others] =
+        ["ours-of-baseline", "theirs-of-baseline", "others-of-baseline"].map(|value| ws.secret(value));
+    ws.write(
+        "deploy/login.yaml",
+        &format!("{{apiVersion: v1, kind: Secret, metadata: {{name: login}}, stringData: {{password: {ours}}}}}"),
+    );
+    ws.reconcile(["apply", "-f", "deploy/login.yaml"]).exits_with(0);
+    let edit = |value: &str| ws.patch_as("kubectl-edit", "secret/login", &json!({"stringData": {"password": value}}));
+    edit(&theirs);
+    ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
+    assert_eq!(counts(&against(&ws, &[]).exits_with(0)), (2, 0));
+    // Another Secret takes the first number.
+    ws.write(
+        "deploy/before.yaml",
+        &format!("{{apiVersion: v1, kind: Secret, metadata: {{name: a-secret}}, stringData: {{password: {others}}}}}"),
+    );
+    assert_eq!(counts(&against(&ws, &[]).exits_with(1)), (2, 0));
+    edit(&others);
+    assert_eq!(counts(&against(&ws, &[]).exits_with(1)), (1, 1));
+}
+
+#[test]
+fn a_baseline_of_another_cluster_is_refused() {
+    let ws = settled();
+    let server = ws.plane().url().to_owned();
+    tamper(&ws, |report| report["cluster"]["server"] = "https://elsewhere:6443".into());
+    let refused = against(&ws, &[]).exits_with(2);
+    assert!(refused.stderr.contains("baseline.json"), "{refused}");
+    assert!(
+        refused.stderr.contains(&format!("the baseline is of `https://elsewhere:6443`, and this run is of `{server}`")),
+        "{refused}"
+    );
+    // A run with a baseline knows the cluster by its uid, also behind another URL.
+    tamper(&ws, |report| report["cluster"]["server"] = server.as_str().into());
+    against(&ws, &["-q", "-o", "json=next.json"]).exits_with(0);
+    std::fs::rename(ws.folder().join("next.json"), ws.folder().join("baseline.json")).unwrap();
+    tamper(&ws, |report| report["cluster"]["server"] = "https://moved:6443".into());
+    against(&ws, &[]).exits_with(0);
+    tamper(&ws, |report| report["cluster"]["uid"] = "00000000-0000-0000-0000-000000000000".into());
+    against(&ws, &[]).exits_with(2);
+    // Nobody who may not read it is refused for that.
+    tamper(&ws, |report| report["cluster"]["server"] = server.as_str().into());
+    ws.allow("reader", "get,list,patch", "configmaps");
+    ws.as_user("reader").reconcile(["diff", "-f", "deploy", "--baseline", "baseline.json"]).exits_with(0);
+    ws.write("empty.yaml", "");
+    against(&ws, &["--live", "empty.yaml"]).exits_with(2);
+}
+
+#[test]
+fn a_file_that_is_no_report_of_a_diff_is_refused() {
+    let ws = settled();
+    for text in ["", "{}", "[]", "{\"kind\": \"Report\"}", "apiVersion: v1"] {
+        ws.write("baseline.json", text);
+        let run = against(&ws, &[]).exits_with(2);
+        assert!(run.stderr.contains("baseline.json"), "{text}: {run}");
+    }
+    ws.reconcile(["apply", "-f", "deploy", "-o", "json=baseline.json"]).exits_with(0);
+    let run = against(&ws, &[]).exits_with(2);
+    assert!(run.stderr.contains("not the report of a `diff`") && run.stderr.contains("hint: "), "{run}");
+    std::fs::remove_file(ws.folder().join("baseline.json")).unwrap();
+    against(&ws, &[]).exits_with(2);
+    ws.reconcile(["diff", "-f", "deploy", "--show-known"]).exits_with(2);
+}
+
+#[test]
+fn the_configuration_cannot_choose_a_baseline() {
+    let ws = settled();
+    let config = "apiVersion: kubectl-reconcile/v1\nkind: Config\ndefaults: {baseline: baseline.json}\n";
+    ws.write("deploy/.kubectl-reconcile.yaml", config);
+    ws.reconcile(["diff", "-f", "deploy"]).exits_with(2);
+}
+
+#[test]
+fn each_shard_knows_its_own_differences() {
+    let ws = settled();
+    for name in ["b", "c", "d", "e", "f"] {
+        ws.write(
+            format!("deploy/{name}.yaml"),
+            &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}"),
+        );
+    }
+    ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
+    ws.reconcile(["apply", "-f", "deploy/b.yaml"]).exits_with(0);
+    for shard in ["0", "1"] {
+        let (flag, report) = (format!("--shard={shard}/2"), format!("json={shard}.json"));
+        against(&ws, &[&flag, "-q", "-o", &report]).exits_with(0);
+    }
+    let merged = ws.reconcile(["report", "merge", "0.json", "1.json", "-o", "json=merged.json"]).exits_with(0);
+    assert!(
+        merged.stdout.contains("5 known differences: --show-known; 1 difference of the baseline is gone"),
+        "{merged}"
+    );
+    let report: Value = serde_json::from_slice(&std::fs::read(ws.folder().join("merged.json")).unwrap()).unwrap();
+    assert_eq!((&report["summary"]["known"], &report["summary"]["gone"]), (&json!(5), &json!(1)));
+}

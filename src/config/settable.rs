@@ -35,7 +35,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 71] = [
+pub(super) const FLAGS: &[(&str, Default)] = &[
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -175,7 +175,7 @@ mod tests {
         let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/security.md");
         let text = std::fs::read_to_string(file).unwrap();
         let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(" | ").collect()).collect();
-        for (flag, default) in FLAGS {
+        for (flag, default) in FLAGS.iter().copied() {
             let name = format!("`{flag}`");
             let is_its =
                 |row: &&Vec<&str>| row.len() == 4 && row[0].split(", ").any(|key| key.trim_start_matches("| ") == name);

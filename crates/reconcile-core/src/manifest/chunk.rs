@@ -8,6 +8,7 @@ use super::manifest::Manifest;
 use super::mismatch::kind_of;
 use super::source::Source;
 use super::validate::manifest;
+use super::template::template;
 use crate::diagnostic::Diagnostic;
 
 /// Size of a chunk, in bytes.
@@ -62,7 +63,12 @@ impl<'a> Chunk<'a> {
             self.syntax(diagnostic, validation, &mut read);
         }
         for document in stream.documents {
-            let source = Source { file: self.input.name.clone(), line: document.start.line, document: document.number };
+            let source = Source {
+                file: self.input.name.clone(),
+                line: document.start.line,
+                template: document.comment.as_deref().and_then(template),
+                document: document.number,
+            };
             self.object(document.value, document.positions, source, &mut read);
         }
         read

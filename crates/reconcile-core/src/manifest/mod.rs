@@ -16,6 +16,7 @@ mod origin;
 mod set;
 mod source;
 mod validate;
+mod template;
 
 pub use chunk::{Chunk, ReadChunk, alias_budget};
 pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
@@ -24,6 +25,6 @@ pub use manifest::Manifest;
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use origin::Origin;
 pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, repeated};
-pub use source::{Source, SourceText};
+pub use source::{STDIN, Source, SourceText};
 
 pub use kube_yaml as yaml;

@@ -163,6 +163,42 @@ fn only_the_chosen_differences_fail_a_test_case() {
     let suite = parsers::junit(&one(named("junit"), &report));
     // `web` has a pruned field, and `old` is pruned; what could not be compared is always an error.
     assert_eq!((suite.failures, suite.errors), (2, 1));
+/// Nobody can open standard input: what Helm rendered is at its template. A file stays what it is.
+#[test]
+fn what_helm_rendered_to_standard_input_is_at_its_template() {
+    let template = "pay/templates/web.yaml";
+    let located = |file: &str| {
+        let mut report = diff("plain");
+        report.objects.retain(|object| object.key.name == "web" && object.key.gvk.kind == "Deployment");
+        let source = report.objects[0].source.as_mut().unwrap();
+        (source.file, source.line, source.template) = (file.into(), 10, Some(template.into()));
+        report
+    };
+    let (stream, file) = (located("stdin"), located("out.yaml"));
+    for format in FORMATS {
+        let (of_stream, of_file) = (one(format, &stream), one(format, &file));
+        let has = |text: &str| (of_stream.contains(text), of_file.contains(text));
+        match format.name {
+            "json" | "yaml" => assert_eq!((has(template), has("stdin")), ((true, true), (true, false))),
+            "name" | "unified" | "prometheus" | "jsonl" => assert_eq!(has(template), (false, false), "{}", format.name),
+            name => {
+                assert_eq!(has(template), (true, false), "{name}: {of_stream}");
+                assert_eq!(has("out.yaml"), (false, true), "{name}: {of_file}");
+                assert!(!of_stream.contains("stdin"), "{name}: {of_stream}");
+            }
+        }
+        (parsers::of(format.name))(&of_stream);
+    }
+    assert!(one(named("text"), &stream).lines().next().unwrap().ends_with(template));
+    assert!(one(named("github"), &stream).contains("file=pay/templates/web.yaml,title="));
+    let sarif: Value = serde_json::from_str(&one(named("sarif"), &stream)).unwrap();
+    let expected = json!({"artifactLocation": {"uri": template, "uriBaseId": "%SRCROOT%"}});
+    assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"], expected);
+    let gitlab: Value = serde_json::from_str(&one(named("gitlab"), &stream)).unwrap();
+    let at = gitlab.as_array().unwrap().iter().find(|issue| issue["location"]["path"] == template).unwrap();
+    assert_eq!(at["location"]["lines"]["begin"], 1);
+}
+
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn full() -> Value {
         "requests": {"get": 1, "list": 2, "dryRun": 3, "write": 4, "watch": 5, "other": 6},
         "objects": [
             {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web",
-             "source": {"file": "deploy/web.yaml", "line": 12}, "place": 7, "action": "create", "evidence": "local",
+             "source": {"file": "deploy/web.yaml", "line": 12, "template": "pay/templates/web.yaml"}, "place": 7, "action": "create", "evidence": "local",
              "side": "both", "changes": changes, "conflicts": [conflict], "beside": ["spec.x[name=other]"],
              "ignored": [{"rule": "a.yaml:1", "reason": "noise", "paths": ["spec.a", "spec.b"]},
                          {"rule": "HorizontalPodAutoscaler web", "written": false, "paths": ["spec.replicas"]}],

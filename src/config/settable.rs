@@ -35,7 +35,7 @@ const TAKES: &str = "it takes fields from other managers";
 const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
-pub(super) const FLAGS: [(&str, Default); 71] = [
+pub(super) const FLAGS: [(&str, Default); 72] = [
     ("adopt", Default::Never(TAKES)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
@@ -70,6 +70,7 @@ pub(super) const FLAGS: [(&str, Default); 71] = [
     ("for", Default::Never(COMMAND)),
     ("force-conflicts", Default::Only(&["manual", "none"], TAKES)),
     ("full", Default::Any(DETAILS)),
+    ("hooks", Default::Only(&["skip"], "a proposed change could apply hooks with it")),
     ("include-secrets", Default::Never("a proposed change could write Secrets with it")),
     ("insecure-skip-tls-verify", Default::Never(CLUSTER)),
     ("kubeconfig", Default::Never(CLUSTER)),

@@ -91,7 +91,7 @@ fn a_run_without_differences_is_quiet_everywhere() {
     assert_eq!((suite.tests, suite.failures, suite.errors), (1, 0, 0));
 }
 
-/// A run that is in sync because of its rules.
+/// A run that is in sync because of its rules, and of hooks that are left out.
 fn ruled(command: Command) -> Report {
     let mut report = Report { command, ..quiet() };
     report.configuration = Some(ConfigurationInfo {
@@ -107,6 +107,7 @@ fn ruled(command: Command) -> Report {
         is_written,
         paths: fields.iter().map(|field| FieldPath::of(&["spec", field])).collect(),
     };
+    report.summary.hooks = 1_000;
     report.objects[0].diff.ignored = vec![ignored(true, &["a", "b"]), ignored(false, &["c"])];
     report
 }
@@ -114,11 +115,11 @@ fn ruled(command: Command) -> Report {
 /// A format with sentences says what a run leaves alone, and a format with data has its numbers.
 #[test]
 fn every_format_names_the_rules_in_force_and_counts_what_they_hide() {
-    let words = "2 differences ignored by rules; 1 difference managed by a controller; \
+    let words = "1,000 hooks left out: --hooks include; 2 differences ignored by rules; 1 difference managed by a controller; \
                  2 ignore rules and 3 readiness rules of rules.yaml in force, 4 manifests with an ignore annotation";
     let data = |report: &Value| {
         let configuration = json!({"file": "rules.yaml", "rules": 2, "readinessRules": 3, "annotated": 4});
-        report["configuration"] == configuration
+        report["configuration"] == configuration && report["summary"]["hooks"] == 1_000
     };
     for command in [Command::Diff, Command::Apply, Command::Status] {
         let report = ruled(command);
@@ -135,16 +136,22 @@ fn every_format_names_the_rules_in_force_and_counts_what_they_hide() {
                 "json" => usize::from(data(&serde_json::from_str(&single).unwrap())),
                 "yaml" => usize::from(data(&parsers::yaml(&single))),
                 "jsonl" => usize::from(data(&serde_json::from_str::<Value>(&single).unwrap()["report"])),
-                "prometheus" => ["ignore\"} 2", "readiness\"} 3", "annotation\"} 4"]
-                    .iter()
-                    .filter(|end| {
-                        single.lines().any(|line| line.contains("file=\"rules.yaml\"") && line.ends_with(*end))
-                    })
-                    .count(),
+                "prometheus" => [
+                    ("rules", "ignore\"} 2"),
+                    ("rules", "readiness\"} 3"),
+                    ("rules", "annotation\"} 4"),
+                    ("hooks_left_out", "} 1000"),
+                ]
+                .iter()
+                .filter(|(metric, end)| {
+                    let start = format!("kubectl_reconcile_{metric}{{");
+                    single.lines().any(|line| line.starts_with(&start) && line.ends_with(end))
+                })
+                .count(),
                 _ => single.matches(words).count(),
             };
             let expected = match format.name {
-                "prometheus" => 3,
+                "prometheus" => 4,
                 // Names alone: `Output` says it on standard error.
                 _ => usize::from(format.has_remarks),
             };
@@ -156,13 +163,6 @@ fn every_format_names_the_rules_in_force_and_counts_what_they_hide() {
     assert_eq!(left_alone(&quiet()), None);
 }
 
-#[test]
-fn only_the_chosen_differences_fail_a_test_case() {
-    let mut report = diff("plain");
-    report.fail_on = vec!["pruned"];
-    let suite = parsers::junit(&one(named("junit"), &report));
-    // `web` has a pruned field, and `old` is pruned; what could not be compared is always an error.
-    assert_eq!((suite.failures, suite.errors), (2, 1));
 /// Nobody can open standard input: what Helm rendered is at its template. A file stays what it is.
 #[test]
 fn what_helm_rendered_to_standard_input_is_at_its_template() {
@@ -199,6 +199,13 @@ fn what_helm_rendered_to_standard_input_is_at_its_template() {
     assert_eq!(at["location"]["lines"]["begin"], 1);
 }
 
+#[test]
+fn only_the_chosen_differences_fail_a_test_case() {
+    let mut report = diff("plain");
+    report.fail_on = vec!["pruned"];
+    let suite = parsers::junit(&one(named("junit"), &report));
+    // `web` has a pruned field, and `old` is pruned; what could not be compared is always an error.
+    assert_eq!((suite.failures, suite.errors), (2, 1));
 }
 
 #[test]

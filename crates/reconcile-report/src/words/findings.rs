@@ -32,9 +32,9 @@ const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready"
 const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object");
-/// Differences that are left alone; at most one finding for each cluster.
+/// Hooks and differences that are left alone; at most one finding for each cluster.
 pub(crate) const IGNORED: Rule =
-    rule("ignored", Level::Note, "Differences that are left alone, and the rules that say so");
+    rule("ignored", Level::Note, "Hooks and differences that are left alone, and the rules that say so");
 const RUN: Rule = rule("run", Level::Error, "A problem of the input or of the run as a whole");
 
 /// All rules: the classes of changes first.

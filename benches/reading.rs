@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use kubectl_reconcile::desired::files::Inputs;
 use reconcile_core::manifest::yaml::Validation;
-use reconcile_core::manifest::{DesiredSet, ReadOptions, read};
+use reconcile_core::manifest::{DesiredSet, Hooks, ReadOptions, read};
 use reconcile_core::object::Selector;
 use test_control_plane::Workspace;
 
@@ -64,7 +64,12 @@ fn main() {
 fn desired(text: &str) -> DesiredSet {
     let mut inputs = Inputs::default();
     inputs.content("all.yaml", Ok(text.as_bytes().to_vec()));
-    let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
+    let options = ReadOptions {
+        validation: Validation::Strict,
+        selector: Selector::default(),
+        hooks: Hooks::Include,
+        allow_empty: false,
+    };
     read(&inputs.finish().expect("one input"), &options).expect("valid manifests")
 }
 

@@ -12,7 +12,7 @@ use reconcile_core::live::Discovery;
 use reconcile_core::live::resolve::{Namespaces, resolve};
 use reconcile_core::live::snapshot::Snapshot;
 use reconcile_core::manifest::Input;
-use reconcile_core::manifest::{ReadOptions, read};
+use reconcile_core::manifest::{Hooks, ReadOptions, read};
 use reconcile_core::object::Selector;
 use reconcile_core::rules::{FieldPattern, Glob, annotated, jq_path, json_pointer};
 use reconcile_report::formats::{FORMATS, Render};
@@ -232,7 +232,12 @@ pub fn snapshot(input: &[u8]) {
 pub fn report(input: &[u8]) {
     let middle = input.windows(5).position(|bytes| bytes == b"\n###\n").unwrap_or(input.len());
     let (manifests, live) = input.split_at(middle);
-    let options = ReadOptions { validation: Validation::Ignore, selector: Selector::default(), allow_empty: true };
+    let options = ReadOptions {
+        validation: Validation::Ignore,
+        selector: Selector::default(),
+        hooks: Hooks::Include,
+        allow_empty: true,
+    };
     let Ok(desired) = read(&[of_bytes("it.yaml", manifests)], &options) else { return };
     let Ok(snapshot) = Snapshot::read(&[of_bytes("live.yaml", live.get(5..).unwrap_or_default())]) else { return };
     let mut catalog = Discovery::builtin();

@@ -9,7 +9,7 @@ use reconcile_core::live::Discovery;
 use reconcile_core::live::LiveState;
 use reconcile_core::live::resolve::{Namespaces, resolve};
 use reconcile_core::live::snapshot::written;
-use reconcile_core::manifest::{ReadOptions, read};
+use reconcile_core::manifest::{Hooks, ReadOptions, read};
 use reconcile_core::object::Selector;
 use reconcile_report::formats::{FORMATS, Render};
 use reconcile_report::{Command, FailOn, ObjectReport, Report, View, plain};
@@ -92,7 +92,12 @@ fn text_of(value: &Value) -> String {
 }
 
 fn check(manifest: &Value, live: &Value) {
-    let options = ReadOptions { validation: Validation::Ignore, selector: Selector::default(), allow_empty: true };
+    let options = ReadOptions {
+        validation: Validation::Ignore,
+        selector: Selector::default(),
+        hooks: Hooks::Include,
+        allow_empty: true,
+    };
     let Ok(desired) = read(&[of_bytes("it.yaml", manifest.to_string().as_bytes())], &options) else { return };
     let mut catalog = Discovery::builtin();
     catalog.learn(live);

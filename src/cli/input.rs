@@ -23,6 +23,9 @@ pub struct InputArgs {
     /// Treatment of input that kubectl would silently change or drop: reject it, warn, or accept it
     #[arg(long, value_name = "LEVEL", default_value = "strict")]
     pub validate: ValidateLevel,
+    /// Treatment of hooks of Helm and Argo CD: leave them out, or use them like other objects
+    #[arg(long, value_name = "TREATMENT", default_value = "skip")]
+    pub hooks: HooksChoice,
     /// Succeed even if no object is found or selected
     #[arg(long)]
     pub allow_empty: bool,
@@ -51,4 +54,13 @@ pub enum ValidateLevel {
     Warn,
     /// Accept it as kubectl reads it
     Ignore,
+}
+
+/// `--hooks`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HooksChoice {
+    /// Leave them out
+    Skip,
+    /// Use them like other objects
+    Include,
 }

@@ -74,11 +74,12 @@ impl ContextCommand for Diff<'_> {
         let (gate, events) = (gate(args), Events::new(output, false).beside(self.known(Some(&cluster))?));
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
+        let hooks = run.hooks(&desired);
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         // Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);
-        let unmanaged = UnmanagedSearch::of(args, &gate, &plan)?;
+        let unmanaged = UnmanagedSearch::of(args, &gate, &plan, hooks)?;
         let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, apply_set), admission);
         output.details(pass.unproven());
 

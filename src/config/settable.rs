@@ -70,6 +70,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("for", Default::Never(COMMAND)),
     ("force-conflicts", Default::Only(&["manual", "none"], TAKES)),
     ("full", Default::Any(DETAILS)),
+    ("hooks", Default::Only(&["skip"], "a proposed change could apply hooks with it")),
     ("include-secrets", Default::Never("a proposed change could write Secrets with it")),
     ("insecure-skip-tls-verify", Default::Never(CLUSTER)),
     ("kubeconfig", Default::Never(CLUSTER)),

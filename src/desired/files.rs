@@ -14,11 +14,8 @@ use bounded::{read_bounded, reason};
 
 use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::manifest::Input;
+use reconcile_core::manifest::{Input, STDIN};
 use reconcile_core::text::name_without_credentials;
-
-/// Name of standard input in messages and reports.
-pub const STDIN: &str = "stdin";
 
 /// Name of the configuration file, which is no manifest when a directory is read.
 pub const CONFIGURATION: &str = ".kubectl-reconcile.yaml";

@@ -39,6 +39,7 @@ pub(crate) async fn without_cluster(
     let mut discovery = Discovery::builtin();
     snapshot.definitions().for_each(|definition| discovery.learn_defined(definition));
     snapshot.objects().for_each(|object| discovery.learn(object));
+    let hooks = desired.hooks_left_out();
     let (namespaces, expect) = (Namespaces { required, default }, &settings.configuration.expect);
     let plan = Plan::of(resolved(desired, discovery.clone(), &namespaces, None, expect)?)?;
     let mut policy = policy.clone();
@@ -70,7 +71,7 @@ pub(crate) async fn without_cluster(
         events.receive(Event::Compared(target, &decision));
         memberships.extend(decision.membership);
     }
-    let mut report = events.builder.report_without_pass(Command::Diff, &gate(args));
+    let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
     report.warnings.extend(Memberships::default().warnings(&memberships));
     Ok(report)
 }

@@ -15,8 +15,9 @@ impl Invocation<'_> {
             Choice::Several(contexts) => Box::pin(in_several(command, self, &contexts)).await,
             Choice::One(connection) => {
                 let (run, desired) = self.begin_in(&connection).await?;
+                let hooks = desired.hooks_left_out();
                 let report = Box::pin(command.pass(&run, desired)).await?;
-                Ok(self.reported(command, run.concluded(report)))
+                Ok(self.reported(command, run.concluded(report, hooks)))
             }
         }
     }

@@ -231,7 +231,7 @@ impl Output {
         })
     }
 
-    /// Names on stderr the rules in force, if no output of the run does, or if names alone are on stdout.
+    /// Names on stderr the rules in force and the hooks that are left out, if no output of the run does, or if names alone are on stdout.
     fn remark<R: Sections>(&self, report: &R) {
         let is_text_on_stdout = |target: &OutputTarget| target.file.is_none() && target.format.is_text();
         let says_it = |target: &OutputTarget| target.format.has_remarks && !is_text_on_stdout(target);
@@ -242,7 +242,8 @@ impl Output {
         }
         for Section { context, report } in report.sections() {
             let has_rules = report.configuration.as_ref().is_some_and(ConfigurationInfo::has_rules);
-            if let Some(remark) = left_alone(report).filter(|_| has_rules || report.has_known()) {
+            let hides = has_rules || report.summary.hooks > 0 || report.has_known();
+            if let Some(remark) = left_alone(report).filter(|_| hides) {
                 let context = context.map(|context| format!("{context}: ")).unwrap_or_default();
                 self.terminal.note(Role::Note, &one_line(&format!("{context}{remark}"), REMARK));
             }

@@ -10,7 +10,7 @@ use futures::future::{Either, select};
 use reconcile_report::Role;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::cli::{InputArgs, ValidateLevel};
+use crate::cli::{HooksChoice, InputArgs, ValidateLevel};
 use crate::client::{Bounds, Environment, download};
 use crate::desired::files::Inputs;
 use crate::session::failure::Failure;
@@ -18,7 +18,7 @@ use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Input;
 use reconcile_core::manifest::yaml::Validation;
-use reconcile_core::manifest::{Chunk, DesiredSet, ReadChunk, ReadOptions, alias_budget, gather};
+use reconcile_core::manifest::{Chunk, DesiredSet, Hooks, ReadChunk, ReadOptions, alias_budget, gather};
 use reconcile_core::object::Selector;
 
 /// The amount of text for which a thread is worth starting, in bytes.
@@ -72,7 +72,11 @@ fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
         ValidateLevel::Warn => Validation::Warn,
         ValidateLevel::Ignore => Validation::Ignore,
     };
-    Ok(ReadOptions { validation, selector: selector.unwrap_or_default(), allow_empty: args.allow_empty })
+    let hooks = match args.hooks {
+        HooksChoice::Skip => Hooks::Skip,
+        HooksChoice::Include => Hooks::Include,
+    };
+    Ok(ReadOptions { validation, selector: selector.unwrap_or_default(), hooks, allow_empty: args.allow_empty })
 }
 
 /// Reads files, standard input, URLs and what a kustomization makes.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use apply_set::ApplySet;
-use reconcile_report::{ClusterInfo, Report};
+use reconcile_report::{ClusterInfo, Report, Role, hooks_left_out};
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs};
 use crate::client::Environment;
@@ -24,9 +24,10 @@ use crate::session::setup::{autoscalers, cluster_info, connected, resolved, serv
 use crate::session::signals::listen;
 use reconcile_core::compare::Policy;
 use reconcile_core::live::Target;
-use reconcile_core::live::resolve::Namespaces;
+use reconcile_core::live::resolve::{Namespaces, key_of};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::Plan;
+use structured_merge::ObjectKey;
 
 /// The flags that all commands with manifests have, the output, and the configuration.
 pub(crate) struct Invocation<'a> {
@@ -59,9 +60,14 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// Begins the run of a command that takes a single context: reads the manifests and connects at the same time.
+    /// Begins the run of a command that takes a single context and writes no report: reads the manifests and connects at the same time.
+    /// Says on stderr how many hooks are left out.
     pub async fn begin(&self, command: &str) -> Result<(Run<'a>, DesiredSet), Failure> {
-        self.begin_in(&only_one(self.connection, command)?).await
+        let (run, desired) = self.begin_in(&only_one(self.connection, command)?).await?;
+        if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
+            self.output.terminal.note(Role::Note, &left_out);
+        }
+        Ok((run, desired))
     }
 
     /// Begins the only run, over this connection.
@@ -162,8 +168,15 @@ impl Run<'_> {
         }
     }
 
-    /// The report of the run, with its server and whether it was interrupted.
-    pub(super) fn concluded(&self, report: Report) -> Report {
+    /// The identities of the hooks that are left out.
+    pub fn hooks(&self, desired: &DesiredSet) -> Vec<ObjectKey> {
+        let Server { discovery, namespaces, .. } = &self.server;
+        desired.hooks.iter().map(|hook| key_of(hook, discovery, namespaces)).collect()
+    }
+
+    /// The report of the run, with its server, the number of hooks that were left out, and whether it was interrupted.
+    pub(super) fn concluded(&self, report: Report, hooks: usize) -> Report {
+        let report = report.with_hooks(hooks);
         let cluster = report.cluster.or_else(|| Some(self.info.clone()));
         let report = Report { cluster, requests: self.server.cluster.counts(), ..report };
         if self.interrupt.is_set() { report.interrupted() } else { report }

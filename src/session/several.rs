@@ -143,7 +143,7 @@ impl<C: ContextCommand> InSeveral<'_, C> {
         let connecting = self.invocation.join(&connection, own, self.interrupt.clone(), Some(participant));
         let run = Box::pin(connecting).await?;
         let report = Box::pin(self.command.pass(&run, self.desired.clone())).await?;
-        Ok(run.concluded(report))
+        Ok(run.concluded(report, self.desired.hooks_left_out()))
     }
 
     fn end_progress(&self) {

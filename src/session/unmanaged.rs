@@ -24,14 +24,15 @@ pub(crate) struct UnmanagedSearch {
 }
 
 impl UnmanagedSearch {
-    /// The search that the flags ask for, with the objects of the whole input; `None` if they ask for none.
-    pub fn of(args: &DiffArgs, gate: &FailOn, plan: &Plan) -> Result<Option<Self>, Failure> {
+    /// The search that the flags ask for, with the objects of the whole input and the `hooks` that are left out; `None` if they ask
+    /// for none.
+    pub fn of(args: &DiffArgs, gate: &FailOn, plan: &Plan, hooks: Vec<ObjectKey>) -> Result<Option<Self>, Failure> {
         let fails = gate.fails_on_unmanaged_objects();
         if args.report_unmanaged.is_none() && !fails {
             return Ok(None);
         }
         let named = named_namespaces(args.report_unmanaged.as_deref().unwrap_or_default())?;
-        let desired = plan.all().map(|target| target.key.clone()).collect();
+        let desired = plan.all().map(|target| target.key.clone()).chain(hooks).collect();
         Ok(Some(Self { named, desired, shard: args.shard.shard, fails }))
     }
 

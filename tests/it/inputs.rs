@@ -145,7 +145,10 @@ fn standard_input_is_what_another_tool_renders() {
     let rendered = "---\n# Source: shop/templates/empty.yaml\n---\n# Source: shop/templates/a.yaml\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n---\n";
     let run = ws.stdin(rendered).reconcile(["diff", "-f", "-"]).exits_with(1);
     assert_eq!(names(&run), ["a"]);
-    assert_eq!(run.object("ConfigMap", "a")["source"], json!({"file": "stdin", "line": 5}));
+    assert_eq!(
+        run.object("ConfigMap", "a")["source"],
+        json!({"file": "stdin", "line": 5, "template": "shop/templates/a.yaml"})
+    );
     let run = ws.stdin(rendered).reconcile(["diff", "-f", "-", "-f", "-"]).exits_with(2);
     assert_eq!(messages(&run), ["standard input can be read only once, `-f -` is given twice"]);
 }

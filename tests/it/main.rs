@@ -42,6 +42,7 @@ mod generated;
 mod hand_edits;
 mod hang_up;
 mod harness;
+mod helm;
 mod help;
 mod ignore;
 mod immutable;

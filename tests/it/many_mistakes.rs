@@ -3,7 +3,7 @@
 use reconcile_core::live::Discovery;
 use reconcile_core::live::resolve::{Namespaces, resolve};
 use reconcile_core::manifest::yaml::Validation;
-use reconcile_core::manifest::{Input, ReadOptions, read};
+use reconcile_core::manifest::{Hooks, Input, ReadOptions, read};
 use reconcile_core::object::Selector;
 use reconcile_core::plan::Plan;
 
@@ -12,7 +12,12 @@ use crate::scale::grows_evenly_in;
 /// Reads, resolves and plans an input, and returns the number of its mistakes.
 fn mistakes(text: &str) -> usize {
     let input = Input { name: "it.yaml".into(), text: text.as_bytes().to_vec().into() };
-    let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
+    let options = ReadOptions {
+        validation: Validation::Strict,
+        selector: Selector::default(),
+        hooks: Hooks::Include,
+        allow_empty: false,
+    };
     let manifests = match read(&[input], &options) {
         Ok(desired) => desired.manifests,
         Err(diagnostics) => return diagnostics.len(),

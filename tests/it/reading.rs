@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use kubectl_reconcile::desired::files::Inputs;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::yaml::Validation;
-use reconcile_core::manifest::{Chunk, ReadOptions, read};
+use reconcile_core::manifest::{Chunk, Hooks, ReadOptions, read};
 use reconcile_core::object::Selector;
 
 #[test]
@@ -28,7 +28,12 @@ fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
     inputs.content("b.yaml", Ok(b"x: [\n".to_vec()));
     let inputs = inputs.finish().unwrap();
     assert!(Chunk::of(&inputs).len() > 3);
-    let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
+    let options = ReadOptions {
+        validation: Validation::Strict,
+        selector: Selector::default(),
+        hooks: Hooks::Include,
+        allow_empty: false,
+    };
     let problems: Vec<Diagnostic> = read(&inputs, &options).unwrap_err();
     let told: Vec<_> = problems
         .iter()

@@ -20,7 +20,7 @@ use reconcile_core::compare::{ComparisonMachine, Policy};
 use reconcile_core::live::{Resource, Target};
 use reconcile_core::manifest::Input;
 use reconcile_core::manifest::yaml::Validation;
-use reconcile_core::manifest::{DesiredObject, ReadOptions, read};
+use reconcile_core::manifest::{DesiredObject, Hooks, ReadOptions, read};
 use reconcile_core::object::Selector;
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey};
@@ -115,7 +115,12 @@ fn object(key: &ObjectKey, role: &str) -> Value {
 fn target(key: &ObjectKey, plural: &str) -> Target {
     let text = b"{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}".to_vec();
     let input = Input { name: "generated".into(), text: text.into() };
-    let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
+    let options = ReadOptions {
+        validation: Validation::Strict,
+        selector: Selector::default(),
+        hooks: Hooks::Include,
+        allow_empty: false,
+    };
     let manifest = read(&[input], &options).expect("a manifest").manifests.remove(0);
     let object = json!({"apiVersion": key.gvk.api_version(), "kind": key.gvk.kind, "spec": {"role": "admin"},
         "metadata": {"name": key.name, "namespace": key.namespace}});

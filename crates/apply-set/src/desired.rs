@@ -17,8 +17,8 @@ use crate::reason::Reason;
 pub struct PruneRules {
     /// Field managers whose label makes a member.
     pub trust: Box<Trust>,
-    /// The annotation and its value that keep an object from being pruned.
-    pub keep: (&'static str, &'static str),
+    /// Returns the annotation with its value that keeps an object from being pruned, as in `example.com/prune: keep`.
+    pub keep: fn(&Value) -> Option<String>,
     /// True if members that the parent does not list are pruned as well.
     pub recover: bool,
     /// Kinds whose members could not be listed, with the namespace if it is only one. There may be unknown members of
@@ -28,12 +28,8 @@ pub struct PruneRules {
 
 impl fmt::Debug for PruneRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { trust: _, keep, recover, unseen } = self;
-        f.debug_struct("Rules")
-            .field("keep", keep)
-            .field("recover", recover)
-            .field("unseen", unseen)
-            .finish_non_exhaustive()
+        let Self { trust: _, keep: _, recover, unseen } = self;
+        f.debug_struct("Rules").field("recover", recover).field("unseen", unseen).finish_non_exhaustive()
     }
 }
 
@@ -171,9 +167,8 @@ impl DesiredMembers {
         if member.is_terminating() {
             return PruneDecision::Prune(Prunable::of(member));
         }
-        let (name, value) = self.rules.keep;
-        if object.annotation(name) == Some(value) {
-            return PruneDecision::Keep(Reason::Annotated(format!("{name}: {value}")));
+        if let Some(annotation) = (self.rules.keep)(object) {
+            return PruneDecision::Keep(Reason::Annotated(annotation));
         }
         match owner(object) {
             Some(owner) => PruneDecision::Keep(Reason::OwnedBy(owner)),

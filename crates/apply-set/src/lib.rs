@@ -41,7 +41,7 @@
 //! let members = [Member::new(GroupVersionKind::new("v1", "ConfigMap"), found)];
 //!
 //! let trust = Box::new(|entry: &structured_merge::ManagedFieldsEntry| entry.manager == "deployer");
-//! let rules = PruneRules { trust, keep: ("example.com/prune", "keep"), recover: false, unseen: Vec::new() };
+//! let rules = PruneRules { trust, keep: |_| None, recover: false, unseen: Vec::new() };
 //! let mut desired = DesiredMembers::new(&set, rules);
 //! desired.add(&config_map("new"), true);
 //! let [PruneDecision::Prune(prunable)] = &desired.decide_all(&members)[..] else { panic!("it is pruned") };

@@ -65,7 +65,8 @@ fn separator(input: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut lines = input.get(from..)?.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let mut next = from;
     next.advance(lines.next()?.len());
-    // True if the line above is not a separator; false for the line in which the search begins, as it is unknown there.
+    // True if the line above is neither a separator nor a comment, which may belong to the next document; false for the line in
+    // which the search begins, as it is unknown there.
     let mut is_apart = false;
     for line in lines {
         let at = next;
@@ -73,7 +74,7 @@ fn separator(input: &[u8], from: usize) -> Option<(usize, usize)> {
         if is_apart && stream::is_separator(line) {
             return Some((at, next));
         }
-        is_apart = !line.starts_with(stream::SEPARATOR);
+        is_apart = !line.starts_with(stream::SEPARATOR) && !line.starts_with(b"#");
     }
     None
 }

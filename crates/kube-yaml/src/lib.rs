@@ -91,6 +91,8 @@ pub use positions::{Positions, Step};
 pub const MAX_DEPTH: usize = 1_000;
 /// Size of the largest document that is read, in bytes.
 pub const MAX_DOCUMENT: usize = 8 << 20;
+/// Length of the longest comment that is returned, in bytes.
+pub const MAX_COMMENT: usize = 1 << 10;
 /// Size of the largest input that is read, in bytes.
 pub const MAX_INPUT: usize = 1 << 30;
 
@@ -136,6 +138,9 @@ pub struct Document {
     pub value: Value,
     /// Positions of its keys and values.
     pub positions: Positions,
+    /// The comment in the line below the separator, without `#`, up to [`MAX_COMMENT`] bytes. A document of this line alone
+    /// leaves it to the next one.
+    pub comment: Option<Box<str>>,
 }
 
 /// Effect of a [`SyntaxDiagnostic`] on its document.

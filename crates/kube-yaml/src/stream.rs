@@ -10,7 +10,7 @@ use super::content::Content;
 use super::diagnostics::too_large;
 use super::positions::{Keys, Sealed};
 use super::text::{self, Cursor};
-use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, SyntaxDiagnostic, Validation};
+use super::{Document, MAX_COMMENT, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, SyntaxDiagnostic, Validation};
 use super::{document, json};
 use crate::advance::Advance as _;
 
@@ -25,6 +25,7 @@ struct Read {
     start: Mark,
     value: Value,
     positions: Sealed,
+    comment: Option<Box<str>>,
 }
 
 /// The state of reading one input.
@@ -36,6 +37,8 @@ struct Reader<'b> {
     diagnostics: Vec<SyntaxDiagnostic>,
     /// Number of documents so far that were not empty.
     count: usize,
+    /// The comment of the document above, if it has no other line.
+    comment_above: Option<Box<str>>,
 }
 
 pub(super) fn read(input: &[u8], validation: Validation, budget: &AliasBudget) -> Stream {
@@ -81,7 +84,15 @@ fn starts_like_json(input: &[u8]) -> bool {
 
 impl<'b> Reader<'b> {
     fn new(validation: Validation, budget: &'b AliasBudget) -> Self {
-        Self { validation, budget, keys: Keys::default(), documents: Vec::new(), diagnostics: Vec::new(), count: 0 }
+        Self {
+            validation,
+            budget,
+            keys: Keys::default(),
+            documents: Vec::new(),
+            diagnostics: Vec::new(),
+            count: 0,
+            comment_above: None,
+        }
     }
 
     fn input(&mut self, input: &[u8]) {
@@ -97,7 +108,7 @@ impl<'b> Reader<'b> {
             match scanner.next_document(&mut self.keys, &mut diagnostics) {
                 Some(Ok(content)) => {
                     values.advance(1);
-                    self.add(content, diagnostics);
+                    self.add(content, None, diagnostics);
                 }
                 Some(Err(diagnostic)) => {
                     // After at most one value, the rest may still be YAML; kubectl needs four more bytes to detect it.
@@ -156,14 +167,16 @@ impl<'b> Reader<'b> {
         }
         let mut diagnostics = Collector::default();
         let content = document::read(bytes, start, self.budget, &mut self.keys, &mut diagnostics);
-        self.add(content, diagnostics);
+        let (own, above) = (comment(bytes), self.comment_above.take());
+        let has_content = self.add(content, own.clone().or(above), diagnostics);
+        self.comment_above = own.filter(|_| !has_content && is_one_line(bytes));
     }
 
-    /// Counts a document, and keeps it if it can be used.
-    fn add(&mut self, content: Content, diagnostics: Collector) {
+    /// Counts a document, and keeps it if it can be used. Returns false if it is empty.
+    fn add(&mut self, content: Content, comment: Option<Box<str>>, diagnostics: Collector) -> bool {
         let mut diagnostics = diagnostics.into_diagnostics();
         if content.value.is_none() && diagnostics.is_empty() {
-            return;
+            return false;
         }
         self.count.advance(1);
         if self.validation == Validation::Ignore {
@@ -178,8 +191,9 @@ impl<'b> Reader<'b> {
         self.diagnostics.append(&mut diagnostics);
         if let Some(value) = content.value.filter(|_| !refused) {
             let (number, start, positions) = (self.count, content.start, content.nodes.seal(&mut self.keys));
-            self.documents.push(Read { number, start, value, positions });
+            self.documents.push(Read { number, start, value, positions, comment });
         }
+        true
     }
 
     fn refuse(&mut self, diagnostic: SyntaxDiagnostic) {
@@ -189,9 +203,9 @@ impl<'b> Reader<'b> {
 
     fn finish(self) -> Stream {
         let keys = self.keys.finish();
-        let documents = self.documents.into_iter().map(|Read { number, start, value, positions }| {
+        let documents = self.documents.into_iter().map(|Read { number, start, value, positions, comment }| {
             let positions = positions.finish(&keys);
-            Document { number, start, value, positions }
+            Document { number, start, value, positions, comment }
         });
         Stream { documents: documents.collect(), diagnostics: self.diagnostics, count: self.count }
     }
@@ -207,6 +221,30 @@ fn is_blank_or_comment(rest: &[u8]) -> bool {
     let rest = String::from_utf8_lossy(rest);
     let rest = rest.trim();
     rest.is_empty() || rest.starts_with('#')
+}
+
+/// The comment in the first line below the separators, without `#` and white space around it.
+fn comment(document: &[u8]) -> Option<Box<str>> {
+    let line = below_separators(document).strip_prefix(b"#")?.split(|byte| *byte == b'\n').next()?;
+    let line = line.get(..=MAX_COMMENT).map_or(Some(line), |_| None)?;
+    str::from_utf8(line).ok().map(|line| line.trim().into())
+}
+
+fn is_one_line(document: &[u8]) -> bool {
+    let text = below_separators(document);
+    !text.strip_suffix(b"\n").unwrap_or(text).contains(&b'\n')
+}
+
+/// The text below the separators that belong to a document: the first one of an input, and those directly below another.
+fn below_separators(mut document: &[u8]) -> &[u8] {
+    while let Some(rest) = document.strip_prefix(SEPARATOR) {
+        document = rest
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .and_then(|end| rest.get(end.saturating_add(1)..))
+            .unwrap_or_default();
+    }
+    document
 }
 
 /// The input behind the white space that kubectl skips between JSON and YAML: up to a line break, inclusive. `None` if

@@ -50,7 +50,7 @@ pub use paint::{paint, plain};
 pub use theme::{STANDARD, THEMES, Theme};
 pub use view::{Sort, View};
 pub use words::cluster::cluster;
-pub use words::describe::left_alone;
+pub use words::describe::{hooks_left_out, left_alone};
 pub use words::excerpt;
 pub use words::label::why_without_fields;
 pub use words::styled::{Role, Styled};

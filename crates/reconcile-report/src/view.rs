@@ -119,10 +119,14 @@ impl View {
         if shorter.is_empty() { name } else { shorter }
     }
 
-    /// The location of an object, relative to the folder: `deploy/web.yaml:12`.
+    /// The location of an object, relative to the folder: `deploy/web.yaml:12`. For a text that came from a stream, its template if it
+    /// has one.
     #[must_use]
     pub fn place(&self, source: &Source) -> String {
-        format!("{}:{}", self.file(&source.file), source.line)
+        match source.template_of_stream() {
+            Some(template) => template.to_owned(),
+            None => format!("{}:{}", self.file(&source.file), source.line),
+        }
     }
 }
 

@@ -12,11 +12,8 @@ use super::parent::Parent;
 use crate::engine::event::{Event, EventSink};
 use reconcile_core::compare::{Policy, Redactor};
 use reconcile_core::live::Target;
-use reconcile_core::object::Shard;
+use reconcile_core::object::{Shard, kept_from_pruning};
 use reconcile_core::plan::prune_order::{PruneStep, prune_order};
-
-/// The annotation, with its value, that protects an object from pruning.
-const KEEP: (&str, &str) = ("kubectl-reconcile/prune", "keep");
 
 /// An apply set whose members are listed, but not judged yet.
 pub(crate) struct Listed {
@@ -30,19 +27,25 @@ pub(crate) struct Listed {
     pub(super) recovers: bool,
     /// The other shard whose run prunes.
     pub(super) pruned_by: Option<Shard>,
+    /// The hooks that are left out: none of them is pruned.
+    pub(super) hooks: Vec<ObjectKey>,
     pub(super) notes: Notes,
 }
 
 impl Listed {
     /// Decides which members are deleted. It runs after the comparison, so that the redactor has numbered the secrets of the manifests.
     pub fn judge(self, targets: &[&Target], policy: &Policy, redactor: &Redactor, events: &dyn EventSink) -> Judged {
-        let Self { parent, coverage, members, unseen, unreadable, recovers, pruned_by, notes } = self;
-        let rules = PruneRules { trust: trust(policy), keep: KEEP, recover: recovers, unseen };
+        let Self { parent, coverage, members, unseen, unreadable, recovers, pruned_by, hooks, notes } = self;
+        let rules = PruneRules { trust: trust(policy), keep: kept_from_pruning, recover: recovers, unseen };
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {
             // An object that the API refuses now may be a member since an earlier run. A Namespace that the run creates is none.
             let is_known = target.resource.is_ok() || target.desired.is_refused();
             desired.add(&target.key, is_known && part_of(target.desired.object()).is_some());
+        }
+        for hook in &hooks {
+            let is_it = |listed: &ListedMember| listed.member.key.is_of_same_object(hook);
+            desired.add(hook, members.iter().any(is_it));
         }
         // Unreadable members are kept, and so are their namespaces and definitions.
         for member in &unreadable {

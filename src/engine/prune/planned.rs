@@ -17,9 +17,11 @@ use super::reference::ParentReference;
 use crate::client::Cluster;
 use crate::engine::server::Server;
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::resolve::key_of;
 use reconcile_core::live::{Discovery, Resolution};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::object::Shard;
+use structured_merge::ObjectKey;
 
 /// The apply set that the flags ask for.
 pub(crate) struct Requested {
@@ -43,6 +45,8 @@ pub(crate) struct Planned {
     recovers: bool,
     /// The other shard whose run prunes.
     pruned_by: Option<Shard>,
+    /// The hooks that are left out.
+    hooks: Vec<ObjectKey>,
     notes: Notes,
 }
 
@@ -58,7 +62,7 @@ impl Planned {
         let Server { discovery, namespaces, .. } = server;
         let parent = Parent::find(reference, adopt, server).await?;
         refuse_labelled(&desired.manifests, &parent.set, &namespaces.default).map_err(ApplySetError::Refused)?;
-        let manifests = || desired.manifests.iter();
+        let manifests = || desired.manifests.iter().chain(&desired.hooks);
         let places = manifests().filter_map(|manifest| manifest.namespace().map(ToOwned::to_owned));
         let mentioned = Inventory {
             kinds: manifests().map(|manifest| GroupKind::from(manifest.gvk())).collect(),
@@ -72,6 +76,7 @@ impl Planned {
             unseen: Vec::new(),
             recovers: *recovers,
             pruned_by: None,
+            hooks: desired.hooks.iter().map(|hook| key_of(hook, discovery, namespaces)).collect(),
             notes: Notes::default(),
         };
         let holder = shard.map(|shard| shard.holding(&planned.parent.set.parent));
@@ -186,9 +191,9 @@ impl Planned {
             members.map(|(resource, object)| ListedMember::new(resource, object, &self.parent, &self.coverage));
         let members = members.collect();
         self.look_for_definitions(cluster).await;
-        let Self { parent, coverage, unseen, recovers, pruned_by, notes, .. } = self;
+        let Self { parent, coverage, unseen, recovers, pruned_by, hooks, notes, .. } = self;
         let unreadable = results.unreadable.into_iter().map(|member| member.key).collect();
-        Listed { parent, coverage, members, unseen, unreadable, recovers, pruned_by, notes }
+        Listed { parent, coverage, members, unseen, unreadable, recovers, pruned_by, hooks, notes }
     }
 
     /// Checks the definitions of kinds that are not served: their objects are gone only if the definition is gone as well.

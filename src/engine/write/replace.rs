@@ -23,7 +23,7 @@ use reconcile_core::live::LiveState;
 impl Writer<'_> {
     /// Replaces the object. Nothing is deleted before the server has accepted the new object in a dry run.
     pub(super) async fn replace(&self, live: &Value, shown: &ObjectVerdict) -> Written {
-        if let Some(reason) = replace_guard(self.target) {
+        if let Some(reason) = replace_guard(self.target, live) {
             return Written::Failed(Diagnostic::new(Code::Protected, reason));
         }
         if let Err(error) = self.try_creation(live).await {

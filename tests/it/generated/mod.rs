@@ -22,7 +22,7 @@ use reconcile_core::live::resolve::{Namespaces, Target, resolve};
 use reconcile_core::live::{Discovery, Resource};
 use reconcile_core::manifest::Input;
 use reconcile_core::manifest::yaml::Validation;
-use reconcile_core::manifest::{DesiredObject, Manifest, ReadOptions, read};
+use reconcile_core::manifest::{DesiredObject, Hooks, Manifest, ReadOptions, read};
 use reconcile_core::object::Selector;
 use serde_json::{Value, json};
 use structured_merge::TypeRef;
@@ -275,7 +275,12 @@ fn values(text: &str) -> Vec<Value> {
 
 fn manifests(text: &str) -> Option<Vec<Manifest>> {
     let input = Input { name: "generated".into(), text: text.as_bytes().to_vec().into() };
-    let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
+    let options = ReadOptions {
+        validation: Validation::Strict,
+        selector: Selector::default(),
+        hooks: Hooks::Include,
+        allow_empty: false,
+    };
     read(&[input], &options).ok().map(|read| read.manifests)
 }
 

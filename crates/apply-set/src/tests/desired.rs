@@ -25,7 +25,8 @@ fn member(kind: &str, metadata: &Value) -> Member {
 
 fn rules() -> PruneRules {
     let trust = Box::new(|entry: &ManagedFieldsEntry| entry.manager == "us");
-    PruneRules { trust, keep: (KEEP, "keep"), recover: false, unseen: Vec::new() }
+    let keep = |object: &Value| (object.annotation(KEEP) == Some("keep")).then(|| format!("{KEEP}: keep"));
+    PruneRules { trust, keep, recover: false, unseen: Vec::new() }
 }
 
 fn desired() -> DesiredMembers {

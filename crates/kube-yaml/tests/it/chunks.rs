@@ -20,6 +20,7 @@ pub(super) fn check(input: &[u8], whole: &Stream) {
         for ((number, document), expected) in documents.iter().zip(&whole.documents) {
             assert_eq!((*number, document.start, &document.value), (expected.number, expected.start, &expected.value));
             assert_eq!(document.positions.value_at(&[]), expected.positions.value_at(&[]));
+            assert_eq!(document.comment, expected.comment);
         }
     }
 }
@@ -34,4 +35,20 @@ fn an_input_is_cut_at_separators_only() {
     assert_eq!(lines, [Some(3), Some(6), Some(11)]);
     assert_eq!(Chunk::of(text.as_bytes(), 1000).len(), 1);
     assert_eq!(Chunk::of(b"{\"a\": 1}\n---\nb: 1\n---\nc: 1\n", 1).len(), 1);
+}
+
+/// Helm writes its comment above the whole text of a definition, which may begin with a separator of its own.
+#[test]
+fn a_document_has_the_comment_below_its_separator() {
+    let long = "x".repeat(kube_yaml::MAX_COMMENT);
+    let text = format!(
+        "---\n#  first \na: 1\n---\n# second\r\n# more\na: 2\n---\na: 3\n# below\n---\n# alone\n---\na: 4\n---\na: 5\n---\n# two\n# lines\n---\na: 6\n---\n# {long}\na: 6\n---\n \n# late\na: 7\n---\n--- \n# below two\na: 8\n"
+    );
+    let whole = kube_yaml::read(text.as_bytes(), Validation::Strict);
+    let comments: Vec<_> = whole.documents.iter().map(|document| document.comment.as_deref()).collect();
+    assert_eq!(
+        comments,
+        [Some("first"), Some("second"), None, Some("alone"), None, None, None, None, Some("below two")]
+    );
+    check(text.as_bytes(), &whole);
 }

@@ -144,7 +144,7 @@ impl VerdictBuilder<'_> {
     fn replacement(&mut self, live: &LiveObject, reason: &str) -> ObjectVerdict {
         let fields = self.fields(live, None);
         self.warnings.extend(cost(&self.target.key.gvk, &live.current.object));
-        let hint = match (replace_guard(self.target), self.context.policy.replace) {
+        let hint = match (replace_guard(self.target, &live.current.object), self.context.policy.replace) {
             (Some(replace_guard), _) => Some(replace_guard),
             (None, Replace::Never) => Some("pass `--replace=immutable` to delete and recreate it".to_owned()),
             (None, Replace::Immutable) => None,

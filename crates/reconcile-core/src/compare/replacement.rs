@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use crate::live::Target;
-use crate::object::indefinite;
+use crate::object::{indefinite, kept_from_deletion};
 use crate::request::{Cause, StatusError};
 
 /// The annotation that allows the replacement of an object whose contents cannot be recreated.
@@ -17,18 +17,25 @@ const STEM: usize = 40;
 /// Maximum number of fields that are immutable as a whole to look at.
 const MOST_IMMUTABLE: usize = 20;
 
-/// The reason why an object must not be replaced: its deletion would also delete data that no manifest holds. Only an annotation
-/// in the manifest allows it, because others can annotate the live object.
+/// The reason why an object must not be replaced: its deletion would also delete data that no manifest holds, or an annotation of the
+/// manifest or the live object keeps it. Only an annotation in the manifest allows it, because others can annotate the live object.
 #[must_use]
-pub fn replace_guard(target: &Target) -> Option<String> {
-    let gvk = &target.key.gvk;
+pub fn replace_guard(target: &Target, live: &Value) -> Option<String> {
+    let (gvk, desired) = (&target.key.gvk, target.desired.object());
+    if desired.annotation(REPLACE) == Some("allow") {
+        return None;
+    }
     let volumes = ["PersistentVolume", "PersistentVolumeClaim"];
     let is_protected =
         gvk.is_namespace() || gvk.is_crd() || gvk.group.is_empty() && volumes.contains(&gvk.kind.as_str());
-    let is_allowed = target.desired.object().annotation(REPLACE) == Some("allow");
-    (is_protected && !is_allowed).then(|| {
-        format!("{} is only replaced when its manifest has the annotation `{REPLACE}: allow`", indefinite(&gvk.kind))
-    })
+    if is_protected {
+        let kind = indefinite(&gvk.kind);
+        return Some(format!("{kind} is only replaced when its manifest has the annotation `{REPLACE}: allow`"));
+    }
+    let keep = kept_from_deletion(desired).or_else(|| kept_from_deletion(live))?;
+    Some(format!(
+        "it is kept because of its annotation `{keep}`, and only replaced when its manifest has `{REPLACE}: allow`"
+    ))
 }
 
 /// The losses and interruptions that the deletion of the object causes, one sentence each.

@@ -258,7 +258,7 @@ mod tests {
     use crate::diagnostic::Location;
     use crate::live::Resource;
     use crate::manifest::Input;
-    use crate::manifest::{DesiredObject, ReadOptions, read, yaml::Validation};
+    use crate::manifest::{DesiredObject, Hooks, ReadOptions, read, yaml::Validation};
     use crate::object::Selector;
     use crate::rules::{FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern};
     use serde_json::json;
@@ -268,7 +268,12 @@ mod tests {
 
     fn target(object: Value) -> Target {
         let text = b"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}".to_vec();
-        let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: false };
+        let options = ReadOptions {
+            validation: Validation::Strict,
+            selector: Selector::default(),
+            hooks: Hooks::Include,
+            allow_empty: false,
+        };
         let manifest =
             read(&[Input { name: "web.yaml".into(), text: text.into() }], &options).unwrap().manifests.remove(0);
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");

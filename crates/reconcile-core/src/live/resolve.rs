@@ -121,16 +121,25 @@ struct Placed {
 impl Placed {
     fn new(manifest: Manifest, versions: Arc<[String]>, discovery: &Discovery, namespaces: &Namespaces) -> Self {
         let resource = resource_of(manifest.gvk(), discovery);
-        let written = manifest.namespace().map(ToOwned::to_owned);
-        // The scope of an unknown kind is not known, so the manifest's namespace stays.
-        let namespace = match &resource {
-            Ok(resource) if !resource.namespaced => None,
-            Ok(_) => Some(written.unwrap_or_else(|| namespaces.default.clone())),
-            Err(_) => written,
-        };
-        let key = ObjectKey { gvk: manifest.gvk().clone(), namespace, name: manifest.name().to_owned() };
-        Self { key, resource, versions, manifest }
+        Self { key: key(&manifest, resource.as_ref().ok(), namespaces), resource, versions, manifest }
     }
+}
+
+/// The identity of the object of a manifest that is not resolved, such as a hook that is left out.
+#[must_use]
+pub fn key_of(manifest: &Manifest, discovery: &Discovery, namespaces: &Namespaces) -> ObjectKey {
+    key(manifest, resource_of(manifest.gvk(), discovery).as_ref().ok(), namespaces)
+}
+
+fn key(manifest: &Manifest, resource: Option<&Resource>, namespaces: &Namespaces) -> ObjectKey {
+    let written = manifest.namespace().map(ToOwned::to_owned);
+    // The scope of an unknown kind is not known, so the manifest's namespace stays.
+    let namespace = match resource {
+        Some(resource) if !resource.namespaced => None,
+        Some(_) => Some(written.unwrap_or_else(|| namespaces.default.clone())),
+        None => written,
+    };
+    ObjectKey { gvk: manifest.gvk().clone(), namespace, name: manifest.name().to_owned() }
 }
 
 impl From<Placed> for Target {

@@ -3,10 +3,12 @@
 use kube_yaml::{AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
 use serde_json::Value;
 
+use super::hook::is_hook;
 use super::input::Input;
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
 use super::source::Source;
+use super::template::template;
 use super::validate::manifest;
 use crate::diagnostic::Diagnostic;
 
@@ -30,6 +32,8 @@ pub struct ReadChunk {
     /// Errors in the text, apart from those in its objects, which are reported after them.
     pub(super) syntax: Vec<Diagnostic>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The errors of each hook that is no readable object, such as one without a name.
+    pub(super) unreadable_hooks: Vec<Vec<Diagnostic>>,
     pub(super) warnings: Vec<Diagnostic>,
     /// Number of documents that are not empty.
     pub(super) count: usize,
@@ -62,7 +66,12 @@ impl<'a> Chunk<'a> {
             self.syntax(diagnostic, validation, &mut read);
         }
         for document in stream.documents {
-            let source = Source { file: self.input.name.clone(), line: document.start.line, document: document.number };
+            let source = Source {
+                file: self.input.name.clone(),
+                line: document.start.line,
+                template: document.comment.as_deref().and_then(template),
+                document: document.number,
+            };
             self.object(document.value, document.positions, source, &mut read);
         }
         read
@@ -106,8 +115,11 @@ impl<'a> Chunk<'a> {
             }
             return;
         }
-        match manifest(Value::Object(object), positions, source, self.input.text.clone()) {
+        let object = Value::Object(object);
+        let is_hook = is_hook(&object);
+        match manifest(object, positions, source, self.input.text.clone()) {
             Ok(manifest) => read.manifests.push(manifest),
+            Err(diagnostics) if is_hook => read.unreadable_hooks.push(diagnostics),
             Err(diagnostics) => read.diagnostics.extend(diagnostics),
         }
     }

@@ -120,7 +120,10 @@ impl DesiredObject {
         let at = self.origin.positions.nearest(&steps(&null.path));
         let instead = null.empty.map_or_else(|| "a value".to_owned(), |empty| format!("`{empty}`"));
         let file = &self.origin.source.file;
-        format!("{file}:{}: `{}` has no value and is left out: write {instead} or delete the line", at.line, null.path)
+        self.origin.source.explained(format!(
+            "{file}:{}: `{}` has no value and is left out: write {instead} or delete the line",
+            at.line, null.path
+        ))
     }
 
     fn settle_namespace(&mut self, namespace: Option<&str>) {

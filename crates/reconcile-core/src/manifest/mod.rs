@@ -8,6 +8,7 @@
 
 mod chunk;
 mod desired_object;
+mod hook;
 mod input;
 #[expect(clippy::module_inception, reason = "the type `Manifest` is what the module is about")]
 mod manifest;
@@ -15,15 +16,17 @@ mod mismatch;
 mod origin;
 mod set;
 mod source;
+mod template;
 mod validate;
 
 pub use chunk::{Chunk, ReadChunk, alias_budget};
 pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
+pub use hook::Hooks;
 pub use input::Input;
 pub use manifest::Manifest;
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use origin::Origin;
 pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, repeated};
-pub use source::{Source, SourceText};
+pub use source::{STDIN, Source, SourceText};
 
 pub use kube_yaml as yaml;

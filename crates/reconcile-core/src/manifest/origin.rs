@@ -34,7 +34,7 @@ impl Origin {
     /// A diagnostic at a mark, with its lines unless they may be those of a Secret. `also` is a second mark.
     #[must_use]
     pub fn diagnostic_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
-        let diagnostic = Diagnostic::at(&self.source.file, mark, message);
+        let diagnostic = Diagnostic::at(&self.source.file, mark, self.source.explained(message.into()));
         if self.is_secret { diagnostic } else { diagnostic.shown_in(&self.text, also) }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use kube_yaml::{Mark, Validation};
 
 use super::chunk::{Chunk, ReadChunk};
+use super::hook::{Hooks, is_hook};
 use super::input::Input;
 use super::manifest::Manifest;
 use crate::diagnostic::Diagnostic;
@@ -15,6 +16,10 @@ use crate::object::Selector;
 pub struct DesiredSet {
     /// The objects.
     pub manifests: Vec<Manifest>,
+    /// The hooks that are left out.
+    pub hooks: Vec<Manifest>,
+    /// Number of hooks that are left out and could not be compared, such as those without a name.
+    pub unreadable_hooks: usize,
     /// Warnings about the input.
     pub warnings: Vec<Diagnostic>,
 }
@@ -26,6 +31,12 @@ impl DesiredSet {
         self.manifests.iter_mut().for_each(Manifest::compare_all_fields);
         self
     }
+
+    /// Number of hooks that are left out.
+    #[must_use]
+    pub fn hooks_left_out(&self) -> usize {
+        self.hooks.len().saturating_add(self.unreadable_hooks)
+    }
 }
 
 /// Options for reading manifests.
@@ -35,6 +46,8 @@ pub struct ReadOptions {
     pub validation: Validation,
     /// Selects the wanted objects by their labels.
     pub selector: Selector,
+    /// The treatment of hooks.
+    pub hooks: Hooks,
     /// True if an input without objects is no error.
     pub allow_empty: bool,
 }
@@ -49,7 +62,7 @@ pub fn gather(
     chunks: impl IntoIterator<Item = ReadChunk>,
     options: &ReadOptions,
 ) -> Result<DesiredSet, Vec<Diagnostic>> {
-    let mut gathering = Gathering { options, manifests: Vec::new(), diagnostics: Vec::new(), warnings: Vec::new() };
+    let mut gathering = Gathering { options, set: DesiredSet::default(), diagnostics: Vec::new() };
     // Errors in the objects of an input are reported after errors in its text.
     let (mut in_objects, mut count) = (Vec::new(), 0);
     for mut chunk in chunks {
@@ -62,10 +75,14 @@ pub fn gather(
             *document = document.saturating_add(count);
         }
         count = count.saturating_add(chunk.count);
-        gathering.manifests.append(&mut chunk.manifests);
+        gathering.add(chunk.manifests);
         gathering.diagnostics.append(&mut chunk.syntax);
-        gathering.warnings.append(&mut chunk.warnings);
+        gathering.set.warnings.append(&mut chunk.warnings);
         in_objects.append(&mut chunk.diagnostics);
+        match options.hooks {
+            Hooks::Include => in_objects.extend(chunk.unreadable_hooks.into_iter().flatten()),
+            Hooks::Skip => gathering.left_out(chunk.unreadable_hooks.len()),
+        }
     }
     gathering.diagnostics.append(&mut in_objects);
     gathering.finish()
@@ -73,50 +90,72 @@ pub fn gather(
 
 struct Gathering<'a> {
     options: &'a ReadOptions,
-    manifests: Vec<Manifest>,
+    set: DesiredSet,
     diagnostics: Vec<Diagnostic>,
-    warnings: Vec<Diagnostic>,
 }
 
 impl Gathering<'_> {
+    /// Adds manifests, and sets hooks apart.
+    fn add(&mut self, manifests: Vec<Manifest>) {
+        if self.options.hooks == Hooks::Include {
+            return self.set.manifests.extend(manifests);
+        }
+        for manifest in manifests {
+            let set = &mut self.set;
+            let list = if is_hook(&manifest.object) { &mut set.hooks } else { &mut set.manifests };
+            list.push(manifest);
+        }
+    }
+
+    fn left_out(&mut self, unreadable: usize) {
+        self.set.unreadable_hooks = self.set.unreadable_hooks.saturating_add(unreadable);
+    }
+
     fn finish(mut self) -> Result<DesiredSet, Vec<Diagnostic>> {
         self.copies();
+        self.set.hooks.retain(|manifest| self.options.selector.matches(&manifest.object));
         if self.diagnostics.is_empty() && !self.options.allow_empty {
             self.emptiness();
         }
         if !self.diagnostics.is_empty() {
             return Err(self.diagnostics);
         }
-        self.manifests.retain(|manifest| self.options.selector.matches(&manifest.object));
-        Ok(DesiredSet { manifests: self.manifests, warnings: self.warnings })
+        self.set.manifests.retain(|manifest| self.options.selector.matches(&manifest.object));
+        Ok(self.set)
     }
 
     /// Finds objects that are defined several times. Identical copies count once.
     fn copies(&mut self) {
-        let mut seen = HashMap::with_capacity(self.manifests.len());
+        let manifests = &mut self.set.manifests;
+        let mut seen = HashMap::with_capacity(manifests.len());
         let mut copies = BTreeMap::new();
-        for (index, manifest) in self.manifests.iter().enumerate() {
+        for (index, manifest) in manifests.iter().enumerate() {
             let key = (&manifest.gvk.group, &manifest.gvk.kind, &manifest.namespace, &manifest.name);
             let first = *seen.entry(key).or_insert(index);
             if first != index {
-                let other = &self.manifests[first];
+                let other = &manifests[first];
                 match repeated(manifest, other, manifest.object == other.object) {
                     Ok(warning) => drop(copies.insert(index, (first, warning))),
                     Err(diagnostic) => self.diagnostics.push(diagnostic),
                 }
             }
         }
-        leave_out_copies(&mut self.manifests, &copies, |manifest, warning| manifest.warnings.push(warning));
+        leave_out_copies(manifests, &copies, |manifest, warning| manifest.warnings.push(warning));
     }
 
     fn emptiness(&mut self) {
-        let hint = "pass `--allow-empty` if that is intended";
-        let message = if self.manifests.is_empty() {
-            "no objects found in the input"
-        } else if self.manifests.iter().any(|manifest| self.options.selector.matches(&manifest.object)) {
-            return;
-        } else {
-            "no object matches the selector"
+        let is_selected = |manifest: &Manifest| self.options.selector.matches(&manifest.object);
+        let hooks = self.set.hooks_left_out();
+        let message = match self.set.manifests.as_slice() {
+            [] if hooks > 0 => "the input has no objects but hooks, which are left out",
+            [] => "no objects found in the input",
+            manifests if manifests.iter().any(is_selected) => return,
+            _ if hooks > 0 => "the selector matches no objects but hooks, which are left out",
+            _ => "no object matches the selector",
+        };
+        let hint = match hooks {
+            0 => "pass `--allow-empty` if that is intended",
+            _ => "pass `--hooks include` to use them like other objects, or `--allow-empty` if that is intended",
         };
         self.diagnostics.push(Diagnostic::general(message).with_hint(hint));
     }

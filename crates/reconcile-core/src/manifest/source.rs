@@ -14,6 +14,9 @@ use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked};
 use crate::object::{is_nearly_secret, is_string_data};
 use crate::text::LineIndex;
 
+/// The name of standard input.
+pub const STDIN: &str = "stdin";
+
 /// The file and the line of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -23,15 +26,35 @@ pub struct Source {
     /// First line of the object, from 1.
     #[schemars(range(min = 1))]
     pub line: u32,
+    /// The template that Helm rendered it from, by the comment above it: `CHART/templates/FILE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<Arc<str>>,
     /// The number of the document in the file, from 1.
     #[serde(skip)]
     pub document: usize,
 }
 
-/// `deploy/web.yaml:12`
+impl Source {
+    /// Returns the template if its text came from a stream, which nobody can open.
+    #[must_use]
+    pub fn template_of_stream(&self) -> Option<&str> {
+        self.template.as_deref().filter(|_| *self.file == *STDIN)
+    }
+
+    /// A message about the object, with the template.
+    pub(super) fn explained(&self, message: String) -> String {
+        match &self.template {
+            Some(template) => format!("{message} (from `{template}`)"),
+            None => message,
+        }
+    }
+}
+
+/// `deploy/web.yaml:12`, `stdin:12 (shop/templates/web.yaml)`
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
+        write!(f, "{}:{}", self.file, self.line)?;
+        self.template.as_ref().map_or(Ok(()), |template| write!(f, " ({template})"))
     }
 }
 

@@ -4,6 +4,7 @@
 mod definition;
 mod embedded;
 mod granting;
+mod keep;
 pub mod name_rules;
 mod names;
 mod parts;
@@ -17,6 +18,7 @@ mod shard;
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
 pub use embedded::{embeds_secrets, is_embedded_secret, is_secret_part, is_secret_text};
 pub use granting::granting;
+pub use keep::{kept_from_deletion, kept_from_pruning};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label};
 pub use parts::{InParts, Parts};
 pub use permission::{Permission, RBAC, is_rbac_resource};

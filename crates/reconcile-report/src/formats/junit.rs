@@ -5,7 +5,7 @@ use reconcile_core::compare::Action;
 use reconcile_core::pass::Outcome;
 use reconcile_core::text::visible_line;
 
-use crate::words::findings::{Finding, of_object, of_run};
+use crate::words::findings::{Finding, of_object, of_run, own_location};
 use crate::words::verdict::verdict;
 use crate::words::{describe, location};
 use crate::{FailClass, Level, ObjectReport, Report, Section, Sections, View};
@@ -62,11 +62,11 @@ fn case_of_object(report: &Report, object: &ObjectReport, found: &[Finding<'_>],
         .map_or_else(|| object.key.name.clone(), |space| format!("{space}/{}", object.key.name));
     let mut case = TestCase::new(text(&name), status(report, object, found));
     case.set_classname(text(&kind));
-    if let Some(source) = &object.source
-        && let Some(file) = location::path(&source.file, view)
+    if let Some(place) = object.source.as_ref().map(own_location)
+        && let Some(file) = location::path(place.file, view)
     {
         case.extra.insert("file".into(), text(&file).into());
-        case.extra.insert("line".into(), source.line.to_string().into());
+        case.extra.extend(place.line.map(|line| ("line".into(), line.to_string().into())));
     }
     if matches!(case.status, TestCaseStatus::Success { .. }) && !found.is_empty() {
         case.set_system_out(lines(found));

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use reconcile_core::compare::Action;
 use reconcile_core::text::{visible, visible_line};
 
-use crate::words::findings::{Finding, of_object, of_run, worst};
+use crate::words::findings::{Finding, of_object, of_run, own_location, worst};
 use crate::words::verdict::verdict;
 use crate::words::{cluster, describe, label, location};
 use crate::{Level, ObjectReport, Section, Sections, View};
@@ -75,8 +75,10 @@ fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     comment.push("\n| | object | state | findings | location |\n| --- | --- | --- | --- | --- |\n");
     for (object, found) in rows {
         let sign = if object.messages.error.is_some() { "!" } else { label::sign(object).0 };
-        let source = object.source.as_ref().and_then(|source| Some((location::path(&source.file, view)?, source.line)));
-        let place = source.map(|(file, line)| in_cell(&format!("{file}:{line}"))).unwrap_or_default();
+        let place = object.source.as_ref().map(own_location);
+        let place = place.and_then(|at| Some((location::path(at.file, view)?, at.line)));
+        let line = |line: Option<u32>| line.map(|line| format!(":{line}")).unwrap_or_default();
+        let place = place.map(|(file, at)| in_cell(&format!("{file}{}", line(at)))).unwrap_or_default();
         let state = describe::state(object);
         let row =
             format!("| `{sign}` | {} | {state} | {} | {place} |\n", in_cell(&object.key.to_string()), found.len());

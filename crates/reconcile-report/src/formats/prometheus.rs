@@ -34,6 +34,7 @@ pub fn render<R: Sections>(report: &R, _: &View) -> String {
         changes(&sections),
         fields(&sections),
         baseline(&sections),
+        hooks(&sections),
         rules(&sections),
         requests(&sections),
         readiness(&sections),
@@ -162,6 +163,11 @@ fn baseline(sections: &[Section<'_>]) -> Metric {
         samples.extend(counts);
     }
     Metric { name: "baseline", help: "Differences that the baseline has as well, or alone.", samples }
+}
+
+fn hooks(sections: &[Section<'_>]) -> Metric {
+    let samples = sections.iter().map(|section| (labels(section), section.report.summary.hooks)).collect();
+    Metric { name: "hooks_left_out", help: "Hooks of Helm and Argo CD that the last run left out.", samples }
 }
 
 fn rules(sections: &[Section<'_>]) -> Metric {

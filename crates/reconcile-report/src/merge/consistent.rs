@@ -32,9 +32,9 @@ pub(super) fn consistent(mut report: Report) -> Result<Report, String> {
     if made.verdict >= Verdict::Drift && (verdict < made.verdict || hides_by_code) {
         return Err(format!("it says `{}` with exit code {code}, but {}", verdict.name(), why(&made, &gate)));
     }
-    // The objects do not have the fields that others added, unless they were to be shown.
-    let Summary { unmanaged, unmanaged_manual, .. } = report.summary;
-    let summary = Summary { unmanaged, unmanaged_manual, ..made.summary };
+    // The objects do not have the fields that others added, unless they were to be shown, and no hooks that were left out.
+    let Summary { unmanaged, unmanaged_manual, hooks, .. } = report.summary;
+    let summary = Summary { unmanaged, unmanaged_manual, hooks, ..made.summary };
     let Report { apply_set, objects, unmanaged, errors, .. } = made;
     Ok(Report { apply_set, summary, objects, unmanaged, errors, ..report })
 }

@@ -33,6 +33,7 @@ fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usi
         "unmanaged",
         "unmanagedManual",
         "ignored",
+        "hooks",
     ] {
         summary[name] = json!(0);
     }

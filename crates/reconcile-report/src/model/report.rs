@@ -200,6 +200,13 @@ impl Report {
         self
     }
 
+    /// The same, with the number of hooks that the run left out.
+    #[must_use]
+    pub fn with_hooks(mut self, left_out: usize) -> Self {
+        self.summary.hooks = left_out;
+        self
+    }
+
     /// The same, with errors that concern no single object; any of them makes the run incomplete.
     #[must_use]
     pub fn with_errors(mut self, errors: Vec<Diagnostic>) -> Self {

@@ -47,6 +47,9 @@ pub struct Summary {
     /// Differences of the baseline that are gone; absent without a baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gone: Option<usize>,
+    /// Hooks that the run left out.
+    #[serde(default)]
+    pub hooks: usize,
     /// Members of the apply set that are no longer in the manifests and stay; absent without an apply set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<usize>,
@@ -94,6 +97,7 @@ impl Summary {
             ignored,
             known,
             gone,
+            hooks,
             kept,
             readiness,
         } = other;
@@ -112,6 +116,8 @@ impl Summary {
         self.unmanaged = self.unmanaged.saturating_add(*unmanaged);
         self.unmanaged_manual = self.unmanaged_manual.saturating_add(*unmanaged_manual);
         self.ignored = self.ignored.saturating_add(*ignored);
+        // Each shard counts all of them.
+        self.hooks = self.hooks.max(*hooks);
         for (sum, count) in [(&mut self.known, known), (&mut self.gone, gone), (&mut self.kept, kept)] {
             if let Some(count) = count {
                 *sum = Some(sum.unwrap_or_default().saturating_add(*count));
@@ -143,6 +149,7 @@ impl Summary {
             ignored: objects.iter().flat_map(|object| &object.diff.ignored).map(|ignored| ignored.paths.len()).sum(),
             known: None,
             gone: None,
+            hooks: 0,
             kept: None,
             readiness: ReadinessCounts::of(objects),
         }

@@ -91,7 +91,7 @@ fn a_run_without_differences_is_quiet_everywhere() {
     assert_eq!((suite.tests, suite.failures, suite.errors), (1, 0, 0));
 }
 
-/// A run that is in sync because of its rules.
+/// A run that is in sync because of its rules, and of hooks that are left out.
 fn ruled(command: Command) -> Report {
     let mut report = Report { command, ..quiet() };
     report.configuration = Some(ConfigurationInfo {
@@ -107,6 +107,7 @@ fn ruled(command: Command) -> Report {
         is_written,
         paths: fields.iter().map(|field| FieldPath::of(&["spec", field])).collect(),
     };
+    report.summary.hooks = 1_000;
     report.objects[0].diff.ignored = vec![ignored(true, &["a", "b"]), ignored(false, &["c"])];
     report
 }
@@ -114,11 +115,11 @@ fn ruled(command: Command) -> Report {
 /// A format with sentences says what a run leaves alone, and a format with data has its numbers.
 #[test]
 fn every_format_names_the_rules_in_force_and_counts_what_they_hide() {
-    let words = "2 differences ignored by rules; 1 difference managed by a controller; \
+    let words = "1,000 hooks left out: --hooks include; 2 differences ignored by rules; 1 difference managed by a controller; \
                  2 ignore rules and 3 readiness rules of rules.yaml in force, 4 manifests with an ignore annotation";
     let data = |report: &Value| {
         let configuration = json!({"file": "rules.yaml", "rules": 2, "readinessRules": 3, "annotated": 4});
-        report["configuration"] == configuration
+        report["configuration"] == configuration && report["summary"]["hooks"] == 1_000
     };
     for command in [Command::Diff, Command::Apply, Command::Status] {
         let report = ruled(command);
@@ -135,16 +136,22 @@ fn every_format_names_the_rules_in_force_and_counts_what_they_hide() {
                 "json" => usize::from(data(&serde_json::from_str(&single).unwrap())),
                 "yaml" => usize::from(data(&parsers::yaml(&single))),
                 "jsonl" => usize::from(data(&serde_json::from_str::<Value>(&single).unwrap()["report"])),
-                "prometheus" => ["ignore\"} 2", "readiness\"} 3", "annotation\"} 4"]
-                    .iter()
-                    .filter(|end| {
-                        single.lines().any(|line| line.contains("file=\"rules.yaml\"") && line.ends_with(*end))
-                    })
-                    .count(),
+                "prometheus" => [
+                    ("rules", "ignore\"} 2"),
+                    ("rules", "readiness\"} 3"),
+                    ("rules", "annotation\"} 4"),
+                    ("hooks_left_out", "} 1000"),
+                ]
+                .iter()
+                .filter(|(metric, end)| {
+                    let start = format!("kubectl_reconcile_{metric}{{");
+                    single.lines().any(|line| line.starts_with(&start) && line.ends_with(end))
+                })
+                .count(),
                 _ => single.matches(words).count(),
             };
             let expected = match format.name {
-                "prometheus" => 3,
+                "prometheus" => 4,
                 // Names alone: `Output` says it on standard error.
                 _ => usize::from(format.has_remarks),
             };
@@ -154,6 +161,42 @@ fn every_format_names_the_rules_in_force_and_counts_what_they_hide() {
         }
     }
     assert_eq!(left_alone(&quiet()), None);
+}
+
+/// Nobody can open standard input: what Helm rendered is at its template. A file stays what it is.
+#[test]
+fn what_helm_rendered_to_standard_input_is_at_its_template() {
+    let template = "pay/templates/web.yaml";
+    let located = |file: &str| {
+        let mut report = diff("plain");
+        report.objects.retain(|object| object.key.name == "web" && object.key.gvk.kind == "Deployment");
+        let source = report.objects[0].source.as_mut().unwrap();
+        (source.file, source.line, source.template) = (file.into(), 10, Some(template.into()));
+        report
+    };
+    let (stream, file) = (located("stdin"), located("out.yaml"));
+    for format in FORMATS {
+        let (of_stream, of_file) = (one(format, &stream), one(format, &file));
+        let has = |text: &str| (of_stream.contains(text), of_file.contains(text));
+        match format.name {
+            "json" | "yaml" => assert_eq!((has(template), has("stdin")), ((true, true), (true, false))),
+            "name" | "unified" | "prometheus" | "jsonl" => assert_eq!(has(template), (false, false), "{}", format.name),
+            name => {
+                assert_eq!(has(template), (true, false), "{name}: {of_stream}");
+                assert_eq!(has("out.yaml"), (false, true), "{name}: {of_file}");
+                assert!(!of_stream.contains("stdin"), "{name}: {of_stream}");
+            }
+        }
+        (parsers::of(format.name))(&of_stream);
+    }
+    assert!(one(named("text"), &stream).lines().next().unwrap().ends_with(template));
+    assert!(one(named("github"), &stream).contains("file=pay/templates/web.yaml,title="));
+    let sarif: Value = serde_json::from_str(&one(named("sarif"), &stream)).unwrap();
+    let expected = json!({"artifactLocation": {"uri": template, "uriBaseId": "%SRCROOT%"}});
+    assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"], expected);
+    let gitlab: Value = serde_json::from_str(&one(named("gitlab"), &stream)).unwrap();
+    let at = gitlab.as_array().unwrap().iter().find(|issue| issue["location"]["path"] == template).unwrap();
+    assert_eq!(at["location"]["lines"]["begin"], 1);
 }
 
 #[test]

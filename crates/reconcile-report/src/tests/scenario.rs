@@ -47,7 +47,7 @@ fn change(path: FieldPath, class: Class, live: Option<Value>, desired: Option<Va
 }
 
 fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectVerdict) -> ObjectReport {
-    let source = place.map(|(file, line)| Source { file: file.into(), line, document: 1 });
+    let source = place.map(|(file, line)| Source { file: file.into(), line, template: None, document: 1 });
     ObjectReport { source, ..ObjectReport::unwanted(key, verdict) }
 }
 

@@ -103,8 +103,8 @@ fn baseline(summary: &Summary) -> Option<String> {
     })
 }
 
-/// The differences that the run leaves alone, and the rules in force: `2 differences ignored by rules; 3 ignore rules of
-/// .kubectl-reconcile.yaml in force`. `None` if there are neither. Every format says it, also of the differences that a baseline has.
+/// The hooks and differences that the run leaves alone, and the rules in force: `2 differences ignored by rules; 3 ignore rules of
+/// .kubectl-reconcile.yaml in force`. `None` if there are none. Every format says it, also of the differences that a baseline has.
 #[must_use]
 pub fn left_alone(report: &Report) -> Option<String> {
     let count = |is_written: bool| {
@@ -123,9 +123,19 @@ pub fn left_alone(report: &Report) -> Option<String> {
         more => Some(format!("{} differences managed by controllers", grouped(more))),
     };
     let configuration = report.configuration.as_ref().map(ToString::to_string);
-    let known = baseline(&report.summary);
-    let clauses: Vec<String> = [known, ignored, managed, configuration].into_iter().flatten().collect();
+    let (known, hooks) = (baseline(&report.summary), hooks_left_out(report.summary.hooks));
+    let clauses: Vec<String> = [known, hooks, ignored, managed, configuration].into_iter().flatten().collect();
     (!clauses.is_empty()).then(|| clauses.join("; "))
+}
+
+/// `3 hooks left out: --hooks include`; `None` if there are none.
+#[must_use]
+pub fn hooks_left_out(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("1 hook left out: --hooks include".to_owned()),
+        more => Some(format!("{} hooks left out: --hooks include", grouped(more))),
+    }
 }
 
 /// `diff`

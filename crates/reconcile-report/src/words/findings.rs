@@ -3,6 +3,7 @@
 
 use reconcile_core::compare::{Action, FieldChange};
 use reconcile_core::diagnostic::{Diagnostic, Severity};
+use reconcile_core::manifest::Source;
 
 use super::describe;
 use super::label::outcome_name;
@@ -31,9 +32,9 @@ const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready"
 const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object");
-/// Differences that are left alone; at most one finding for each cluster.
+/// Hooks and differences that are left alone; at most one finding for each cluster.
 pub(crate) const IGNORED: Rule =
-    rule("ignored", Level::Note, "Differences that are left alone, and the rules that say so");
+    rule("ignored", Level::Note, "Hooks and differences that are left alone, and the rules that say so");
 const RUN: Rule = rule("run", Level::Error, "A problem of the input or of the run as a whole");
 
 /// All rules: the classes of changes first.
@@ -51,7 +52,7 @@ impl From<&ClassInfo> for Rule {
 /// A location in a file of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Location<'r> {
-    /// The file as it was named, `stdin` for standard input.
+    /// The file as it was named, `stdin` for standard input, or a template.
     pub file: &'r str,
     /// The line, from 1.
     pub line: Option<u32>,
@@ -115,6 +116,14 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     errors.chain(ignored).chain(warnings).chain(unmanaged).collect()
 }
 
+/// The location of an object: for a text that came from a stream, its template if it has one, in which the line is not known.
+pub(crate) fn own_location(source: &Source) -> Location<'_> {
+    match source.template_of_stream() {
+        Some(template) => Location { file: template, line: None, column: None },
+        None => Location { file: &source.file, line: Some(source.line), column: None },
+    }
+}
+
 fn location_of(diagnostic: &Diagnostic) -> Option<Location<'_>> {
     diagnostic.location.as_ref().map(|at| Location { file: &at.file, line: at.line, column: at.column })
 }
@@ -125,8 +134,9 @@ pub(crate) fn of_object<'r>(
     object: &'r ObjectReport,
     command: Command,
 ) -> impl Iterator<Item = Finding<'r>> {
-    let own =
-        object.source.as_ref().map(|source| Location { file: &source.file, line: Some(source.line), column: None });
+    let own = object.source.as_ref().map(own_location);
+    // The lines of a stream are nowhere else.
+    let is_stream = object.source.as_ref().is_some_and(|source| source.template_of_stream().is_some());
     let finding = move |rule: Rule, message: String, location: Option<Location<'r>>| Finding {
         rule,
         level: rule.level,
@@ -140,7 +150,8 @@ pub(crate) fn of_object<'r>(
     let mut found = Vec::new();
     for (rule, diagnostic) in errors(object) {
         let message = describe::with_hint(&diagnostic.message, diagnostic.hint.as_deref());
-        found.push(finding(rule, message, location_of(diagnostic).or_else(|| own.clone())));
+        let location = location_of(diagnostic).filter(|_| !is_stream);
+        found.push(finding(rule, message, location.or_else(|| own.clone())));
     }
     if object.diff.action == Action::Replace {
         let reason = object.messages.reason.as_deref().unwrap_or("a field that cannot be changed differs");
@@ -152,7 +163,7 @@ pub(crate) fn of_object<'r>(
         found.push(finding(NOT_APPLIED, outcome, own.clone()));
     }
     let place = |change: &FieldChange| {
-        let line = object.line_of(&change.path);
+        let line = object.line_of(&change.path).filter(|_| !is_stream);
         own.clone().map(|own| Location { line: line.or(own.line), ..own })
     };
     for change in &object.diff.changes {

@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
-use crate::View;
+use reconcile_core::manifest::STDIN;
 
-/// The name of standard input.
-const STDIN: &str = "stdin";
+use crate::View;
 
 /// The path of a file relative to the root of the repository, or else to the working directory; `None` for standard input, which
 /// other tools cannot open.

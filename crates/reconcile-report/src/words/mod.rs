@@ -5,6 +5,7 @@ pub(crate) mod describe;
 pub mod excerpt;
 pub(crate) mod findings;
 pub(crate) mod fingerprint;
+pub(crate) mod installer;
 pub mod label;
 pub(crate) mod line_diff;
 pub(crate) mod location;

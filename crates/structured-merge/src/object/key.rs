@@ -91,6 +91,14 @@ impl ObjectKey {
     pub fn own_namespace(&self) -> Option<&str> {
         if self.gvk.is_namespace() { Some(&self.name) } else { self.namespace.as_deref() }
     }
+
+    /// Returns true if another key is of the same object, perhaps in another version.
+    #[must_use]
+    pub fn is_of_same_object(&self, other: &Self) -> bool {
+        let Self { gvk, namespace, name } = self;
+        (&gvk.group, &gvk.kind) == (&other.gvk.group, &other.gvk.kind)
+            && (namespace, name) == (&other.namespace, &other.name)
+    }
 }
 
 /// `Deployment shop/web`, or `Namespace shop`.

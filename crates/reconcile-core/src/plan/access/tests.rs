@@ -8,7 +8,7 @@ use crate::live::Resource;
 use crate::live::resolve::{Namespaces, resolve};
 use crate::manifest::Input;
 use crate::manifest::yaml::Validation;
-use crate::manifest::{ReadOptions, read};
+use crate::manifest::{Hooks, ReadOptions, read};
 use crate::object::Selector;
 
 /// Manifests in a cluster that has these kinds.
@@ -26,7 +26,12 @@ fn targets(text: &str) -> Vec<Target> {
         discovery.add(resource(api_version, kind, plural, namespaced));
     }
     let input = Input { name: "input.yaml".into(), text: text.as_bytes().to_vec().into() };
-    let options = ReadOptions { validation: Validation::Strict, selector: Selector::default(), allow_empty: true };
+    let options = ReadOptions {
+        validation: Validation::Strict,
+        selector: Selector::default(),
+        hooks: Hooks::Include,
+        allow_empty: true,
+    };
     let manifests = read(&[input], &options).unwrap().manifests;
     resolve(manifests, &discovery, &Namespaces { required: None, default: "shop".to_owned() }).unwrap()
 }

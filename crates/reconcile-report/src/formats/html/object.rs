@@ -115,7 +115,7 @@ impl Objects<'_> {
         page.raw("</ul>");
         more(page, object.diff.conflicts.len().saturating_sub(self.limits.items), "conflict");
         if object.messages.hint.is_none() {
-            page.element("<p class=\"hint\">hint: <span", conflict_hint(object), "</span></p>");
+            page.element("<p class=\"hint\">hint: <span", &conflict_hint(object), "</span></p>");
         }
     }
 

@@ -11,6 +11,7 @@ use super::hunks::more;
 use super::sheet::{GAP, Sheet};
 use super::{definition, fields, notes};
 use crate::words::excerpt;
+use crate::words::installer::{advice, installer};
 use crate::words::label::sign;
 use crate::words::why::{added_by, owner_text, owners};
 use crate::{ObjectReport, Role, Styled, View};
@@ -141,17 +142,23 @@ fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
         sheet.line(Role::Error, format!("{MARGIN}conflict: {} is owned by {owner}", conflict.path));
     }
     more(sheet, others.len().saturating_sub(most), "conflict", MARGIN.len());
-    if !object.diff.conflicts.is_empty() && object.messages.hint.is_none() {
+    // A conflict with an installer is a question for the run as a whole, which `differences` asks once.
+    if !object.diff.conflicts.is_empty() && object.messages.hint.is_none() && installer(object).is_none() {
         sheet.line(Role::Hint, format!("{MARGIN}hint: {}", conflict_hint(object)));
     }
 }
 
-pub(crate) fn conflict_hint(object: &ObjectReport) -> &'static str {
+/// The advice about the conflicts of one object.
+pub(crate) fn conflict_hint(object: &ObjectReport) -> String {
+    if let Some(installer) = installer(object) {
+        return advice(installer, "it");
+    }
     let by_controller = object.diff.conflicts.iter().any(|conflict| conflict.owner.operation == Operation::Update);
     if by_controller {
         "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"
+            .to_owned()
     } else {
-        "another tool applies this field: agree on one owner, or take it with `--force-conflicts`"
+        "another tool applies this field: agree on one owner, or take it with `--force-conflicts`".to_owned()
     }
 }
 

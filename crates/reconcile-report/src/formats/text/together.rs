@@ -130,7 +130,7 @@ pub(crate) fn places(group: &[&ObjectReport], view: &View) -> String {
         if !text.is_empty() {
             text.push_str(", ");
         }
-        if file == Some(&source.file) {
+        if file == Some(&source.file) && source.template_of_stream().is_none() {
             text.push_str(&source.line.to_string());
         } else {
             text.push_str(&view.place(source));

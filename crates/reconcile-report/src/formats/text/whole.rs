@@ -4,6 +4,7 @@ use reconcile_core::compare::Action;
 
 use super::sheet::Sheet;
 use super::{object, outcomes, readiness, summary, together, unmanaged};
+use crate::words::installer;
 use crate::{ApplySetInfo, Command, ObjectReport, ParentAction, Report, Role, Styled, View};
 
 /// The whole text at once.
@@ -46,6 +47,11 @@ pub fn differences(report: &Report, view: &View) -> Styled {
     }
     text.append(unmanaged::lines(report, view));
     text.append(together::texts(&urgent, view));
+    let mut sheet = Sheet::new(view);
+    for hint in installer::hints(&urgent) {
+        sheet.line(Role::Hint, format!("hint: {hint}"));
+    }
+    text.append(sheet.text);
     text
 }
 

@@ -2,6 +2,8 @@
 //! `{` is a sequence of JSON values, until one of the first two is not JSON; the rest is cut at lines that begin with
 //! `---`, before any YAML is parsed.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::budget::AliasBudget;
@@ -10,7 +12,7 @@ use super::content::Content;
 use super::diagnostics::too_large;
 use super::positions::{Keys, Sealed};
 use super::text::{self, Cursor};
-use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, SyntaxDiagnostic, Validation};
+use super::{Document, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, Syntax, SyntaxDiagnostic, Validation};
 use super::{document, json};
 use crate::advance::Advance as _;
 
@@ -25,6 +27,8 @@ struct Read {
     start: Mark,
     value: Value,
     positions: Sealed,
+    text: Range<usize>,
+    syntax: Syntax,
 }
 
 /// The state of reading one input.
@@ -58,7 +62,7 @@ pub(super) fn read(input: &[u8], validation: Validation, budget: &AliasBudget) -
 /// Reads YAML documents; the first one begins at `start`.
 pub(super) fn read_documents(text: &[u8], start: Mark, validation: Validation, budget: &AliasBudget) -> Stream {
     let mut reader = Reader::new(validation, budget);
-    reader.yaml(text, start);
+    reader.yaml(text, start, 0);
     reader.finish()
 }
 
@@ -85,7 +89,7 @@ impl<'b> Reader<'b> {
     }
 
     fn input(&mut self, input: &[u8]) {
-        if starts_like_json(input) { self.json(input) } else { self.yaml(input, Mark::START) }
+        if starts_like_json(input) { self.json(input) } else { self.yaml(input, Mark::START, 0) }
     }
 
     fn json(&mut self, input: &[u8]) {
@@ -97,14 +101,14 @@ impl<'b> Reader<'b> {
             match scanner.next_document(&mut self.keys, &mut diagnostics) {
                 Some(Ok(content)) => {
                     values.advance(1);
-                    self.add(content, diagnostics);
+                    self.add(content, diagnostics, from..scanner.offset(), Syntax::Json);
                 }
                 Some(Err(diagnostic)) => {
                     // After at most one value, the rest may still be YAML; kubectl needs four more bytes to detect it.
                     match after_blank_line(&input[from..]) {
                         Some(rest) if values <= 1 => {
                             let read = input.len().saturating_sub(rest.len());
-                            self.yaml(rest, Cursor::new(input, Mark::START).mark(read));
+                            self.yaml(rest, Cursor::new(input, Mark::START).mark(read), read);
                         }
                         _ => self.refuse(diagnostic),
                     }
@@ -115,7 +119,8 @@ impl<'b> Reader<'b> {
         }
     }
 
-    fn yaml(&mut self, input: &[u8], start: Mark) {
+    /// Reads YAML documents. `before` is the number of bytes of the input before them.
+    fn yaml(&mut self, input: &[u8], start: Mark, before: usize) {
         let mut mark = start;
         let (mut lines, mut at) = (Lines { from: 0, start }, 0);
         let mut skipping = false;
@@ -127,13 +132,13 @@ impl<'b> Reader<'b> {
                 let next = Lines { from: end, start: mark.next_line() };
                 if !is_blank_or_comment(rest) {
                     if !skipping {
-                        self.document(&input[lines.from..at], lines.start);
+                        self.document(&input[lines.from..at], lines.start, before.saturating_add(lines.from));
                         self.refuse(bad_separator(mark, rest));
                     }
                     (lines, skipping) = (next, true);
                 } else if skipping || at > lines.from {
                     if !skipping {
-                        self.document(&input[lines.from..at], lines.start);
+                        self.document(&input[lines.from..at], lines.start, before.saturating_add(lines.from));
                     }
                     (lines, skipping) = (next, false);
                 }
@@ -142,12 +147,12 @@ impl<'b> Reader<'b> {
             mark = mark.next_line();
         }
         if !skipping {
-            self.document(&input[lines.from..], lines.start);
+            self.document(&input[lines.from..], lines.start, before.saturating_add(lines.from));
         }
     }
 
-    /// Reads the text between two separators, unless the budget is exhausted.
-    fn document(&mut self, bytes: &[u8], start: Mark) {
+    /// Reads the text between two separators, which begins at an offset, unless the budget is exhausted.
+    fn document(&mut self, bytes: &[u8], start: Mark, from: usize) {
         if self.budget.is_exhausted() {
             return;
         }
@@ -156,11 +161,11 @@ impl<'b> Reader<'b> {
         }
         let mut diagnostics = Collector::default();
         let content = document::read(bytes, start, self.budget, &mut self.keys, &mut diagnostics);
-        self.add(content, diagnostics);
+        self.add(content, diagnostics, from..from.saturating_add(bytes.len()), Syntax::Yaml);
     }
 
     /// Counts a document, and keeps it if it can be used.
-    fn add(&mut self, content: Content, diagnostics: Collector) {
+    fn add(&mut self, content: Content, diagnostics: Collector, text: Range<usize>, syntax: Syntax) {
         let mut diagnostics = diagnostics.into_diagnostics();
         if content.value.is_none() && diagnostics.is_empty() {
             return;
@@ -178,7 +183,7 @@ impl<'b> Reader<'b> {
         self.diagnostics.append(&mut diagnostics);
         if let Some(value) = content.value.filter(|_| !refused) {
             let (number, start, positions) = (self.count, content.start, content.nodes.seal(&mut self.keys));
-            self.documents.push(Read { number, start, value, positions });
+            self.documents.push(Read { number, start, value, positions, text, syntax });
         }
     }
 
@@ -189,9 +194,9 @@ impl<'b> Reader<'b> {
 
     fn finish(self) -> Stream {
         let keys = self.keys.finish();
-        let documents = self.documents.into_iter().map(|Read { number, start, value, positions }| {
+        let documents = self.documents.into_iter().map(|Read { number, start, value, positions, text, syntax }| {
             let positions = positions.finish(&keys);
-            Document { number, start, value, positions }
+            Document { number, start, value, positions, text, syntax }
         });
         Stream { documents: documents.collect(), diagnostics: self.diagnostics, count: self.count }
     }

@@ -20,7 +20,7 @@
 //! 7. [`reconcile_report`] is one model, its words, and a table of formats that show it.
 //!
 //! The crates decide and describe: they are pure, and their manifests keep them so. Below [`reconcile_core`] are [`structured_merge`] (field
-//! paths, field sets, the types of the API, merging and proving), `kube-yaml`, `kstatus`, `bounded-cel` and `apply-set`. This crate touches
+//! paths, field sets, the types of the API, merging and proving), `kube-yaml`, `manifest-edit`, `kstatus`, `bounded-cel` and `apply-set`. This crate touches
 //! the world. At its edges are [`client`] (kubeconfig, credentials, and kube for the requests), [`program`] (finds other programs)
 //! and [`terminal`] (the only door to stdout and stderr). On top are [`cli`] (what can be typed) and [`commands`] (one file per command).
 //! Imports point one way. `docs/architecture.md` follows one object through all of them.

@@ -17,7 +17,7 @@ use super::{MAX_DEPTH, Mark, SyntaxDiagnostic, diagnostics, text};
 use crate::advance::Advance as _;
 
 /// Returns true if a key is the merge key: `<<` without quotes, or with its tag.
-fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
+pub(super) fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {
     text == "<<"
         && match tag {
             None => style == Style::Plain,
@@ -112,7 +112,7 @@ impl<'t, 'k> Composer<'t, 'k> {
     }
 
     fn event(&mut self, event: Event) -> ControlFlow<()> {
-        let Event { spot, anchor, tag, kind } = event;
+        let Event { spot, anchor, tag, kind, .. } = event;
         let mark = self.mark(spot);
         match kind {
             EventKind::Scalar(text, style) => self.scalar(text, style, tag.as_ref(), anchor, mark),
@@ -122,8 +122,8 @@ impl<'t, 'k> Composer<'t, 'k> {
                 self.add_node(mark);
                 self.attach_unusable();
             }
-            EventKind::SequenceStart => return self.open(anchor, spot, true),
-            EventKind::MappingStart => return self.open(anchor, spot, false),
+            EventKind::SequenceStart(_) => return self.open(anchor, spot, true),
+            EventKind::MappingStart(_) => return self.open(anchor, spot, false),
             EventKind::End => self.close(),
             EventKind::DocumentEnd => {}
         }

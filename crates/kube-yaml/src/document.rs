@@ -23,8 +23,7 @@ pub(super) fn read(
         return Content { value: None, start, nodes: Nodes::default() };
     };
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-    // kubectl terminates every line, including the last one.
-    let text = if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) };
+    let text = terminated(text);
     let mut parser = Parser::new(&text);
     let mut composer = Composer::new(&text, start, budget, keys, diagnostics);
     let end = composer.run(&mut parser);
@@ -35,6 +34,11 @@ pub(super) fn read(
         Err(failure) => diagnostics.add(syntax::explain(failure, &text, &parser, start)),
     }
     Content { value: root.filter(|value| !value.is_null() && end.is_ok()), start: root_mark, nodes }
+}
+
+/// The text as kubectl reads it: every line is terminated, including the last one.
+pub(super) fn terminated(text: &str) -> Cow<'_, str> {
+    if text.ends_with('\n') { Cow::Borrowed(text) } else { Cow::Owned(format!("{text}\n")) }
 }
 
 /// Reports text that kubectl drops: it reads one document only, and ignores text that follows without a separator or

@@ -71,8 +71,11 @@ mod diagnostics;
 mod document;
 mod events;
 mod json;
+mod json_outline;
 mod mapping;
+mod node;
 mod number;
+mod outline;
 mod positions;
 mod scalar;
 mod scan;
@@ -80,12 +83,19 @@ mod stream;
 mod syntax;
 mod text;
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 pub use budget::AliasBudget;
 pub use chunk::Chunk;
+pub use events::Layout;
+pub use node::{Entry, Item, Key, Kind, Node};
 pub use number::json_number;
+pub use outline::Outline;
 pub use positions::{Positions, Step};
+pub use scalar::is_text;
+pub use scan::Style;
 
 /// Deepest nesting of mappings and sequences that is read.
 pub const MAX_DEPTH: usize = 1_000;
@@ -141,6 +151,19 @@ pub struct Document {
     /// The comment in the line below the separator, without `#`, up to [`MAX_COMMENT`] bytes. A document of this line alone
     /// leaves it to the next one.
     pub comment: Option<Box<str>>,
+    /// Its text, as offsets in the input behind a byte order mark; for an input in UTF-16, in its text.
+    pub text: Range<usize>,
+    /// The syntax of its text.
+    pub syntax: Syntax,
+}
+
+/// The syntax in which a document is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// A YAML document, which may be written in the style of JSON.
+    Yaml,
+    /// A JSON value at the beginning of an input.
+    Json,
 }
 
 /// Effect of a [`SyntaxDiagnostic`] on its document.

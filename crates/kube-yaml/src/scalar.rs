@@ -79,6 +79,12 @@ pub(super) fn plain(text: Cow<str>) -> Scalar {
     resolve(&text).unwrap_or_else(|| Scalar::text(text))
 }
 
+/// Returns true if an unquoted scalar is read as the text that is written.
+#[must_use]
+pub fn is_text(text: &str) -> bool {
+    resolve(text).is_none()
+}
+
 /// Resolves a scalar with one of YAML's own tags (`!!name`), quoted or not; most of them keep the text. `!!binary` is
 /// read by [`binary`].
 pub(super) fn tagged(name: &str, text: Cow<str>) -> Option<Scalar> {

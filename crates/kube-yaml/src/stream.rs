@@ -2,6 +2,8 @@
 //! `{` is a sequence of JSON values, until one of the first two is not JSON; the rest is cut at lines that begin with
 //! `---`, before any YAML is parsed.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::budget::AliasBudget;
@@ -10,7 +12,9 @@ use super::content::Content;
 use super::diagnostics::too_large;
 use super::positions::{Keys, Sealed};
 use super::text::{self, Cursor};
-use super::{Document, MAX_COMMENT, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, SyntaxDiagnostic, Validation};
+use super::{
+    Document, MAX_COMMENT, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, Syntax, SyntaxDiagnostic, Validation,
+};
 use super::{document, json};
 use crate::advance::Advance as _;
 
@@ -25,7 +29,14 @@ struct Read {
     start: Mark,
     value: Value,
     positions: Sealed,
+    written: Written,
+}
+
+/// The text of a document.
+struct Written {
     comment: Option<Box<str>>,
+    text: Range<usize>,
+    syntax: Syntax,
 }
 
 /// The state of reading one input.
@@ -61,7 +72,7 @@ pub(super) fn read(input: &[u8], validation: Validation, budget: &AliasBudget) -
 /// Reads YAML documents; the first one begins at `start`.
 pub(super) fn read_documents(text: &[u8], start: Mark, validation: Validation, budget: &AliasBudget) -> Stream {
     let mut reader = Reader::new(validation, budget);
-    reader.yaml(text, start);
+    reader.yaml(text, start, 0);
     reader.finish()
 }
 
@@ -96,7 +107,7 @@ impl<'b> Reader<'b> {
     }
 
     fn input(&mut self, input: &[u8]) {
-        if starts_like_json(input) { self.json(input) } else { self.yaml(input, Mark::START) }
+        if starts_like_json(input) { self.json(input) } else { self.yaml(input, Mark::START, 0) }
     }
 
     fn json(&mut self, input: &[u8]) {
@@ -108,14 +119,15 @@ impl<'b> Reader<'b> {
             match scanner.next_document(&mut self.keys, &mut diagnostics) {
                 Some(Ok(content)) => {
                     values.advance(1);
-                    self.add(content, None, diagnostics);
+                    let written = Written { comment: None, text: from..scanner.offset(), syntax: Syntax::Json };
+                    self.add(content, written, diagnostics);
                 }
                 Some(Err(diagnostic)) => {
                     // After at most one value, the rest may still be YAML; kubectl needs four more bytes to detect it.
                     match after_blank_line(&input[from..]) {
                         Some(rest) if values <= 1 => {
                             let read = input.len().saturating_sub(rest.len());
-                            self.yaml(rest, Cursor::new(input, Mark::START).mark(read));
+                            self.yaml(rest, Cursor::new(input, Mark::START).mark(read), read);
                         }
                         _ => self.refuse(diagnostic),
                     }
@@ -126,7 +138,8 @@ impl<'b> Reader<'b> {
         }
     }
 
-    fn yaml(&mut self, input: &[u8], start: Mark) {
+    /// Reads YAML documents. `before` is the number of bytes of the input before them.
+    fn yaml(&mut self, input: &[u8], start: Mark, before: usize) {
         let mut mark = start;
         let (mut lines, mut at) = (Lines { from: 0, start }, 0);
         let mut skipping = false;
@@ -138,13 +151,13 @@ impl<'b> Reader<'b> {
                 let next = Lines { from: end, start: mark.next_line() };
                 if !is_blank_or_comment(rest) {
                     if !skipping {
-                        self.document(&input[lines.from..at], lines.start);
+                        self.document(&input[lines.from..at], lines.start, before.saturating_add(lines.from));
                         self.refuse(bad_separator(mark, rest));
                     }
                     (lines, skipping) = (next, true);
                 } else if skipping || at > lines.from {
                     if !skipping {
-                        self.document(&input[lines.from..at], lines.start);
+                        self.document(&input[lines.from..at], lines.start, before.saturating_add(lines.from));
                     }
                     (lines, skipping) = (next, false);
                 }
@@ -153,12 +166,12 @@ impl<'b> Reader<'b> {
             mark = mark.next_line();
         }
         if !skipping {
-            self.document(&input[lines.from..], lines.start);
+            self.document(&input[lines.from..], lines.start, before.saturating_add(lines.from));
         }
     }
 
-    /// Reads the text between two separators, unless the budget is exhausted.
-    fn document(&mut self, bytes: &[u8], start: Mark) {
+    /// Reads the text between two separators, which begins at an offset, unless the budget is exhausted.
+    fn document(&mut self, bytes: &[u8], start: Mark, from: usize) {
         if self.budget.is_exhausted() {
             return;
         }
@@ -168,12 +181,14 @@ impl<'b> Reader<'b> {
         let mut diagnostics = Collector::default();
         let content = document::read(bytes, start, self.budget, &mut self.keys, &mut diagnostics);
         let (own, above) = (comment(bytes), self.comment_above.take());
-        let has_content = self.add(content, own.clone().or(above), diagnostics);
+        let text = from..from.saturating_add(bytes.len());
+        let written = Written { comment: own.clone().or(above), text, syntax: Syntax::Yaml };
+        let has_content = self.add(content, written, diagnostics);
         self.comment_above = own.filter(|_| !has_content && is_one_line(bytes));
     }
 
     /// Counts a document, and keeps it if it can be used. Returns false if it is empty.
-    fn add(&mut self, content: Content, comment: Option<Box<str>>, diagnostics: Collector) -> bool {
+    fn add(&mut self, content: Content, written: Written, diagnostics: Collector) -> bool {
         let mut diagnostics = diagnostics.into_diagnostics();
         if content.value.is_none() && diagnostics.is_empty() {
             return false;
@@ -191,7 +206,7 @@ impl<'b> Reader<'b> {
         self.diagnostics.append(&mut diagnostics);
         if let Some(value) = content.value.filter(|_| !refused) {
             let (number, start, positions) = (self.count, content.start, content.nodes.seal(&mut self.keys));
-            self.documents.push(Read { number, start, value, positions, comment });
+            self.documents.push(Read { number, start, value, positions, written });
         }
         true
     }
@@ -203,9 +218,9 @@ impl<'b> Reader<'b> {
 
     fn finish(self) -> Stream {
         let keys = self.keys.finish();
-        let documents = self.documents.into_iter().map(|Read { number, start, value, positions, comment }| {
-            let positions = positions.finish(&keys);
-            Document { number, start, value, positions, comment }
+        let documents = self.documents.into_iter().map(|Read { number, start, value, positions, written }| {
+            let (positions, Written { comment, text, syntax }) = (positions.finish(&keys), written);
+            Document { number, start, value, positions, comment, text, syntax }
         });
         Stream { documents: documents.collect(), diagnostics: self.diagnostics, count: self.count }
     }

@@ -1,7 +1,7 @@
 //! Events inside brackets.
 
 use super::stage::{Flow, Stage};
-use super::{Event, EventKind, Parser, empty, event};
+use super::{Event, EventKind, Layout, Parser, empty, event};
 use crate::scan::{Cause, Failure, TokenKind};
 
 impl<'t> Parser<'t> {
@@ -15,7 +15,7 @@ impl<'t> Parser<'t> {
                 self.scanner.take();
                 self.then(Stage::FlowEntry(Flow::Entry));
                 self.stages.push(Stage::PairKey);
-                Ok(event(spot, EventKind::MappingStart))
+                Ok(event(spot, EventKind::MappingStart(Layout::Pair)))
             }
             _ => {
                 self.then(Stage::FlowEntry(Flow::Entry));
@@ -84,6 +84,7 @@ impl<'t> Parser<'t> {
         if !is_value {
             return Ok(empty(spot));
         }
+        self.colon = Some(spot.behind(1).at);
         self.scanner.take();
         if is_end(&self.scanner.peek()?.kind) {
             return Ok(empty(spot));

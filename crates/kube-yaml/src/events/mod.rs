@@ -17,21 +17,51 @@ pub(super) enum EventKind<'t> {
     Scalar(Cow<'t, str>, Style),
     /// An alias, with the number of its anchor; `None` if the anchor does not exist.
     Alias(Option<usize>),
-    SequenceStart,
-    MappingStart,
+    SequenceStart(Layout),
+    MappingStart(Layout),
     /// The end of the innermost collection.
     End,
     /// The end of the document. Text behind it is not read.
     DocumentEnd,
 }
 
+/// Layout of a collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Entries on lines of their own.
+    Block,
+    /// Entries in brackets.
+    Flow,
+    /// A single pair inside the brackets of a sequence (`[a: 1]`).
+    Pair,
+}
+
 /// An event with its position: that of the node behind its anchor and tag.
 pub(super) struct Event<'t> {
     pub spot: Spot,
+    /// Offsets of the node in the text.
+    pub extent: Extent,
     /// The number of the anchor, 0 if there is none.
     pub anchor: usize,
     pub tag: Option<Tag>,
     pub kind: EventKind<'t>,
+}
+
+/// Offsets of a node in the text.
+#[derive(Clone, Copy)]
+pub(super) struct Extent {
+    /// Its first byte, with its anchor and tag.
+    pub begin: usize,
+    /// Its first byte behind its anchor and tag: for a block scalar, that of `|` or `>`.
+    pub at: usize,
+    /// Behind a scalar or an alias. A collection ends with its last entry, or with its bracket.
+    pub end: usize,
+}
+
+impl Extent {
+    fn empty(at: usize) -> Self {
+        Self { begin: at, at, end: at }
+    }
 }
 
 /// Makes events from the tokens of a document.
@@ -43,6 +73,9 @@ pub(super) struct Parser<'t> {
     anchors: HashMap<&'t str, usize>,
     anchor_count: usize,
     last_node: usize,
+    /// Offsets behind the last `-` of an item and behind the last `:` of a value.
+    dash: usize,
+    colon: Option<usize>,
 }
 
 impl<'t> Parser<'t> {
@@ -56,7 +89,19 @@ impl<'t> Parser<'t> {
             anchors: HashMap::new(),
             anchor_count: 0,
             last_node: 0,
+            dash: 0,
+            colon: None,
         }
+    }
+
+    /// Offset behind the `-` of the item that the last event began.
+    pub(super) fn dash(&self) -> usize {
+        self.dash
+    }
+
+    /// Offset behind the `:` of the value that the last event began, if it has one. It is returned once.
+    pub(super) fn take_colon(&mut self) -> Option<usize> {
+        self.colon.take()
     }
 
     /// Offset of the innermost open bracket.
@@ -142,6 +187,7 @@ impl<'t> Parser<'t> {
         let spot = token.spot;
         match token.kind {
             TokenKind::BlockEntry => {
+                self.dash = spot.behind(1).at;
                 self.scanner.take();
                 let token = self.scanner.peek()?;
                 match token.kind {
@@ -161,6 +207,7 @@ impl<'t> Parser<'t> {
             self.stages.pop();
             return Ok(event(spot, EventKind::End));
         }
+        self.dash = spot.behind(1).at;
         self.scanner.take();
         match self.scanner.peek()?.kind {
             TokenKind::BlockEntry | TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
@@ -192,6 +239,7 @@ impl<'t> Parser<'t> {
         if !is_value {
             return Ok(empty(spot));
         }
+        self.colon = Some(spot.behind(1).at);
         self.scanner.take();
         self.block_content(spot)
     }
@@ -207,6 +255,7 @@ impl<'t> Parser<'t> {
     /// A node with its anchor and tag.
     fn node(&mut self, in_block: bool, may_be_indentless: bool) -> Result<Event<'t>, Failure> {
         let (mut anchor, mut tag, mut behind) = (None, None, None);
+        let begin = self.scanner.peek()?.spot.at;
         loop {
             let token = self.scanner.peek()?;
             let length = match &token.kind {
@@ -223,8 +272,10 @@ impl<'t> Parser<'t> {
                 }
                 TokenKind::Alias(name, _) if anchor.is_none() && tag.is_none() => {
                     let (spot, number) = (token.spot, self.anchors.get(name).copied());
+                    let end = spot.behind(name.len().saturating_add(1)).at;
                     self.scanner.take();
-                    return Ok(event(spot, EventKind::Alias(number)));
+                    let extent = Extent { begin, at: begin, end };
+                    return Ok(Event { extent, ..event(spot, EventKind::Alias(number)) });
                 }
                 _ => break,
             };
@@ -234,14 +285,15 @@ impl<'t> Parser<'t> {
         let token = self.scanner.peek()?;
         let mut spot = token.spot;
         self.last_node = spot.at;
+        let (mut at, mut end) = (spot.at, spot.at);
         let kind = match token.kind {
             TokenKind::BlockEntry if may_be_indentless => {
                 self.stages.push(Stage::IndentlessEntry);
-                EventKind::SequenceStart
+                EventKind::SequenceStart(Layout::Block)
             }
             TokenKind::Scalar(..) => match self.scanner.take().map(|token| token.kind) {
-                Some(TokenKind::Scalar(text, style, content)) => {
-                    spot = content;
+                Some(TokenKind::Scalar(text, style, content, behind)) => {
+                    (spot, end) = (content, behind);
                     EventKind::Scalar(text, style)
                 }
                 _ => return Err(Failure::new(spot.at, Cause::NoNode)),
@@ -252,6 +304,7 @@ impl<'t> Parser<'t> {
             TokenKind::BlockMappingStart if in_block => self.open(spot, Stage::BlockKey),
             _ => {
                 spot = behind.ok_or(Failure::new(spot.at, Cause::NoNode))?;
+                (at, end) = (spot.at, spot.at);
                 EventKind::Scalar(Cow::Borrowed(""), Style::Plain)
             }
         };
@@ -260,7 +313,7 @@ impl<'t> Parser<'t> {
             self.anchors.insert(name, self.anchor_count);
             self.anchor_count
         });
-        Ok(Event { spot, anchor, tag, kind })
+        Ok(Event { spot, extent: Extent { begin, at, end }, anchor, tag, kind })
     }
 
     /// Consumes the token that opens a collection.
@@ -272,8 +325,10 @@ impl<'t> Parser<'t> {
             _ => {}
         }
         match stage {
-            Stage::FlowEntry(_) | Stage::BlockEntry => EventKind::SequenceStart,
-            _ => EventKind::MappingStart,
+            Stage::FlowEntry(_) => EventKind::SequenceStart(Layout::Flow),
+            Stage::BlockEntry => EventKind::SequenceStart(Layout::Block),
+            Stage::FlowKey(_) => EventKind::MappingStart(Layout::Flow),
+            _ => EventKind::MappingStart(Layout::Block),
         }
     }
 
@@ -310,7 +365,7 @@ pub(super) fn aliased(text: &str) -> HashSet<usize> {
 }
 
 fn event(spot: Spot, kind: EventKind) -> Event {
-    Event { spot, anchor: 0, tag: None, kind }
+    Event { spot, extent: Extent::empty(spot.at), anchor: 0, tag: None, kind }
 }
 
 /// An empty node.

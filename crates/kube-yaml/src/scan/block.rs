@@ -50,13 +50,21 @@ impl Scanner<'_> {
         if has_line && chomping != Chomping::Strip {
             self.scratch.push('\n');
         }
+        self.check_old_breaks(spot.at, end)?;
         if chomping == Chomping::Keep {
             self.scratch.extend(std::iter::repeat_n('\n', breaks));
+            end = end.max(self.end_of_line_above());
         }
-        self.check_old_breaks(spot.at, end)?;
         let text = Cow::Owned(self.scratch.as_str().to_owned());
-        self.push(spot, TokenKind::Scalar(text, style, content));
+        self.push(spot, TokenKind::Scalar(text, style, content, end));
         Ok(())
+    }
+
+    /// The end of the line above this one, without its line break.
+    fn end_of_line_above(&self) -> usize {
+        let line = self.slice(..self.line_start);
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        line.strip_suffix('\r').unwrap_or(line).len()
     }
 
     /// Reads the indicators behind `|` or `>` and the rest of the line. Returns the chomping, and the indentation if it

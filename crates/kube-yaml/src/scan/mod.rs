@@ -24,7 +24,8 @@ use crate::advance::Advance as _;
 
 pub(super) use failure::{Cause, Failure};
 pub(super) use level::MAX_KEY;
-pub(super) use token::{Quoted, Spot, Style, Tag, Token, TokenKind};
+pub use token::Style;
+pub(super) use token::{Quoted, Spot, Tag, Token, TokenKind};
 
 /// Cuts one document into tokens.
 pub(super) struct Scanner<'t> {

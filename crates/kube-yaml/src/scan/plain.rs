@@ -56,7 +56,7 @@ impl Scanner<'_> {
             self.scratch.push_str(self.slice(from..end));
             Cow::Owned(self.scratch.as_str().to_owned())
         };
-        self.push(spot, TokenKind::Scalar(text, Style::Plain, spot));
+        self.push(spot, TokenKind::Scalar(text, Style::Plain, spot, end));
         Ok(())
     }
 

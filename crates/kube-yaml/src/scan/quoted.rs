@@ -58,7 +58,7 @@ impl Scanner<'_> {
         self.at.advance(1);
         self.check_quoted_breaks(spot.at)?;
         self.last_quoted = [Some(Quoted { at: spot.at, end: self.at, style }), self.last_quoted[0]];
-        self.push(spot, TokenKind::Scalar(text, style, spot));
+        self.push(spot, TokenKind::Scalar(text, style, spot, self.at));
         Ok(())
     }
 

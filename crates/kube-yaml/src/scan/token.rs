@@ -24,11 +24,16 @@ impl Spot {
 
 /// Style in which a scalar is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub enum Style {
+    /// Without quotes.
     Plain,
+    /// `'text'`
     SingleQuoted,
+    /// `"text"`
     DoubleQuoted,
+    /// `|`
     Literal,
+    /// `>`
     Folded,
 }
 
@@ -82,8 +87,8 @@ pub(crate) enum TokenKind<'t> {
     Anchor(&'t str),
     /// A tag with its length.
     Tag(Tag, usize),
-    /// A scalar with its style and the position of its content, which is on a later line for `|` and `>`.
-    Scalar(Cow<'t, str>, Style, Spot),
+    /// A scalar with its style, the position of its content, which is on a later line for `|` and `>`, and the offset of its end.
+    Scalar(Cow<'t, str>, Style, Spot, usize),
 }
 
 /// The column of a spot, as the indentation of blocks is counted.

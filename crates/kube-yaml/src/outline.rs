@@ -1,0 +1,154 @@
+//! The layout of a document: the extent of every node in the text, for programs that edit it.
+//!
+//! The ordinary reader keeps lines and columns only. An outline is made on request, of a document that was read.
+
+use super::compose::is_merge;
+use super::document::terminated;
+use super::events::{Event, EventKind, Layout, Parser};
+use super::json_outline;
+use super::node::{Entry, Item, Key, Kind, Node};
+use super::scalar::{self, Scalar};
+use super::scan::{Style, Tag};
+use super::{MAX_DEPTH, Syntax};
+
+/// The nodes of a document with their extents, as offsets in its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    /// The root.
+    pub root: Node,
+}
+
+impl Outline {
+    /// The outline of the text of a document that was read. `None` if it cannot be made: then the text is not one that
+    /// was read, or not valid UTF-8.
+    #[must_use]
+    pub fn of(text: &str, syntax: Syntax) -> Option<Self> {
+        let root = match syntax {
+            Syntax::Json => json_outline::root(text)?,
+            Syntax::Yaml => {
+                let content = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+                let mut root = Builder::default().root(&terminated(content), content.len())?;
+                root.shift(text.len().saturating_sub(content.len()));
+                root
+            }
+        };
+        Some(Self { root })
+    }
+}
+
+/// A collection that is still open.
+struct Open {
+    node: Node,
+    /// The key whose value comes next, with its name.
+    key: Option<(Key, Node)>,
+    /// The offset of its `-`, as an item of another collection.
+    item: usize,
+    colon: Option<usize>,
+}
+
+/// The nesting exceeds [`MAX_DEPTH`].
+struct TooDeep;
+
+#[derive(Default)]
+struct Builder {
+    open: Vec<Open>,
+}
+
+impl Builder {
+    /// The root of a text that ends with a line break, which may be one that it did not have: no node ends behind `length`.
+    fn root(mut self, text: &str, length: usize) -> Option<Node> {
+        let mut parser = Parser::new(text);
+        while let Some(event) = parser.next_event().ok()? {
+            let (item, colon) = (parser.dash().saturating_sub(1), parser.take_colon());
+            if let Some(root) = self.event(event, item, colon, length).ok()? {
+                return Some(root);
+            }
+        }
+        None
+    }
+
+    /// Takes an event. Returns the root when it is complete.
+    fn event(
+        &mut self,
+        event: Event<'_>,
+        item: usize,
+        colon: Option<usize>,
+        length: usize,
+    ) -> Result<Option<Node>, TooDeep> {
+        let Event { spot, extent, anchor, tag, kind } = event;
+        let is_tagged = tag.is_some();
+        let node = |kind| Node { anchor, is_tagged, ..Node::new(extent, kind) };
+        Ok(match kind {
+            EventKind::Scalar(text, style) => {
+                let name = name_of(&text, style, tag.as_ref());
+                let mut node = node(Kind::Scalar(style));
+                node.end = node.end.min(length);
+                self.complete(node, name, item, colon)
+            }
+            EventKind::Alias(number) => self.complete(node(Kind::Alias(number)), Key::Unusual, item, colon),
+            EventKind::SequenceStart(layout) => {
+                self.begin(node(Kind::Sequence(layout, Vec::new())), item, colon)?;
+                None
+            }
+            EventKind::MappingStart(layout) => {
+                self.begin(node(Kind::Mapping(layout, Vec::new())), item, colon)?;
+                None
+            }
+            EventKind::End => {
+                let Some(Open { mut node, item, colon, .. }) = self.open.pop() else { return Ok(None) };
+                node.end = end_of(&node, spot.at);
+                self.complete(node, Key::Unusual, item, colon)
+            }
+            EventKind::DocumentEnd => None,
+        })
+    }
+
+    fn begin(&mut self, node: Node, item: usize, colon: Option<usize>) -> Result<(), TooDeep> {
+        self.open.push(Open { node, key: None, item, colon });
+        if self.open.len() <= MAX_DEPTH { Ok(()) } else { Err(TooDeep) }
+    }
+
+    /// Adds a complete node to its collection; returns it if it is the root.
+    fn complete(&mut self, node: Node, name: Key, item: usize, colon: Option<usize>) -> Option<Node> {
+        let Some(open) = self.open.last_mut() else { return Some(node) };
+        match &mut open.node.kind {
+            Kind::Sequence(layout, items) => {
+                let begin = if *layout == Layout::Block { item } else { node.begin };
+                items.push(Item { begin, node });
+            }
+            Kind::Mapping(_, entries) => match open.key.take() {
+                None => open.key = Some((name, node)),
+                Some((name, key)) => entries.push(Entry { name, key, colon, value: node }),
+            },
+            Kind::Scalar(_) | Kind::Alias(_) => {}
+        }
+        None
+    }
+}
+
+/// The end of a collection whose last event is at an offset.
+fn end_of(node: &Node, last: usize) -> usize {
+    let entries_end = match &node.kind {
+        Kind::Sequence(Layout::Flow, _) | Kind::Mapping(Layout::Flow, _) => return last.saturating_add(1),
+        Kind::Sequence(_, items) => items.last().map(|item| item.node.end.max(item.begin.saturating_add(1))),
+        Kind::Mapping(_, entries) => entries.last().map(|entry| match entry.colon {
+            Some(colon) => entry.value.end.max(colon),
+            None => entry.key.end,
+        }),
+        Kind::Scalar(_) | Kind::Alias(_) => None,
+    };
+    entries_end.unwrap_or(node.end)
+}
+
+/// The key that a scalar is.
+fn name_of(text: &str, style: Style, tag: Option<&Tag>) -> Key {
+    if is_merge(text, style, tag) {
+        return Key::Merge;
+    }
+    let scalar = match (tag, style) {
+        (Some(_), _) => return Key::Unusual,
+        (None, Style::Plain) => scalar::plain(text.into()),
+        (None, _) => Scalar::text(text.into()),
+    };
+    scalar.into_key().map_or(Key::Unusual, |(text, _)| Key::Text(text))
+}

@@ -1,0 +1,101 @@
+//! Values on lines of their own.
+
+use kube_yaml::Style;
+use serde_json::Value;
+
+use super::habits::Habits;
+use super::scalar::{Around, Former, literal, scalar};
+
+/// Writes values as lines.
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    pub habits: Habits,
+    /// The style of the texts nearby.
+    pub style: Option<Style>,
+    /// True if every text is quoted.
+    pub is_quoted: bool,
+}
+
+impl Block {
+    /// The lines of a collection that begins in a column. The first one has no indentation.
+    pub fn lines(&self, value: &Value, column: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut add = |mut entry: Vec<String>| {
+            if let (Some(first), false) = (entry.first_mut(), lines.is_empty()) {
+                first.insert_str(0, &" ".repeat(column));
+            }
+            lines.append(&mut entry);
+        };
+        match value {
+            Value::Object(map) => map.iter().for_each(|(key, value)| add(self.entry(key, value, column))),
+            Value::Array(items) => items.iter().for_each(|item| add(self.item(item, column))),
+            other => add(vec![self.scalar(other)]),
+        }
+        lines
+    }
+
+    /// The lines of an entry of a mapping in a column. Those below the first are indented.
+    pub fn entry(&self, key: &str, value: &Value, column: usize) -> Vec<String> {
+        let key = scalar(&key.into(), None, Around::Block, self.is_quoted);
+        let below = column.saturating_add(match value {
+            Value::Array(_) => self.habits.dash,
+            _ => self.habits.unit,
+        });
+        if is_collection(value) {
+            let mut lines = self.lines(value, below);
+            if let Some(first) = lines.first_mut() {
+                first.insert_str(0, &" ".repeat(below));
+            }
+            lines.insert(0, format!("{key}:"));
+            return lines;
+        }
+        self.with_scalar(&format!("{key}: "), value, below)
+    }
+
+    /// The lines of an item of a list whose `-` is in a column.
+    pub fn item(&self, value: &Value, column: usize) -> Vec<String> {
+        let below = column.saturating_add(2);
+        if is_collection(value) {
+            let mut lines = self.lines(value, below);
+            if let Some(first) = lines.first_mut() {
+                first.insert_str(0, "- ");
+            }
+            return lines;
+        }
+        self.with_scalar("- ", value, below)
+    }
+
+    fn with_scalar(&self, before: &str, value: &Value, below: usize) -> Vec<String> {
+        match self.literal(value) {
+            Some((header, lines)) => {
+                let body = lines.iter().map(|line| indented(line, below));
+                std::iter::once(format!("{before}{header}")).chain(body).collect()
+            }
+            None => vec![format!("{before}{}", self.scalar(value))],
+        }
+    }
+
+    /// The header and the lines of a text that is written on lines of its own.
+    pub fn literal<'v>(&self, value: &'v Value) -> Option<(&'static str, Vec<&'v str>)> {
+        let text = value.as_str().filter(|text| !self.is_quoted && text.contains('\n'))?;
+        literal(text)
+    }
+
+    fn scalar(&self, value: &Value) -> String {
+        let former = self.style.map(|style| Former { style, text: "" });
+        scalar(value, former, Around::Block, self.is_quoted)
+    }
+}
+
+pub(crate) fn is_collection(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => !map.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => false,
+    }
+}
+
+/// A line of a text with its indentation; an empty one has none.
+pub(crate) fn indented(line: &str, column: usize) -> String {
+    if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(column)) }
+}

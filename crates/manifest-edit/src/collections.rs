@@ -1,0 +1,261 @@
+//! Changes in mappings and lists: entries that change, go and come.
+
+use kube_yaml::{Entry, Item, Key, Kind, Layout, Node, Style};
+use serde_json::{Map, Value};
+
+use super::alignment::{Step, align};
+use super::refusal::Refusal;
+use super::rewrite::{Lead, Rewriter, Slot};
+
+/// An entry or an item in the text.
+struct Part {
+    begin: usize,
+    end: usize,
+    is_removed: bool,
+}
+
+impl Rewriter<'_> {
+    /// Changes a mapping that keeps at least one key.
+    pub fn mapping(
+        &mut self,
+        node: &Node,
+        layout: Layout,
+        entries: &[Entry],
+        (old, new): (&Map<String, Value>, &Map<String, Value>),
+    ) -> Result<(), Refusal> {
+        let column = self.lines.column(entries.first().map_or(node.at, |entry| entry.key.begin));
+        let in_flow = layout != Layout::Block;
+        let has_merge = entries.iter().any(|entry| entry.name == Key::Merge);
+        let mut parts: Vec<Part> = entries.iter().map(part_of_entry).collect();
+        for (key, value) in old {
+            let own = |entry: &Entry| matches!(&entry.name, Key::Text(name) if name == key);
+            let last = entries.iter().rposition(own);
+            match (new.get(key), last.and_then(|last| entries.get(last))) {
+                (Some(new), _) if new == value => {}
+                (_, None) => return Err(if has_merge { Refusal::Merge } else { Refusal::Layout }),
+                (Some(new), Some(entry)) => {
+                    let slot = Slot { node: &entry.value, lead: Lead::Key(entry.colon), column, in_flow };
+                    self.change(slot, value, new)?;
+                }
+                // Without its own entry, the mapping would have the merged one.
+                (None, _) if has_merge => return Err(Refusal::Merge),
+                (None, _) => {
+                    for (entry, part) in entries.iter().zip(&mut parts).filter(|(entry, _)| own(entry)) {
+                        self.check_all(&entry.key)?;
+                        self.check_all(&entry.value)?;
+                        part.is_removed = true;
+                    }
+                }
+            }
+        }
+        self.remove(&parts, layout)?;
+        let style = entries.iter().rev().find_map(|entry| quotes(&entry.value));
+        let added: Vec<_> = new.iter().filter(|(key, _)| !old.contains_key(*key)).collect();
+        let Some(last) = parts.iter().rev().find(|part| !part.is_removed).filter(|_| !added.is_empty()) else {
+            return Ok(());
+        };
+        if in_flow {
+            let key_style = entries.iter().rev().find_map(|entry| quotes(&entry.key));
+            for (key, value) in added {
+                let at = Node { at: last.begin, ..node.clone() };
+                let text = self.brackets(&at, key_style).key(key) + &self.brackets(&at, style).value(value);
+                self.insert_in_brackets(node, layout, last, &text)?;
+            }
+            return Ok(());
+        }
+        let block = self.block(style);
+        for (key, value) in added {
+            let mut lines = block.entry(key, value, column);
+            indent_first(&mut lines, column);
+            self.below(last.end, &lines);
+        }
+        Ok(())
+    }
+
+    /// Changes a list that is not empty into another one.
+    pub fn sequence(
+        &mut self,
+        node: &Node,
+        layout: Layout,
+        items: &[Item],
+        (old, new): (&[Value], &[Value]),
+    ) -> Result<(), Refusal> {
+        let column = self.lines.column(items.first().map_or(node.at, |item| item.begin));
+        let in_flow = layout != Layout::Block;
+        let mut parts: Vec<Part> = items.iter().map(part_of_item).collect();
+        let steps = align(old, new);
+        for step in &steps {
+            match *step {
+                Step::Insert(_) => {}
+                Step::Keep(from, to) => {
+                    let (Some(item), Some(old), Some(new)) = (items.get(from), old.get(from), new.get(to)) else {
+                        return Err(Refusal::Layout);
+                    };
+                    let lead = Lead::Item(item.begin.saturating_add(1));
+                    self.change(Slot { node: &item.node, lead, column, in_flow }, old, new)?;
+                }
+                Step::Remove(from) => {
+                    if let (Some(item), Some(part)) = (items.get(from), parts.get_mut(from)) {
+                        self.check_all(&item.node)?;
+                        part.is_removed = true;
+                    }
+                }
+            }
+        }
+        self.remove(&parts, layout)?;
+        let style = items.iter().rev().find_map(|item| quotes(&item.node));
+        let mut kept = None;
+        for step in &steps {
+            match *step {
+                Step::Keep(from, _) => kept = parts.get(from),
+                Step::Remove(_) => {}
+                Step::Insert(to) => {
+                    let (Some(value), Some(first)) = (new.get(to), parts.iter().find(|part| !part.is_removed)) else {
+                        return Err(Refusal::Layout);
+                    };
+                    let place = kept.ok_or(first);
+                    self.insert_item(node, layout, place, value, (column, style))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Inserts an item behind another one, or before the first (`Err`).
+    fn insert_item(
+        &mut self,
+        node: &Node,
+        layout: Layout,
+        place: Result<&Part, &Part>,
+        value: &Value,
+        (column, style): (usize, Option<Style>),
+    ) -> Result<(), Refusal> {
+        if layout != Layout::Block {
+            let (Ok(part) | Err(part)) = place;
+            let at = Node { at: part.begin, ..node.clone() };
+            let text = self.brackets(&at, style).value(value);
+            return match place {
+                Ok(last) => self.insert_in_brackets(node, layout, last, &text),
+                Err(first) => {
+                    let separator = self.separator(node, first);
+                    self.splices.insert(first.begin, format!("{text}{separator}"));
+                    Ok(())
+                }
+            };
+        }
+        let mut lines = self.block(style).item(value, column);
+        match place {
+            Ok(last) => {
+                indent_first(&mut lines, column);
+                self.below(last.end, &lines);
+            }
+            Err(first) => {
+                lines.push(" ".repeat(column));
+                self.splices.insert(first.begin, lines.join(self.lines.newline));
+            }
+        }
+        Ok(())
+    }
+
+    fn insert_in_brackets(&mut self, node: &Node, layout: Layout, last: &Part, text: &str) -> Result<(), Refusal> {
+        if layout == Layout::Pair {
+            return Err(Refusal::Layout);
+        }
+        let separator = self.separator(node, last);
+        self.splices.insert(last.end, format!("{separator}{text}"));
+        Ok(())
+    }
+
+    /// The text between two entries in brackets: a comma, with a line break if the entry beside has a line of its own.
+    fn separator(&self, node: &Node, beside: &Part) -> String {
+        let before = self.lines.before(beside.begin);
+        if beside.begin > node.at && !before.is_empty() && before.trim().is_empty() {
+            format!(",{}{before}", self.lines.newline)
+        } else {
+            format!(",{}", self.brackets(node, None).space)
+        }
+    }
+
+    /// Takes the removed parts out of the text. At least one part is kept.
+    fn remove(&mut self, parts: &[Part], layout: Layout) -> Result<(), Refusal> {
+        let mut from = 0_usize;
+        for run in parts.chunk_by(|a, b| a.is_removed == b.is_removed) {
+            let to = from.saturating_add(run.len());
+            if let ([first, ..], [.., last]) = (run, run)
+                && first.is_removed
+            {
+                let (previous, next) = (from.checked_sub(1).and_then(|at| parts.get(at)), parts.get(to));
+                match layout {
+                    Layout::Block => self.remove_lines(first.begin, last.end, next),
+                    Layout::Flow => self.remove_in_brackets(run, previous, next)?,
+                    Layout::Pair => return Err(Refusal::Layout),
+                }
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    fn remove_lines(&mut self, begin: usize, end: usize, next: Option<&Part>) {
+        let line_end = self.lines.end(end);
+        match (self.lines.is_first(begin), self.lines.end_of_previous(begin), next) {
+            (true, Some(previous), _) => self.splices.put(previous..line_end, ""),
+            (true, None, _) => {
+                let rest = self.lines.slice(line_end..self.lines.text.len());
+                let newline = if rest.starts_with("\r\n") { 2 } else { usize::from(rest.starts_with('\n')) };
+                self.splices.put(self.lines.start(begin)..line_end.saturating_add(newline), "");
+            }
+            // Behind a `-`: the next entry takes its place, unless a comment is between them.
+            (false, _, Some(next)) if !self.lines.slice(line_end..next.begin).contains('#') => {
+                self.splices.put(begin..next.begin, "");
+            }
+            (false, ..) => self.splices.put(begin..line_end, ""),
+        }
+    }
+
+    fn remove_in_brackets(
+        &mut self,
+        run: &[Part],
+        previous: Option<&Part>,
+        next: Option<&Part>,
+    ) -> Result<(), Refusal> {
+        let around: Vec<&Part> = previous.into_iter().chain(run).chain(next).collect();
+        let has_comment = |pair: &[&Part]| match pair {
+            [a, b] => self.lines.slice(a.end..b.begin).contains('#'),
+            _ => false,
+        };
+        if around.windows(2).any(has_comment) {
+            return Err(Refusal::Layout);
+        }
+        match (previous, run, next) {
+            (Some(previous), [.., last], _) => self.splices.put(previous.end..last.end, ""),
+            (None, [first, ..], Some(next)) => self.splices.put(first.begin..next.begin, ""),
+            _ => return Err(Refusal::Layout),
+        }
+        Ok(())
+    }
+}
+
+fn part_of_entry(entry: &Entry) -> Part {
+    let end = entry.value.end.max(entry.colon.unwrap_or(entry.key.end));
+    Part { begin: entry.key.begin, end, is_removed: false }
+}
+
+fn part_of_item(item: &Item) -> Part {
+    let end = item.node.end.max(item.begin.saturating_add(1));
+    Part { begin: item.begin, end, is_removed: false }
+}
+
+/// The quotes of a text, which its new neighbours have as well.
+fn quotes(node: &Node) -> Option<Style> {
+    match node.kind {
+        Kind::Scalar(style @ (Style::SingleQuoted | Style::DoubleQuoted)) => Some(style),
+        _ => None,
+    }
+}
+
+fn indent_first(lines: &mut [String], column: usize) {
+    if let Some(first) = lines.first_mut() {
+        first.insert_str(0, &" ".repeat(column));
+    }
+}

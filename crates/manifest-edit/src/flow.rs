@@ -1,0 +1,85 @@
+//! Values in brackets: JSON, and YAML in the style of JSON.
+
+use kube_yaml::Style;
+use serde_json::Value;
+
+use super::scalar::{Around, Former, scalar};
+
+/// The layout of a value in brackets.
+#[derive(Clone, Copy)]
+pub(crate) struct Brackets<'t> {
+    pub around: Around,
+    /// The style of the texts nearby.
+    pub style: Option<Style>,
+    /// True if every text is quoted.
+    pub is_quoted: bool,
+    /// The space behind `:` and `,`.
+    pub space: &'static str,
+    /// The line break, the indentation of the line on which the value begins and the additional one of its entries, if each entry
+    /// has a line of its own.
+    pub lines: Option<(&'static str, &'t str, &'t str)>,
+}
+
+impl Brackets<'_> {
+    /// A value on one line or on several.
+    pub fn value(&self, value: &Value) -> String {
+        let mut text = String::new();
+        self.write(&mut text, value, 0);
+        text
+    }
+
+    /// A key with its `:`.
+    pub fn key(&self, key: &str) -> String {
+        format!("{}:{}", self.scalar(&key.into()), self.space)
+    }
+
+    fn scalar(&self, value: &Value) -> String {
+        let former = self.style.map(|style| Former { style, text: "" });
+        scalar(value, former, self.around, self.is_quoted)
+    }
+
+    fn write(&self, text: &mut String, value: &Value, depth: usize) {
+        let below = depth.saturating_add(1);
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                text.push('{');
+                for (number, (key, value)) in map.iter().enumerate() {
+                    self.separate(text, number > 0, below);
+                    text.push_str(&self.key(key));
+                    self.write(text, value, below);
+                }
+                self.line(text, depth);
+                text.push('}');
+            }
+            Value::Array(items) if !items.is_empty() => {
+                text.push('[');
+                for (number, item) in items.iter().enumerate() {
+                    self.separate(text, number > 0, below);
+                    self.write(text, item, below);
+                }
+                self.line(text, depth);
+                text.push(']');
+            }
+            scalar => text.push_str(&self.scalar(scalar)),
+        }
+    }
+
+    fn separate(&self, text: &mut String, is_next: bool, depth: usize) {
+        if is_next {
+            text.push(',');
+        }
+        if self.lines.is_some() {
+            self.line(text, depth);
+        } else if is_next {
+            text.push_str(self.space);
+        }
+    }
+
+    fn line(&self, text: &mut String, depth: usize) {
+        if let Some((newline, indentation, unit)) = self.lines {
+            text.push_str(newline);
+            text.push_str(indentation);
+            text.extend(std::iter::repeat_n(unit, depth));
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Changes the text of one document so that it has another value.
+
+use std::collections::HashSet;
+
+use kube_yaml::{Document, Kind, Layout, Node, Outline, Style, Syntax};
+use serde_json::Value;
+
+use super::block::{Block, indented, is_collection};
+use super::flow::Brackets;
+use super::habits::Habits;
+use super::lines::{Lines, Splices};
+use super::refusal::Refusal;
+use super::scalar::{Around, Former, scalar};
+
+/// The way in which new values are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writing {
+    /// In the style of the place.
+    Styled,
+    /// Every text in double quotes, which have no special cases.
+    Quoted,
+}
+
+/// Changes the text of one document.
+pub(crate) struct Rewriter<'t> {
+    pub lines: Lines<'t>,
+    pub splices: Splices,
+    pub is_json: bool,
+    pub is_quoted: bool,
+    pub habits: Habits,
+    /// The anchors that aliases refer to.
+    aliased: HashSet<usize>,
+    /// The indentation of the first entry of a JSON object that has a line of its own.
+    json_unit: Option<&'t str>,
+}
+
+/// The place of a value in the text.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot<'n> {
+    pub node: &'n Node,
+    pub lead: Lead,
+    /// The column of the collection around it.
+    pub column: usize,
+    pub in_flow: bool,
+}
+
+/// The text in front of a value.
+#[derive(Clone, Copy)]
+pub(crate) enum Lead {
+    /// A key, with the offset behind its `:`.
+    Key(Option<usize>),
+    /// The `-` of an item, with the offset behind it, or a bracket or a comma.
+    Item(usize),
+    Root,
+}
+
+impl<'t> Rewriter<'t> {
+    /// The text of a document that has another value.
+    pub fn rewrite(text: &'t str, document: &Document, new: &Value, writing: Writing) -> Result<String, Refusal> {
+        let outline = Outline::of(text, document.syntax).ok_or(Refusal::Unreadable)?;
+        let lines = Lines::of(text);
+        let mut aliased = HashSet::new();
+        find_aliases(&outline.root, &mut aliased);
+        let mut rewriter = Self {
+            lines,
+            splices: Splices::default(),
+            is_json: document.syntax == Syntax::Json,
+            is_quoted: writing == Writing::Quoted,
+            habits: Habits::of(&outline.root, &lines),
+            aliased,
+            json_unit: json_unit(&outline.root, &lines),
+        };
+        let slot = Slot { node: &outline.root, lead: Lead::Root, column: 0, in_flow: false };
+        rewriter.change(slot, &document.value, new)?;
+        rewriter.splices.apply(text)
+    }
+
+    /// Changes one value into another.
+    pub fn change(&mut self, slot: Slot<'_>, old: &Value, new: &Value) -> Result<(), Refusal> {
+        let node = slot.node;
+        if old == new {
+            return Ok(());
+        }
+        self.check(node)?;
+        match (&node.kind, old, new) {
+            (Kind::Mapping(layout, entries), Value::Object(old), Value::Object(new))
+                if old.keys().any(|key| new.contains_key(key)) =>
+            {
+                self.mapping(node, *layout, entries, (old, new))
+            }
+            (Kind::Sequence(layout, items), Value::Array(old), Value::Array(new))
+                if !new.is_empty() && !old.is_empty() && items.len() == old.len() =>
+            {
+                self.sequence(node, *layout, items, (old, new))
+            }
+            _ => self.replace(slot, new),
+        }
+    }
+
+    /// Refuses to change a node that is used elsewhere, or whose tag decides what it means.
+    pub fn check(&self, node: &Node) -> Result<(), Refusal> {
+        match node.kind {
+            Kind::Alias(_) => Err(Refusal::Alias),
+            _ if self.aliased.contains(&node.anchor) => Err(Refusal::Anchor),
+            _ if node.is_tagged => Err(Refusal::Tag),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses to remove a node with an anchor in it that is used elsewhere.
+    pub fn check_all(&self, node: &Node) -> Result<(), Refusal> {
+        if self.aliased.is_empty() {
+            return Ok(());
+        }
+        if self.aliased.contains(&node.anchor) {
+            return Err(Refusal::Anchor);
+        }
+        match &node.kind {
+            Kind::Scalar(_) | Kind::Alias(_) => Ok(()),
+            Kind::Sequence(_, items) => items.iter().try_for_each(|item| self.check_all(&item.node)),
+            Kind::Mapping(_, entries) => entries
+                .iter()
+                .try_for_each(|entry| self.check_all(&entry.key).and_then(|()| self.check_all(&entry.value))),
+        }
+    }
+
+    /// Writes a new value in the place of the old one.
+    fn replace(&mut self, slot: Slot<'_>, new: &Value) -> Result<(), Refusal> {
+        let node = slot.node;
+        self.check_all(node)?;
+        let former = self.former(node);
+        let keeps_brackets = match &node.kind {
+            Kind::Mapping(Layout::Flow, entries) => !entries.is_empty(),
+            Kind::Sequence(Layout::Flow, items) => !items.is_empty(),
+            _ => false,
+        };
+        if self.is_json || slot.in_flow || keeps_brackets && is_collection(new) {
+            let text = if is_collection(new) {
+                self.brackets(node, None).value(new)
+            } else {
+                scalar(new, former, self.around(true), self.is_quoted)
+            };
+            return self.put(slot, &text);
+        }
+        let block = self.block(None);
+        if is_collection(new) {
+            return self.put_collection(slot, new, &block);
+        }
+        let is_block_scalar = matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded));
+        let literal = match new.as_str() {
+            Some(text) if is_block_scalar && !self.is_quoted => super::scalar::literal(text),
+            _ if matches!(former, Some(Former { style: Style::SingleQuoted | Style::DoubleQuoted, .. })) => None,
+            _ => block.literal(new),
+        };
+        match literal {
+            Some((header, lines)) => self.put_literal(slot, header, &lines),
+            None => self.put(slot, &scalar(new, former, Around::Block, self.is_quoted)),
+        }
+    }
+
+    /// Puts a text in the place of a value.
+    fn put(&mut self, slot: Slot<'_>, text: &str) -> Result<(), Refusal> {
+        let node = slot.node;
+        let is_block = matches!(node.kind, Kind::Mapping(Layout::Block, _) | Kind::Sequence(Layout::Block, _));
+        let is_empty = node.at == node.end;
+        match slot.lead {
+            Lead::Root => return Err(Refusal::NoPlace),
+            _ if node.begin < node.at && (is_block || is_empty) => {
+                let properties = self.lines.slice(node.begin..node.at).trim_end().len();
+                let from = node.begin.saturating_add(properties);
+                self.splices.put(from..node.end.max(from), format!(" {text}"));
+            }
+            Lead::Key(None) if is_empty => return Err(Refusal::Layout),
+            Lead::Key(Some(colon)) if is_empty => self.splices.insert(colon, format!(" {text}")),
+            Lead::Key(Some(colon)) if is_block => self.splices.put(colon..node.end, format!(" {text}")),
+            Lead::Item(dash) if is_empty => self.splices.insert(dash, format!(" {text}")),
+            Lead::Key(_) | Lead::Item(_) => self.splices.put(node.at..node.end, text),
+        }
+        Ok(())
+    }
+
+    /// Puts a collection on lines of its own in the place of a value.
+    fn put_collection(&mut self, slot: Slot<'_>, new: &Value, block: &Block) -> Result<(), Refusal> {
+        let node = slot.node;
+        match slot.lead {
+            Lead::Root => Err(Refusal::NoPlace),
+            Lead::Key(None) => Err(Refusal::Layout),
+            Lead::Key(Some(colon)) => {
+                let indentation = if new.is_array() { self.habits.dash } else { self.habits.unit };
+                let column = slot.column.saturating_add(indentation);
+                let mut lines = block.lines(new, column);
+                if let Some(first) = lines.first_mut() {
+                    first.insert_str(0, &" ".repeat(column));
+                }
+                if node.at < node.end {
+                    let properties = self.lines.slice(node.begin..node.at).trim_end().len();
+                    let from = if properties > 0 { node.begin.saturating_add(properties) } else { colon };
+                    self.splices.put(from..node.end, "");
+                }
+                self.below(node.end.max(colon), &lines);
+                Ok(())
+            }
+            Lead::Item(dash) => {
+                let is_beside = node.at > dash && !self.lines.slice(dash..node.at).contains('\n');
+                let column = if is_beside { self.lines.column(node.at) } else { slot.column.saturating_add(2) };
+                self.put(slot, &block.lines(new, column).join(self.lines.newline))
+            }
+        }
+    }
+
+    /// Puts a text behind `|` in the place of a value.
+    fn put_literal(&mut self, slot: Slot<'_>, header: &str, text: &[&str]) -> Result<(), Refusal> {
+        let node = slot.node;
+        let indent = |column: usize| text.iter().map(|line| indented(line, column)).collect::<Vec<_>>();
+        if matches!(node.kind, Kind::Scalar(Style::Literal | Style::Folded)) {
+            let header_end = self.lines.end(node.at);
+            let former = self.lines.slice(node.at..header_end);
+            let behind = former.trim_start_matches(['|', '>', '+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+            let comment = if behind.contains('#') { behind } else { "" };
+            let body = self.lines.slice(header_end..node.end.max(header_end));
+            let first = body.lines().find(|line| !line.trim().is_empty());
+            let column = first.map(|line| line.len().saturating_sub(line.trim_start_matches(' ').len()));
+            let lines = indent(column.unwrap_or_else(|| slot.column.saturating_add(self.habits.unit)));
+            let newline = self.lines.newline;
+            let text = format!("{header}{comment}{newline}{}", lines.join(newline));
+            self.splices.put(node.at..node.end.max(header_end), text);
+            return Ok(());
+        }
+        self.put(slot, header)?;
+        let end = if let Lead::Key(Some(colon)) = slot.lead { node.end.max(colon) } else { node.end };
+        self.below(end, &indent(slot.column.saturating_add(self.habits.unit)));
+        Ok(())
+    }
+
+    /// Inserts lines below that of an offset.
+    pub fn below(&mut self, at: usize, lines: &[String]) {
+        let newline = self.lines.newline;
+        let text: Vec<&str> = lines.iter().flat_map(|line| [newline, line]).collect();
+        self.splices.insert(self.lines.end(at), text.concat());
+    }
+
+    pub fn block(&self, style: Option<Style>) -> Block {
+        Block { habits: self.habits, style, is_quoted: self.is_quoted }
+    }
+
+    /// The layout of a value in brackets that begins in the line of a node.
+    pub fn brackets(&self, node: &Node, style: Option<Style>) -> Brackets<'t> {
+        let lines = self.json_unit.map(|unit| (self.lines.newline, self.lines.indentation(node.at), unit));
+        let space = if self.is_json && self.is_compact() { "" } else { " " };
+        Brackets { around: self.around(true), style, is_quoted: self.is_quoted, space, lines }
+    }
+
+    fn around(&self, in_flow: bool) -> Around {
+        match (self.is_json, in_flow) {
+            (true, _) => Around::Json,
+            (false, true) => Around::Flow,
+            (false, false) => Around::Block,
+        }
+    }
+
+    /// Returns true if JSON is written without spaces.
+    fn is_compact(&self) -> bool {
+        self.json_unit.is_none() && !self.lines.text.contains("\": ")
+    }
+
+    /// The style and the text of a scalar.
+    fn former(&self, node: &Node) -> Option<Former<'t>> {
+        match node.kind {
+            Kind::Scalar(style) if node.at < node.end => {
+                Some(Former { style, text: self.lines.slice(node.at..node.end) })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn find_aliases(node: &Node, aliased: &mut HashSet<usize>) {
+    match &node.kind {
+        Kind::Scalar(_) => {}
+        Kind::Alias(anchor) => aliased.extend(*anchor),
+        Kind::Sequence(_, items) => items.iter().for_each(|item| find_aliases(&item.node, aliased)),
+        Kind::Mapping(_, entries) => {
+            for entry in entries {
+                find_aliases(&entry.key, aliased);
+                find_aliases(&entry.value, aliased);
+            }
+        }
+    }
+}
+
+/// The indentation of the entries of a root in brackets, if its first one has a line of its own.
+fn json_unit<'t>(root: &Node, lines: &Lines<'t>) -> Option<&'t str> {
+    let Kind::Mapping(Layout::Flow, entries) = &root.kind else { return None };
+    let first = entries.first()?.key.begin;
+    let is_below = lines.slice(root.at..first).contains('\n');
+    is_below.then(|| lines.indentation(first).strip_prefix(lines.indentation(root.at)).unwrap_or_default())
+}

@@ -1,0 +1,250 @@
+//! One example for each style. The expected texts are what somebody would write by hand.
+
+use kube_yaml::Validation;
+use serde_json::json;
+
+use crate::support::{edited, remove, set};
+
+#[track_caller]
+fn becomes(before: &str, edits: &[manifest_edit::Edit], after: &str) {
+    assert_eq!(edited(before, edits), after);
+    // The same in a file from Windows.
+    let windows = |text: &str| text.replace('\n', "\r\n");
+    assert_eq!(edited(&windows(before), edits), windows(after));
+    // The same without a line break at the end.
+    if let (Some(before), Some(after)) = (before.strip_suffix('\n'), after.strip_suffix('\n'))
+        && !before.ends_with('\n')
+        && !after.ends_with('\n')
+    {
+        assert_eq!(edited(before, edits), after);
+    }
+    assert_eq!(edited(&format!("\u{FEFF}{before}"), edits), format!("\u{FEFF}{after}"));
+}
+
+#[test]
+fn scalars_keep_their_style() {
+    becomes("a: 1 # one\nb: 2\n", &[set("a", json!(5))], "a: 5 # one\nb: 2\n");
+    becomes("a: 'x'\n", &[set("a", json!("it's"))], "a: 'it''s'\n");
+    becomes("a: \"x\"\n", &[set("a", json!("yes"))], "a: \"yes\"\n");
+    becomes("a: x   # why\n", &[set("a", json!("y z"))], "a: y z   # why\n");
+    becomes("a: 'x'\n", &[set("a", json!("tab\tand \u{202e}"))], "a: \"tab\\tand \\u202E\"\n");
+    becomes("mode: 0644\n", &[set("mode", json!(0o755))], "mode: 0755\n");
+    becomes("a: '3'\n", &[set("a", json!(3))], "a: 3\n");
+    becomes("a: x\n  y\n  z\nb: 1\n", &[set("a", json!("w"))], "a: w\nb: 1\n");
+    becomes("a:\nb:   # nothing\n", &[set("a", json!(1)), set("b", json!("c"))], "a: 1\nb: c   # nothing\n");
+    becomes("a: &name x\n", &[set("a", json!("z"))], "a: &name z\n");
+    becomes("a: &name\nb: 1\n", &[set("a", json!("z"))], "a: &name z\nb: 1\n");
+}
+
+#[test]
+fn texts_that_yaml_reads_otherwise_are_quoted() {
+    for text in [
+        "yes",
+        "on",
+        "n",
+        "0644",
+        "1e3",
+        "~",
+        "null",
+        "",
+        " ",
+        "x ",
+        "a: b",
+        "a #b",
+        "- x",
+        "-",
+        "---",
+        "...",
+        "{}",
+        "[x]",
+        "*a",
+        "&a",
+        "!x",
+        "%x",
+        "@x",
+        "`x",
+        "'",
+        "\"",
+        "#",
+        "1_000",
+        "12:30:45",
+        "2001-01-01",
+        "0x1F",
+        "0o17",
+        ".inf",
+        ".nan",
+        "<<",
+        "=",
+        "a:",
+        "\u{85}",
+        "\u{2028}",
+        "\u{FEFF}",
+        "\0",
+        "\r",
+        "\t",
+        "a\tb",
+        "a\rb",
+        "\\",
+        "? a",
+        "|",
+        ">",
+        ": x",
+        "x\u{7f}",
+        "\u{1F600}",
+        "é",
+        "5",
+        "-5",
+        "+5",
+        "5.0",
+        "1.5",
+        "0",
+        "-0",
+        "1e400",
+        "true",
+        "False",
+        "0b1",
+        "1:2",
+    ] {
+        for before in
+            ["a: x\nb: 2\n", "a: {b: x, c: 2}\n", "a: [x, 2]\n", "- x\n", "a: 'x'\n", "a: |\n  x\n  y\nb: 1\n"]
+        {
+            let place = if before.starts_with('-') {
+                continue;
+            } else if before.contains('{') {
+                "a.b"
+            } else if before.contains('[') {
+                "a.0"
+            } else {
+                "a"
+            };
+            let after = edited(before, &[set(place, json!(text))]);
+            let read = kube_yaml::read(after.as_bytes(), Validation::Strict);
+            assert!(read.diagnostics.is_empty(), "{after}");
+            let pointer = format!("/{}", place.replace('.', "/"));
+            assert_eq!(read.documents[0].value.pointer(&pointer), Some(&json!(text)), "{after}");
+        }
+    }
+    becomes("a: x\n", &[set("a", json!("1.2.3"))], "a: 1.2.3\n");
+    becomes("a: x\n", &[set("a", json!("registry.example.com/web:1.3.0"))], "a: registry.example.com/web:1.3.0\n");
+    becomes("a: x\n", &[set("a", json!("--flag=x"))], "a: --flag=x\n");
+    becomes("a: x\n", &[set("a", json!("1:2"))], "a: \"1:2\"\n");
+}
+
+#[test]
+fn texts_of_several_lines_keep_their_block() {
+    becomes(
+        "a: |   # script\n    one\n    two\nb: 1\n",
+        &[set("a", json!("one\n\n  three\n"))],
+        "a: |   # script\n    one\n\n      three\nb: 1\n",
+    );
+    becomes("a: |\n  one\nb: 1\n", &[set("a", json!("one"))], "a: |-\n  one\nb: 1\n");
+    becomes("a: |-\n  one\nb: 1\n", &[set("a", json!("one\n\n"))], "a: |+\n  one\n\nb: 1\n");
+    becomes("a: |+\n  one\n\nb: 1\n", &[set("a", json!("one\n"))], "a: |\n  one\nb: 1\n");
+    becomes("a: >\n  one\n  two\nb: 1\n", &[set("a", json!("three\nfour\n"))], "a: |\n  three\n  four\nb: 1\n");
+    becomes("a: x # c\nb: 1\n", &[set("a", json!("one\ntwo\n"))], "a: | # c\n  one\n  two\nb: 1\n");
+    becomes("a: |\n  one\nb: 1\n", &[set("a", json!(5))], "a: 5\nb: 1\n");
+    becomes("- |\n  one\n".replace("- ", "x:\n- ").as_str(), &[set("x.0", json!("two\nx\n"))], "x:\n- |\n  two\n  x\n");
+    becomes("a: \"x\"\n", &[set("a", json!("one\ntwo\n"))], "a: \"one\\ntwo\\n\"\n");
+    becomes("a:\n  b: |\n    x\n", &[remove("a.b"), set("a.c", json!(1))], "a:\n  c: 1\n");
+}
+
+#[test]
+fn entries_come_after_their_siblings() {
+    becomes(
+        "metadata:\n  labels:\n    a: b   # first\n\n    c: d\n# end\nspec: 1\n",
+        &[set("metadata.labels.e", json!("yes"))],
+        "metadata:\n  labels:\n    a: b   # first\n\n    c: d\n    e: \"yes\"\n# end\nspec: 1\n",
+    );
+    becomes("a:\n  b: '1'\n", &[set("a.c", json!("x"))], "a:\n  b: '1'\n  c: 'x'\n");
+    becomes("a: {b: 1}  # c\n", &[set("a.c", json!("x"))], "a: {b: 1, c: x}  # c\n");
+    becomes("a: {b: 1,}\n", &[set("a.c", json!({"d": ["x, y"]}))], "a: {b: 1, c: {d: [\"x, y\"]},}\n");
+    becomes("a: {}  # none\nb: 1\n", &[set("a.c", json!("x"))], "a:  # none\n  c: x\nb: 1\n");
+    becomes("a: []\nb: 1\n", &[set("a.0", json!({"c": 1, "d": [2]}))], "a:\n- c: 1\n  d:\n  - 2\nb: 1\n");
+    becomes(
+        "a:\n    b: 1\n",
+        &[set("a.c.d", json!({"e": []}))],
+        "a:\n    b: 1\n    c:\n        d:\n            e: []\n",
+    );
+    becomes(
+        "a:\n  - b: 1\nc:\n  d: 1\n",
+        &[set("c.e", json!([{"f": 1, "g": "x\ny"}, []]))],
+        "a:\n  - b: 1\nc:\n  d: 1\n  e:\n    - f: 1\n      g: |-\n        x\n        y\n    - []\n",
+    );
+    becomes("a:\nb: 1\n", &[set("a.c", json!(1))], "a:\n  c: 1\nb: 1\n");
+    becomes("a: 1\n", &[set("b: c", json!(1))], "a: 1\n\"b: c\": 1\n");
+    becomes("a: 1\n", &[set("yes", json!(1)), set("4k", json!(2))], "a: 1\n4k: 2\n\"yes\": 1\n");
+    becomes(
+        "a:\n  b:\n    c: 1\n",
+        &[set("a.b.d", json!(2)), set("a.e", json!(3)), set("f", json!(4))],
+        "a:\n  b:\n    c: 1\n    d: 2\n  e: 3\nf: 4\n",
+    );
+    becomes("a:\n  b: {}\n", &[set("a.b.d", json!(2)), set("a.e", json!(3))], "a:\n  b:\n    d: 2\n  e: 3\n");
+}
+
+#[test]
+fn items_come_and_go() {
+    becomes("a:\n- x  # 1\n# c\n- y\nb: 1\n", &[set("a.2", json!("z"))], "a:\n- x  # 1\n# c\n- y\n- z\nb: 1\n");
+    becomes("a:\n- x\n- y\n- z\n", &[remove("a.1")], "a:\n- x\n- z\n");
+    becomes("a:\n  - x\n  - y\n", &[remove("a.0")], "a:\n  - y\n");
+    becomes("a:\n  - x\nb: 1\n", &[remove("a.0")], "a: []\nb: 1\n");
+    becomes("a: [x, y, z]\n", &[remove("a.0"), remove("a.2")], "a: [y]\n");
+    becomes("a: [x, z]\n", &[set("a", json!(["w", "x", "z"]))], "a: [w, x, z]\n");
+    becomes("a:\n- x\n- z\n", &[set("a", json!(["w", "x", "v", "z"]))], "a:\n- w\n- x\n- v\n- z\n");
+    becomes(
+        "env:\n- name: A   # a\n  value: x\n- name: B   # b\n  value: y\n",
+        &[set("env", json!([{"name": "B", "value": "z"}, {"name": "C", "value": "1"}]))],
+        "env:\n- name: B   # b\n  value: z\n- name: C\n  value: \"1\"\n",
+    );
+    becomes("a:\n- - x\n  - y\n", &[remove("a.0.0")], "a:\n- - y\n");
+    becomes("a:\n- {b: 1}\n- c: 1\n  d: 2\n", &[remove("a.1.c"), set("a.0.b", json!(2))], "a:\n- {b: 2}\n- d: 2\n");
+    becomes("a:\n- c: 1\n  # about d\n  d: 2\n", &[remove("a.0.c")], "a:\n- \n  # about d\n  d: 2\n");
+    becomes("a:\n-\n- x\n", &[set("a.0", json!("w"))], "a:\n- w\n- x\n");
+    becomes("a:\n-   b: 1\n", &[set("a.0", json!({"c": 1, "d": 2}))], "a:\n-   c: 1\n    d: 2\n");
+}
+
+#[test]
+fn entries_go_with_their_lines() {
+    becomes("a: 1\nb: 2 # x\n\nc: 3\n", &[remove("b")], "a: 1\n\nc: 3\n");
+    becomes("a: 1\nb:\n  c: 1\n  # x\n  d: 2\n", &[remove("b")], "a: 1\n");
+    becomes("a: 1\nb: 2\n", &[remove("a")], "b: 2\n");
+    becomes("a:\n  b: 1\nc: 1\n", &[remove("a.b")], "a: {}\nc: 1\n");
+    becomes("a: {b: 1, c: 2, d: 3}\n", &[remove("a.c")], "a: {b: 1, d: 3}\n");
+    becomes("a: {b: 1, c: 2}\n", &[remove("a.b")], "a: {c: 2}\n");
+    becomes("a: {b: 1}\n", &[remove("a.b")], "a: {}\n");
+    becomes("a: |+\n  x\n\nb: 1\nc: 1\n", &[remove("b")], "a: |+\n  x\n\nc: 1\n");
+}
+
+#[test]
+fn kinds_of_values_change_in_place() {
+    becomes("a: 1 # c\nb: 2\n", &[set("a", json!({"x": 1}))], "a: # c\n  x: 1\nb: 2\n");
+    becomes("a:\n  x: 1\nb: 2\n", &[set("a", json!(5))], "a: 5\nb: 2\n");
+    becomes("a:\n- 1\nb: 2\n", &[set("a", json!({"c": 1}))], "a:\n  c: 1\nb: 2\n");
+    becomes("a: {x: 1}\nb: 2\n", &[set("a", json!(["c"]))], "a: [c]\nb: 2\n");
+    becomes("a:\n- x: 1\n- 5\n", &[set("a.0", json!("t")), set("a.1", json!({"z": [1]}))], "a:\n- t\n- z:\n  - 1\n");
+}
+
+#[test]
+fn documents_are_told_apart() {
+    let before = "# one\na: 1\n---\n# nothing\n---\na: 1 # two\n";
+    let second = manifest_edit::Edit { document: 2, ..set("a", json!(2)) };
+    becomes(before, &[second], "# one\na: 1\n---\n# nothing\n---\na: 2 # two\n");
+    becomes("a: 1\n---\nb: 1\n", &[set("c", json!(1))], "a: 1\nc: 1\n---\nb: 1\n");
+}
+
+#[test]
+fn json_stays_json_in_its_layout() {
+    becomes(
+        "{\"a\":1,\"b\":[1,2]}\n",
+        &[set("c", json!({"d": [true]})), set("b.2", json!("x"))],
+        "{\"a\":1,\"b\":[1,2,\"x\"],\"c\":{\"d\":[true]}}\n",
+    );
+    becomes("{\"a\": 1, \"b\": {}}\n", &[set("b.c", json!("yes"))], "{\"a\": 1, \"b\": {\"c\": \"yes\"}}\n");
+    becomes(
+        "{\n    \"a\": 1,\n    \"b\": {\n        \"c\": [\n            1\n        ]\n    }\n}\n",
+        &[set("b.c.1", json!({"x": []})), set("b.d", json!("\u{1}\u{202e}")), remove("a")],
+        "{\n    \"b\": {\n        \"c\": [\n            1,\n            {\n                \"x\": []\n            }\n        ],\n        \"d\": \"\\u0001\\u202e\"\n    }\n}\n",
+    );
+    becomes("{\n\t\"a\": {}\n}\n", &[set("a.b", json!(1))], "{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}\n");
+    becomes("{\"a\": 1}\n{\"b\": 1}\n", &[set("a", json!(null))], "{\"a\": null}\n{\"b\": 1}\n");
+    becomes("{\"a\": 1}\n---\nb: 1\n", &[set("a", json!("x"))], "{\"a\": \"x\"}\n---\nb: 1\n");
+}

@@ -1,4 +1,6 @@
-use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::compare::{CompareArgs, EvidenceChoice};
 use super::connection::ConnectionArgs;
@@ -65,6 +67,9 @@ pub struct ApplyArgs {
     /// Show what would change, and ask for confirmation on the terminal before writing
     #[arg(long, help_heading = "Apply", conflicts_with = "dry_run")]
     pub confirm: bool,
+    /// Do what this plan of `diff --save-plan` says: objects that differ otherwise by now are left alone
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Apply", conflicts_with = "dry_run")]
+    pub plan: Option<PathBuf>,
     /// Flags for waiting until objects are ready
     #[command(flatten)]
     pub wait: WaitArgs,
@@ -89,8 +94,8 @@ impl From<DiffArgs> for ApplyArgs {
     /// `diff --apply` is `apply`.
     fn from(args: DiffArgs) -> Self {
         let DiffArgs { input, shard, compare, prune, confirm, wait, timeout, output, connection, .. } = args;
-        let wait = WaitArgs { wait, timeout };
-        Self { input, shard, compare, prune, dry_run: None, confirm, wait, output, connection }
+        let (wait, plan) = (WaitArgs { wait, timeout }, None);
+        Self { input, shard, compare, prune, dry_run: None, confirm, plan, wait, output, connection }
     }
 }
 
@@ -102,7 +107,7 @@ impl From<ApplyArgs> for DiffArgs {
             compare.evidence = EvidenceChoice::ReadOnly;
         }
         let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
-        let (timeout, live, report_unmanaged, baseline, show_known) = (None, None, None, None, false);
+        let (timeout, live, report_unmanaged, baseline, save_plan, show_known) = (None, None, None, None, None, false);
         Self {
             input,
             shard,
@@ -116,6 +121,7 @@ impl From<ApplyArgs> for DiffArgs {
             report_unmanaged,
             suggest_ignores,
             live,
+            save_plan,
             baseline,
             show_known,
             output,

@@ -84,6 +84,10 @@ pub struct DiffArgs {
     /// Compare with the objects in this file instead of a cluster; an empty file means that no object exists
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
     pub live: Option<String>,
+    /// Write the differences into this file as a plan, which `apply --plan` follows
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output",
+          conflicts_with_all = ["apply", "live", "suggest_ignores"])]
+    pub save_plan: Option<PathBuf>,
     /// Fail only for differences that this JSON report of an earlier `diff` does not have, and show only those
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
     pub baseline: Option<PathBuf>,

@@ -28,6 +28,8 @@ Environment variables:
   COLUMNS                    width of the text, if the output is not a terminal
   KUBECTL_EXTERNAL_DIFF      diff program that -o unified runs instead of printing a patch
   SOURCE_DATE_EPOCH          time of the run in reports, in seconds since 1970
+  KUBECTL_RECONCILE_PLAN_KEY
+                             key for --save-plan and --plan, so that plans cover values of Secrets
   GITHUB_STEP_SUMMARY        (in GitHub Actions) a report in this file is appended to it
   RUST_BACKTRACE             after a bug in the program, 1 also shows where it was
   HOME                       where ~/.kube/config and ~/.kube/cache are

@@ -1,7 +1,7 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
 use reconcile_report::formats::text::{self, explained, outcomes, readiness, summary};
-use reconcile_report::{Command, FailOn, Report, View};
+use reconcile_report::{ClusterInfo, Command, FailOn, ObjectReport, Report, View};
 
 use crate::cli::ApplyArgs;
 use crate::engine::prune::{Planned, Requested};
@@ -12,8 +12,9 @@ use crate::session::context_command::ContextCommand;
 use crate::session::events::Events;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
+use crate::session::plan_file::{PlanToFollow, digests, flags};
 use crate::session::run::{Invocation, Run};
-use crate::session::setup::writing_policy;
+use crate::session::setup::{cluster_uid, writing_policy};
 use crate::terminal::Closed;
 use reconcile_core::compare::Policy;
 use reconcile_core::manifest::DesiredSet;
@@ -24,6 +25,7 @@ struct Apply<'a> {
     settings: &'a Settings,
     policy: Policy,
     set: Option<Requested>,
+    to_follow: Option<PlanToFollow>,
 }
 
 /// Runs the command to its exit code.
@@ -41,7 +43,8 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
         settings.configuration.expect.allows_apply_set(&args.prune).map_err(Failure::invalid)?;
     }
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
-    invocation.in_contexts(&Apply { args, settings, policy, set }).await
+    let to_follow = args.plan.as_deref().map(|path| PlanToFollow::read(path, &args.connection)).transpose()?;
+    invocation.in_contexts(&Apply { args, settings, policy, set, to_follow }).await
 }
 
 impl ContextCommand for Apply<'_> {
@@ -55,11 +58,20 @@ impl ContextCommand for Apply<'_> {
         let events = Events::new(output, wait.is_some_and(|timeout| !timeout.is_zero()));
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
+        if let Some(to_follow) = &self.to_follow {
+            let cluster = ClusterInfo { uid: cluster_uid(&server.cluster).await, ..run.info.clone() };
+            to_follow.check(&cluster, &flags(&args.compare, &args.prune, args.shard), &digests(plan.targets()))?;
+        }
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         // Objects of this shard still come after the objects of other shards that they need.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Existence);
         let mut pass = Box::pin(Reconciliation::compare(comparison, plan, apply_set)).await;
         output.details(pass.unproven());
+        if let Some(PlanToFollow { plan, .. }) = &self.to_follow {
+            pass.keep_to_plan(&|target, decision| plan.has(&ObjectReport::new(target, decision)), &|key, verdict| {
+                plan.has(&ObjectReport::unwanted(key, verdict.clone()))
+            });
+        }
 
         let would_be = events.builder.report(Command::Diff, &gate, &pass);
         // A reader that went away changes nothing about the pass.

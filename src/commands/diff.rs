@@ -16,6 +16,7 @@ use crate::session::diff_flags::{excluded, gate};
 use crate::session::events::Events;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
+use crate::session::plan_file::{PlanFile, digests, flags};
 use crate::session::report_input::baseline;
 use crate::session::run::{Invocation, Run};
 use crate::session::setup::{cluster_uid, policy};
@@ -31,6 +32,7 @@ struct Diff<'a> {
     policy: Policy,
     set: Option<Requested>,
     baseline: Option<Baseline>,
+    plan_file: Option<PlanFile>,
 }
 
 /// Runs the command to its exit code.
@@ -47,7 +49,8 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     excluded(args, set.is_some(), output)?;
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;
-    let diff = Diff { args, settings, policy, set, baseline };
+    let plan_file = args.save_plan.as_deref().map(|path| PlanFile::open(path, &args.connection)).transpose()?;
+    let diff = Diff { args, settings, policy, set, baseline, plan_file };
     match &args.live {
         Some(file) => Ok(invocation
             .reported(&diff, without_cluster(args, file, &diff.policy, settings, diff.known(None)?, output).await?)),
@@ -69,13 +72,15 @@ impl ContextCommand for Diff<'_> {
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
         let Self { args, policy, set, .. } = self;
         let Run { server, output, .. } = run;
-        let uid = if self.baseline.is_some() { cluster_uid(&server.cluster).await } else { None };
+        let uid =
+            if self.baseline.is_some() || self.plan_file.is_some() { cluster_uid(&server.cluster).await } else { None };
         let cluster = ClusterInfo { uid, ..run.info.clone() };
         let (gate, events) = (gate(args), Events::new(output, false).beside(self.known(Some(&cluster))?));
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let hooks = run.hooks(&desired);
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
+        let digests = self.plan_file.as_ref().map(|_| digests(plan.targets()));
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         // Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);
@@ -86,6 +91,9 @@ impl ContextCommand for Diff<'_> {
         let mut report = events.builder.last_report(Command::Diff, &gate, &pass);
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
         report.warnings.splice(..0, caveats);
+        if let (Some(file), Some(digests), false) = (&self.plan_file, digests, run.interrupt.is_set()) {
+            file.write(&report, cluster.clone(), flags(&args.compare, &args.prune, args.shard), digests)?;
+        }
         report.cluster = Some(cluster);
         if let Some(unmanaged) = unmanaged {
             report = unmanaged.add_to(report, server).await;

@@ -106,7 +106,19 @@ impl<'a> ApplyRun<'a> {
 
     /// Returns true if there is something to write.
     pub fn has_work(&self) -> bool {
-        self.own().any(Item::is_change)
+        self.own().any(|item| item.outcome.is_none() && item.is_change())
+    }
+
+    /// Leaves objects alone whose differences were not planned.
+    pub fn keep_to_plan(&mut self, is_planned: &dyn Fn(&Target, &Decision) -> bool) {
+        let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());
+        let differs = |item: &&mut Item| !item.verdict().is_done() && item.verdict().action() != Action::Unknown;
+        for item in own.filter(differs) {
+            if !is_planned(item.target(), &item.decision) {
+                let result = item.leave_unplanned();
+                self.comparison.events.receive(Event::Revised(&item.target().key, &result));
+            }
+        }
     }
 
     /// From now on, leaves objects alone whose differences turn out to be others than those that were shown.

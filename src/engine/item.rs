@@ -76,6 +76,11 @@ impl Item {
         self.end(TurnResult::failed(diagnostic))
     }
 
+    /// Ends its turn because its differences are not those of the plan. Returns the result.
+    pub fn leave_unplanned(&mut self) -> TurnResult {
+        self.end(unplanned())
+    }
+
     fn end(&mut self, result: TurnResult) -> TurnResult {
         self.outcome = Some(result.outcome);
         if let Some(verdict) = &result.new_verdict {
@@ -128,6 +133,13 @@ impl Item {
         use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
         matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
     }
+}
+
+/// The result of an object whose differences are not those of the plan.
+pub(super) fn unplanned() -> TurnResult {
+    let diagnostic = Diagnostic::new(Code::Conflict, "changed since the plan: left unchanged");
+    let diagnostic = diagnostic.with_hint("run `diff --save-plan` again, and review the new plan");
+    TurnResult { reason: Some("changed since the plan".to_owned()), ..TurnResult::failed(diagnostic) }
 }
 
 /// The reason why an object is not written.

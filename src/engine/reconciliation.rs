@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use structured_merge::ObjectKey;
 use tokio::task::spawn_blocking;
 
 use crate::engine::apply_run::ApplyRun;
@@ -17,7 +18,7 @@ use crate::engine::other_shards::ShardWait;
 use crate::engine::prune::{Judged, Planned, Unapplied};
 use crate::engine::wait::Watched;
 use crate::engine::waiting::Waiting;
-use reconcile_core::compare::{Evidence, Replace};
+use reconcile_core::compare::{Decision, Evidence, ObjectVerdict, Replace};
 use reconcile_core::live::Target;
 use reconcile_core::plan::Plan;
 
@@ -69,6 +70,20 @@ impl<'a> Reconciliation<'a> {
     /// From now on, leaves objects alone whose differences turn out to be others than those that were shown.
     pub fn hold_what_differs_from_what_was_shown(&mut self) {
         self.run.hold_what_differs_from_what_was_shown();
+    }
+
+    /// Leaves objects and members alone whose differences were not planned.
+    pub fn keep_to_plan(
+        &mut self,
+        is_planned: &dyn Fn(&Target, &Decision) -> bool,
+        is_deletion_planned: &dyn Fn(&ObjectKey, &ObjectVerdict) -> bool,
+    ) {
+        self.run.keep_to_plan(is_planned);
+        self.run.hold_what_differs_from_what_was_shown();
+        let Comparison { redactor, events, .. } = self.run.comparison();
+        if let Some(prune) = &mut self.prune {
+            prune.keep_to_plan(redactor, *events, is_deletion_planned);
+        }
     }
 
     /// Writes what differs, and prunes. With `wait`, each target of a `depends-on` annotation has to become ready in this time, and

@@ -20,6 +20,7 @@ pub(crate) mod journal;
 pub(crate) mod lookup;
 pub(crate) mod output;
 pub(crate) mod paging;
+pub(crate) mod plan_file;
 mod private_folder;
 pub(crate) mod reading;
 pub(crate) mod report_builder;

@@ -67,6 +67,7 @@ mod pass;
 mod picture;
 mod pipelines;
 mod pipes;
+mod plans;
 mod prediction;
 mod programs;
 mod progress;

@@ -140,7 +140,7 @@ impl Mark {
 /// One document of a stream.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// The position in the stream, from 1, advance the documents that are not empty.
+    /// The position in the stream, from 1; empty documents do not count.
     pub number: usize,
     /// Position at which its content starts.
     pub start: Mark,

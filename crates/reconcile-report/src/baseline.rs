@@ -35,13 +35,11 @@ impl Baseline {
     /// Reads the reports of a file. The error has its location.
     pub fn read(file: &str, text: &[u8]) -> Result<Self, Diagnostic> {
         let reports = MergeInput::read(file, text)?;
-        match reports.iter().find(|one| one.report.command != Command::Diff) {
-            None => Ok(Self { file: file.to_owned(), reports }),
-            Some(_) => {
-                let diagnostic = Diagnostic::of_file(file, "not the report of a `diff`");
-                Err(diagnostic.with_hint("write one with `kubectl reconcile diff … -o json=baseline.json`"))
-            }
+        if reports.iter().any(|one| one.report.command != Command::Diff) {
+            let diagnostic = Diagnostic::of_file(file, "not the report of a `diff`");
+            return Err(diagnostic.with_hint("write one with `kubectl reconcile diff … -o json=baseline.json`"));
         }
+        Ok(Self { file: file.to_owned(), reports })
     }
 
     /// The differences of a cluster, or those of a snapshot if there is no cluster. A baseline of another cluster is an error: the same
@@ -126,7 +124,7 @@ fn entry(change: &FieldChange) -> Entry {
 
 /// Returns true if two reports show the same value. The number of a redacted value says nothing about that of another run: it counts as
 /// the same if nobody has written the live object in between.
-fn is_same(known: Option<&Value>, now: Option<&Value>, is_untouched: bool) -> bool {
+pub(crate) fn is_same(known: Option<&Value>, now: Option<&Value>, is_untouched: bool) -> bool {
     match (known, now) {
         (None, None) => true,
         (Some(known), Some(now)) => is_same_value(known, now, is_untouched),

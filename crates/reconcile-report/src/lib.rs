@@ -30,6 +30,9 @@ mod merge;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod model;
 mod paint;
+// Plans are read from files.
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+mod saved_plan;
 #[cfg(test)]
 mod tests;
 mod theme;
@@ -47,6 +50,7 @@ pub use model::{
     UnmanagedObject, Verdict, Why,
 };
 pub use paint::{paint, plain};
+pub use saved_plan::{ManifestDigest, PlanFlags, SavedPlan, SecretCoverage};
 pub use theme::{STANDARD, THEMES, Theme};
 pub use view::{Sort, View};
 pub use words::cluster::cluster;

@@ -15,8 +15,9 @@ use super::write_parent::Recorded;
 use crate::client::Cluster;
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
+use crate::engine::item::unplanned;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
-use reconcile_core::compare::ROUNDS;
+use reconcile_core::compare::{ObjectVerdict, ROUNDS, Redactor};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::object::Shard;
 use reconcile_core::pass::{Outcome, TurnResult};
@@ -72,7 +73,23 @@ impl Judged {
 
     /// Returns true if there are members to delete.
     pub fn deletes(&self) -> bool {
-        self.entries.iter().any(|entry| entry.decision.is_prune())
+        self.entries.iter().any(|entry| entry.decision.is_prune() && entry.result.is_none())
+    }
+
+    /// Keeps members whose deletion was not planned.
+    pub fn keep_to_plan(
+        &mut self,
+        redactor: &Redactor,
+        events: &dyn EventSink,
+        is_planned: &dyn Fn(&ObjectKey, &ObjectVerdict) -> bool,
+    ) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.decision.is_prune()) {
+            if !is_planned(entry.key(), &entry.verdict(redactor)) {
+                self.desired.keep(entry.key());
+                let result = entry.result.insert(unplanned());
+                events.receive(Event::Revised(&entry.member.member.key, result));
+            }
+        }
     }
 
     /// The set.
@@ -202,7 +219,8 @@ impl Judged {
         events: &dyn EventSink,
     ) {
         for step in self.entries.chunk_by_mut(|a, b| a.step == b.step) {
-            let members: Vec<&mut PruneEntry> = step.iter_mut().filter(|entry| entry.decision.is_prune()).collect();
+            let members: Vec<&mut PruneEntry> =
+                step.iter_mut().filter(|entry| entry.decision.is_prune() && entry.result.is_none()).collect();
             held = match held {
                 None => delete_step(cluster, members, &mut self.desired, timeout, interrupt, events).await,
                 Some(reason) => {

@@ -42,21 +42,16 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The `resourceVersion` of the live object that was compared, if the comparison has kept it.
+    /// The live object that was compared, if the comparison has kept it.
     #[must_use]
-    pub fn live_version(&self) -> Option<&str> {
+    pub fn live(&self) -> Option<&Value> {
         let live = match &self.finding {
             ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. } => live.as_deref()?,
             ComparisonResult::Predicted { live, .. } => live,
             ComparisonResult::Missing(_) | ComparisonResult::Unknown(_) => return None,
         };
-        resource_version(&live.current.object)
+        Some(&live.current.object)
     }
-}
-
-/// The `resourceVersion` of a live object.
-pub fn resource_version(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/resourceVersion")?.as_str()
 }
 
 /// The type and the policy by which an object is compared.

@@ -40,7 +40,7 @@ mod wanted;
 mod written_paths;
 
 pub use comparison_result::ComparisonResult;
-pub use decision::{CompareContext, Decision, decide, resource_version};
+pub use decision::{CompareContext, Decision, decide};
 pub use definition::DefinedKinds;
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, UnmanagedCount};
 pub use ignored_fields::IgnoredFields;

@@ -32,6 +32,6 @@ pub(super) fn as_fields<S: Serializer>(key: &ObjectKey, serializer: S) -> Result
 }
 
 /// Puts together the key of an object, which the JSON of a report holds in fields.
-pub(super) fn key(api_version: &str, kind: &str, namespace: Option<String>, name: String) -> ObjectKey {
+pub(crate) fn key(api_version: &str, kind: &str, namespace: Option<String>, name: String) -> ObjectKey {
     ObjectKey { gvk: GroupVersionKind::new(api_version, kind), namespace, name }
 }

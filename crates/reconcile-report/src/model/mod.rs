@@ -8,7 +8,7 @@ pub(crate) mod contexts;
 pub(crate) mod diagnostic;
 mod failure;
 pub(crate) mod gate;
-mod identity;
+pub(crate) mod identity;
 pub(crate) mod key;
 mod object;
 mod read_diagnostic;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use reconcile_core::compare::{
     Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
-    UnmanagedCount, Versions, resource_version,
+    UnmanagedCount, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
@@ -13,6 +13,7 @@ use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::rules::RuleRef;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use super::classes::ClassInfo;
@@ -118,6 +119,8 @@ pub struct ObjectRun {
 /// The facts about an object that are not part of its JSON: formats show some of them.
 #[derive(Clone, Debug, Default)]
 pub struct Details {
+    /// The uid of the live object, if it differs from the manifest.
+    pub uid: Option<String>,
     /// The number of fields that other managers added.
     pub unmanaged: UnmanagedCount,
     /// The warnings that only the write returned.
@@ -148,7 +151,9 @@ impl ObjectReport {
         let mut report = Self::about(target, decision.verdict.clone());
         report.messages.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
         report.details.rules.clone_from(&decision.rules);
-        report.resource_version = decision.live_version().filter(|_| report.differs()).map(ToOwned::to_owned);
+        if report.differs() || report.is_ownership_only() {
+            report.name_live(decision.live());
+        }
         report
     }
 
@@ -181,7 +186,7 @@ impl ObjectReport {
             ObjectVerdict::Replace { fields, reason } => report.fill(fields, Some(reason)),
             ObjectVerdict::Create { desired, .. } => report.diff.changes = vec![FieldChange::missing(desired)],
             ObjectVerdict::Delete { live, reason } => {
-                report.resource_version = resource_version(&live).map(ToOwned::to_owned);
+                report.name_live(Some(&live));
                 report.diff.changes = vec![FieldChange::pruned(live)];
                 report.messages.reason = Some(reason);
             }
@@ -190,6 +195,12 @@ impl ObjectReport {
         }
         report.diff.side = ClassInfo::side_of(&report.diff.changes);
         report
+    }
+
+    /// Names the version of the live object.
+    fn name_live(&mut self, live: Option<&Value>) {
+        let field = |name: &str| Some(live?.get("metadata")?.get(name)?.as_str()?.to_owned());
+        (self.resource_version, self.details.uid) = (field("resourceVersion"), field("uid"));
     }
 
     fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {

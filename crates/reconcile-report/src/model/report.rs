@@ -80,7 +80,7 @@ pub struct Report {
 pub type Fixed = &'static str;
 
 /// Reads a text that can only be this one.
-fn exactly<'de, D: Deserializer<'de>>(deserializer: D, only: Fixed) -> Result<Fixed, D::Error> {
+pub(crate) fn exactly<'de, D: Deserializer<'de>>(deserializer: D, only: Fixed) -> Result<Fixed, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text == only { Ok(only) } else { Err(D::Error::custom(format!("`{text}` is not `{only}`"))) }
 }

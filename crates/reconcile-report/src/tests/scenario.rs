@@ -88,6 +88,7 @@ fn web(text: &str) -> ObjectReport {
     web
 }
 
+#[expect(clippy::too_many_lines, reason = "one sample for each state")]
 fn objects(text: &str) -> Vec<ObjectReport> {
     let replaced = FieldDiff {
         changes: vec![change(

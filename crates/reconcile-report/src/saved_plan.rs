@@ -1,0 +1,288 @@
+//! A saved plan: what a `diff` showed, for an `apply` that does exactly that.
+//!
+//! The plan only narrows. What is written follows from the manifests, the flags and a new comparison; an object whose result is not the
+//! one of the plan is left alone.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use reconcile_core::compare::{Action, Class, FieldChange};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::object::Shard;
+use reconcile_core::text::listed;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use structured_merge::{FieldPath, ObjectKey, Op};
+
+use crate::baseline::is_same;
+use crate::model::identity::{StartTime, ToolInfo};
+use crate::model::key::key;
+use crate::model::report::{Fixed, api_version, exactly};
+use crate::{ClusterInfo, ObjectReport, Report};
+
+/// Most objects that an error names.
+const NAMED: usize = 5;
+
+/// The document of `diff --save-plan`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SavedPlan {
+    /// Always `kubectl-reconcile/v1`.
+    #[serde(deserialize_with = "api_version")]
+    api_version: Fixed,
+    /// Always `Plan`.
+    #[serde(deserialize_with = "kind")]
+    kind: Fixed,
+    /// The program that made the plan.
+    tool: ToolInfo,
+    /// The time at which its run began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<StartTime>,
+    /// The cluster that it is for.
+    cluster: ClusterInfo,
+    /// The flags that decide what is done.
+    flags: PlanFlags,
+    /// Tells if the digests cover the values of Secrets.
+    secrets: SecretCoverage,
+    /// All objects of the manifests.
+    manifests: Vec<ManifestDigest>,
+    /// The objects that differ.
+    objects: Vec<PlannedObject>,
+}
+
+/// The flags that decide what an apply does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PlanFlags {
+    /// `--field-manager`
+    pub field_manager: String,
+    /// `--force-conflicts`
+    pub force_conflicts: String,
+    /// `--replace`
+    pub replace: String,
+    /// `--adopt`
+    pub adopt: Vec<String>,
+    /// `--applyset`, with `--prune`
+    pub applyset: Option<String>,
+    /// `--applyset-recover`
+    pub applyset_recover: bool,
+    /// `--leave-applyset`
+    pub leave_applyset: bool,
+    /// `--create-namespace`
+    pub create_namespace: bool,
+    /// `--shard`
+    pub shard: Option<Shard>,
+}
+
+/// The values that the digests of a plan cover: those of Secrets only with a key, as they could be guessed from a digest without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SecretCoverage {
+    /// HMAC-SHA-256 with the key in `KUBECTL_RECONCILE_PLAN_KEY`, over all values.
+    Covered,
+    /// SHA-256, over everything but the values of Secrets.
+    NotCovered,
+}
+
+/// The digest of one object of the manifests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ManifestDigest {
+    api_version: String,
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    name: String,
+    /// In hexadecimal digits.
+    digest: String,
+}
+
+/// An object that differs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlannedObject {
+    /// The uid of the live object, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid: Option<String>,
+    /// The object, as in the report.
+    object: ObjectReport,
+}
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
+    exactly(deserializer, "Plan")
+}
+
+impl ManifestDigest {
+    /// The digest of an object.
+    #[must_use]
+    pub fn new(key: &ObjectKey, digest: String) -> Self {
+        let ObjectKey { gvk, namespace, name } = key;
+        let (api_version, kind) = (gvk.api_version(), gvk.kind.clone());
+        Self { api_version, kind, namespace: namespace.clone(), name: name.clone(), digest }
+    }
+
+    fn key(&self) -> ObjectKey {
+        key(&self.api_version, &self.kind, self.namespace.clone(), self.name.clone())
+    }
+}
+
+impl SavedPlan {
+    /// The plan of a run: what its report shows.
+    #[must_use]
+    pub fn of(
+        report: &Report,
+        cluster: ClusterInfo,
+        flags: PlanFlags,
+        secrets: SecretCoverage,
+        manifests: Vec<ManifestDigest>,
+    ) -> Self {
+        let differs = |object: &&ObjectReport| {
+            object.diff.action != Action::Unknown && (object.differs() || object.is_ownership_only())
+        };
+        let planned = |object: &ObjectReport| PlannedObject { uid: object.details.uid.clone(), object: object.clone() };
+        Self {
+            api_version: "kubectl-reconcile/v1",
+            kind: "Plan",
+            tool: ToolInfo::own(),
+            time: report.time,
+            cluster,
+            flags,
+            secrets,
+            manifests,
+            objects: report.objects.iter().filter(differs).map(planned).collect(),
+        }
+    }
+
+    /// Reads a plan. The error says why the text is none, or why this program cannot follow it.
+    pub fn read(file: &str, text: &[u8]) -> Result<Self, Diagnostic> {
+        let plan: Self = serde_json::from_slice(text).map_err(|error| {
+            Diagnostic::of_file(file, format!("not a plan of `kubectl reconcile diff --save-plan`: {error}"))
+        })?;
+        let major = |version: &str| version.split('.').next().map(ToOwned::to_owned);
+        let own = ToolInfo::own();
+        if major(&plan.tool.version) != major(&own.version) {
+            let message = format!("the plan was made by version {}, and this is {}", plan.tool.version, own.version);
+            return Err(Diagnostic::of_file(file, message).with_hint("make the plan again with this version"));
+        }
+        Ok(plan)
+    }
+
+    /// The text of the document.
+    #[must_use]
+    pub fn document(&self) -> String {
+        crate::formats::json::document(self)
+    }
+
+    /// Tells if its digests cover the values of Secrets.
+    #[must_use]
+    pub fn secrets(&self) -> SecretCoverage {
+        self.secrets
+    }
+
+    /// Checks that a run is the one that was planned: of this cluster, these flags and these manifests.
+    pub fn check(
+        &self,
+        file: &str,
+        cluster: &ClusterInfo,
+        flags: &PlanFlags,
+        manifests: &[ManifestDigest],
+    ) -> Result<(), Diagnostic> {
+        let error = if self.cluster.is_same(cluster) {
+            self.flags.difference(flags).or_else(|| self.changed(manifests))
+        } else {
+            Some(format!("the plan is for `{}`, and this run is for `{}`", self.cluster.server, cluster.server))
+        };
+        error.map_or(Ok(()), |message| {
+            Err(Diagnostic::of_file(file, message).with_hint("make the plan again, or run what it was made for"))
+        })
+    }
+
+    /// The objects whose manifests are not those of the plan.
+    fn changed(&self, manifests: &[ManifestDigest]) -> Option<String> {
+        let digests = |all: &[ManifestDigest]| -> BTreeMap<ObjectKey, String> {
+            all.iter().map(|one| (one.key(), one.digest.clone())).collect()
+        };
+        let (planned, now) = (digests(&self.manifests), digests(manifests));
+        let all = planned.keys().chain(now.keys().filter(|key| !planned.contains_key(key)));
+        let changed: Vec<String> =
+            all.filter(|key| planned.get(key) != now.get(key)).map(ToString::to_string).collect();
+        let names = listed(changed.iter().map(String::as_str), NAMED);
+        (!changed.is_empty()).then(|| format!("the manifests are not those of the plan: {names}"))
+    }
+
+    /// Returns true if the plan has this result of a comparison, of the live object with this uid. What is not in it may not be done.
+    #[must_use]
+    pub fn has(&self, now: &ObjectReport) -> bool {
+        let Some(PlannedObject { uid, object: planned }) = self.objects.iter().find(|one| one.object.key == now.key)
+        else {
+            return false;
+        };
+        let is_untouched = *uid == now.details.uid && planned.resource_version == now.resource_version;
+        if is_secret(&now.key) && !is_untouched {
+            return false;
+        }
+        // Somebody has done what was planned, and only the record of owners is left.
+        if now.is_ownership_only() {
+            return true;
+        }
+        let conflicts = |object: &ObjectReport| -> Vec<FieldPath> {
+            object.diff.conflicts.iter().map(|conflict| conflict.path.clone()).collect()
+        };
+        let (known, new) = (differences(planned), differences(now));
+        let mut both = known.iter().zip(&new);
+        planned.diff.action == now.diff.action
+            && conflicts(planned) == conflicts(now)
+            && known.len() == new.len()
+            && both.all(|(known, new)| {
+                (known.path, known.op) == (new.path, new.op)
+                    && is_same(known.live, new.live, is_untouched)
+                    && is_same(known.desired, new.desired, is_untouched)
+            })
+    }
+}
+
+fn is_secret(ObjectKey { gvk, .. }: &ObjectKey) -> bool {
+    gvk.group.is_empty() && gvk.kind == "Secret"
+}
+
+/// A difference, without its class and its managers.
+struct Difference<'c> {
+    path: &'c FieldPath,
+    op: Op,
+    live: Option<&'c Value>,
+    desired: Option<&'c Value>,
+}
+
+impl<'c> Difference<'c> {
+    fn of(FieldChange { path, op, live, desired, .. }: &'c FieldChange) -> Self {
+        Self { path, op: *op, live: live.as_ref(), desired: desired.as_ref() }
+    }
+}
+
+/// The differences that an apply would write.
+fn differences(object: &ObjectReport) -> Vec<Difference<'_>> {
+    let is_write =
+        |change: &&FieldChange| change.class.is_drift() || matches!(change.class, Class::Adopted | Class::Released);
+    object.diff.changes.iter().filter(is_write).map(Difference::of).collect()
+}
+
+impl PlanFlags {
+    /// The first flag that differs.
+    fn difference(&self, now: &Self) -> Option<String> {
+        let Self { field_manager, force_conflicts, replace, adopt, applyset, applyset_recover, .. } = self;
+        let Self { leave_applyset, create_namespace, shard, .. } = self;
+        let pairs: [(&str, &dyn fmt::Debug, &dyn fmt::Debug); 9] = [
+            ("field-manager", field_manager, &now.field_manager),
+            ("force-conflicts", force_conflicts, &now.force_conflicts),
+            ("replace", replace, &now.replace),
+            ("adopt", adopt, &now.adopt),
+            ("applyset", applyset, &now.applyset),
+            ("applyset-recover", applyset_recover, &now.applyset_recover),
+            ("leave-applyset", leave_applyset, &now.leave_applyset),
+            ("create-namespace", create_namespace, &now.create_namespace),
+            ("shard", shard, &now.shard),
+        ];
+        let different = pairs.iter().find(|(_, planned, now)| format!("{planned:?}") != format!("{now:?}"));
+        different.map(|(flag, ..)| format!("the plan was made with another `--{flag}`"))
+    }
+}

@@ -1,0 +1,268 @@
+//! `diff --save-plan` and `apply --plan`: what was reviewed is done, and nothing else.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Replaced, Run, Workspace};
+
+const SETTINGS: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: '1', b: '2'}}";
+const BANNER: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: banner}, data: {text: hello}}";
+const NEW: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: new}, data: {text: hello}}";
+
+/// A change of a plan.
+type Edit<'e> = &'e dyn Fn(&mut Value);
+
+/// Two applied ConfigMaps, a third one to create, and a change of `settings`.
+fn changed() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("deploy/settings.yaml", SETTINGS);
+    ws.write("deploy/banner.yaml", BANNER);
+    ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
+    ws.write("deploy/settings.yaml", &SETTINGS.replaced("'1'", "'9'"));
+    ws.write("deploy/new.yaml", NEW);
+    ws
+}
+
+#[track_caller]
+fn save(ws: &Workspace, flags: &[&str]) -> Run {
+    ws.reconcile([&["diff", "-f", "deploy", "--save-plan", "plan.json"], flags].concat())
+}
+
+#[track_caller]
+fn follow(ws: &Workspace, flags: &[&str]) -> Run {
+    ws.reconcile([&["apply", "-f", "deploy", "--plan", "plan.json"], flags].concat())
+}
+
+fn plan(ws: &Workspace) -> Value {
+    serde_json::from_slice(&fs::read(ws.folder().join("plan.json")).unwrap()).unwrap()
+}
+
+fn tamper(ws: &Workspace, edit: impl FnOnce(&mut Value)) {
+    let mut plan = plan(ws);
+    edit(&mut plan);
+    ws.write("plan.json", &plan.to_string());
+}
+
+fn edit(ws: &Workspace, object: &str, data: &Value) {
+    ws.patch_as("kubectl-edit", object, &json!({"data": data}));
+}
+
+/// Refused before anything is written.
+#[track_caller]
+fn refused(ws: &Workspace, flags: &[&str], message: &str) {
+    let before = ws.all_resource_versions();
+    let run = follow(ws, flags).exits_with(2);
+    assert!(run.stderr.contains(message), "{run}");
+    assert_eq!(ws.all_resource_versions(), before, "{run}");
+}
+
+#[test]
+fn what_was_planned_is_done_and_can_be_done_again() {
+    let ws = changed();
+    save(&ws, &[]).exits_with(1);
+    let apply = follow(&ws, &[]).exits_with(0);
+    assert_eq!(
+        apply.each("outcome"),
+        ["ConfigMap banner: unchanged", "ConfigMap new: created", "ConfigMap settings: updated"]
+    );
+    let again = follow(&ws, &[]).exits_with(0);
+    assert_eq!(again.writes(), 0, "{again}");
+    // A plan of a cluster in sync does nothing.
+    save(&ws, &[]).exits_with(0);
+    assert_eq!(follow(&ws, &[]).exits_with(0).writes(), 0);
+}
+
+#[test]
+fn an_object_that_changed_since_is_left_alone_and_the_others_are_done() {
+    let ws = changed();
+    save(&ws, &[]).exits_with(1);
+    edit(&ws, "configmap/settings", &json!({"b": "edited"}));
+    // It was in sync, and no change of it was reviewed.
+    edit(&ws, "configmap/banner", &json!({"text": "edited"}));
+    let apply = follow(&ws, &[]).exits_with(4);
+    assert_eq!(
+        apply.each("outcome"),
+        ["ConfigMap banner: failed", "ConfigMap new: created", "ConfigMap settings: failed"]
+    );
+    assert_eq!(apply.object("ConfigMap", "settings")["reason"], "changed since the plan");
+    assert!(apply.stdout.contains("changed since the plan"), "{apply}");
+    let live = ws.get("ConfigMap", "settings");
+    assert_eq!(live["data"], json!({"a": "1", "b": "edited"}));
+    // The other way round: the cluster came closer to the manifest by itself.
+    edit(&ws, "configmap/settings", &json!({"a": "9", "b": "2"}));
+    edit(&ws, "configmap/banner", &json!({"text": "hello"}));
+    let apply = follow(&ws, &[]);
+    assert_eq!(apply.object("ConfigMap", "settings")["action"], "none", "{apply}");
+}
+
+#[test]
+fn other_manifests_are_refused_by_name() {
+    let ws = changed();
+    save(&ws, &[]).exits_with(1);
+    ws.write("deploy/settings.yaml", &SETTINGS.replaced("'1'", "'10'"));
+    refused(&ws, &[], &ws.fill_in("the manifests are not those of the plan: `ConfigMap $NS/settings`"));
+    ws.write("deploy/settings.yaml", &SETTINGS.replaced("'1'", "'9'"));
+    fs::remove_file(ws.folder().join("deploy/new.yaml")).unwrap();
+    refused(&ws, &[], "/new");
+    ws.write("deploy/new.yaml", NEW);
+    ws.write("deploy/more.yaml", &NEW.replaced("name: new", "name: more"));
+    refused(&ws, &[], "/more");
+}
+
+#[test]
+fn other_flags_another_cluster_and_other_versions_are_refused() {
+    let ws = changed();
+    save(&ws, &[]).exits_with(1);
+    for (flags, name) in [
+        (&["--force-conflicts"][..], "force-conflicts"),
+        (&["--replace=immutable"], "replace"),
+        (&["--adopt=helm"], "adopt"),
+        (&["--field-manager=other"], "field-manager"),
+        (&["--prune", "--applyset=set"], "applyset"),
+    ] {
+        refused(&ws, flags, &format!("the plan was made with another `--{name}`"));
+    }
+    follow(&ws, &["--dry-run"]).exits_with(2);
+    let original = plan(&ws);
+    tamper(&ws, |plan| plan["cluster"]["uid"] = "00000000-0000-0000-0000-000000000000".into());
+    refused(&ws, &[], "the plan is for");
+    ws.write("plan.json", &original.to_string());
+    tamper(&ws, |plan| plan["tool"]["version"] = "99.0.0".into());
+    refused(&ws, &[], "the plan was made by version 99.0.0");
+    for text in ["", "{}", "[]", "kind: Plan", "{\"kind\": \"Report\"}"] {
+        ws.write("plan.json", text);
+        refused(&ws, &[], "not a plan");
+    }
+    ws.write(
+        "deploy/.kubectl-reconcile.yaml",
+        "apiVersion: kubectl-reconcile/v1\nkind: Config\ndefaults: {plan: plan.json}\n",
+    );
+    ws.reconcile(["apply", "-f", "deploy"]).exits_with(2);
+}
+
+/// Who writes the plan can only make `apply` do less.
+#[test]
+fn a_tampered_plan_makes_apply_do_less_and_nothing_else() {
+    let ws = changed();
+    save(&ws, &[]).exits_with(1);
+    let original = plan(&ws);
+    let value = |plan: &mut Value| {
+        for planned in plan["objects"].as_array_mut().unwrap() {
+            for change in planned["object"]["changes"].as_array_mut().unwrap() {
+                change["desired"] = json!("evil");
+            }
+        }
+    };
+    let stray = |plan: &mut Value| {
+        let mut planned = plan["objects"][0].clone();
+        planned["object"]["name"] = "stray".into();
+        planned["object"]["action"] = "delete".into();
+        plan["objects"].as_array_mut().unwrap().push(planned);
+    };
+    ws.kubectl(["create", "configmap", "stray"]).exits_with(0);
+    let before = ws.all_resource_versions();
+    let edits: [(Edit<'_>, i32); 3] = [
+        (&value, 4),
+        (&|plan: &mut Value| plan["objects"] = json!([]), 4),
+        (&|plan: &mut Value| plan["manifests"] = json!([]), 2),
+    ];
+    for (edit, code) in edits {
+        ws.write("plan.json", &original.to_string());
+        tamper(&ws, edit);
+        let run = follow(&ws, &[]).exits_with(code);
+        assert_eq!(ws.all_resource_versions(), before, "{run}");
+    }
+    ws.write("plan.json", &original.to_string());
+    tamper(&ws, stray);
+    follow(&ws, &[]).exits_with(0);
+    assert!(ws.find("ConfigMap", "stray").is_some());
+    assert_eq!(ws.get("ConfigMap", "settings")["data"]["a"], "9");
+}
+
+#[test]
+fn a_secret_is_done_only_if_nobody_has_written_it_since() {
+    let ws = Workspace::new();
+    let [first, second, third] = ["first-of-plan", "second-of-plan", "third-of-plan"].map(|value| ws.secret(value));
+    let manifest = |value: &str| {
+        ws.write(
+            "deploy/login.yaml",
+            &format!("{{apiVersion: v1, kind: Secret, metadata: {{name: login}}, stringData: {{password: {value}}}}}"),
+        );
+    };
+    manifest(&first);
+    ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
+    manifest(&second);
+    save(&ws, &[]).exits_with(1);
+    let text = fs::read_to_string(ws.folder().join("plan.json")).unwrap();
+    assert!(
+        text.contains("notCovered") && ![&first, &second].iter().any(|value| text.contains(value.as_str())),
+        "{text}"
+    );
+    ws.patch_as("kubectl-edit", "secret/login", &json!({"stringData": {"password": third}}));
+    follow(&ws, &[]).exits_with(4);
+    save(&ws, &[]).exits_with(1);
+    follow(&ws, &[]).exits_with(0);
+
+    // With a key, another value in the manifest is another manifest.
+    manifest(&first);
+    let keyed = |arguments: [&str; 5], key: &str| ws.env("KUBECTL_RECONCILE_PLAN_KEY", key).reconcile(arguments);
+    keyed(["diff", "-f", "deploy", "--save-plan", "plan.json"], "a key").exits_with(1);
+    refused(&ws, &[], "the plan was made with a key");
+    keyed(["apply", "-f", "deploy", "--plan", "plan.json"], "another key").exits_with(2);
+    manifest(&third);
+    let other = keyed(["apply", "-f", "deploy", "--plan", "plan.json"], "a key").exits_with(2);
+    assert!(other.stderr.contains("the manifests are not those of the plan: `Secret"), "{other}");
+    manifest(&first);
+    keyed(["apply", "-f", "deploy", "--plan", "plan.json"], "a key").exits_with(0);
+    save(&ws, &[]).exits_with(0);
+    let unkeyed = keyed(["apply", "-f", "deploy", "--plan", "plan.json"], "a key").exits_with(2);
+    assert!(unkeyed.stderr.contains("the plan was made without a key"), "{unkeyed}");
+}
+
+#[test]
+fn only_the_deletions_of_the_plan_are_done() {
+    let ws = changed();
+    let set = ["--prune", "--applyset=set"];
+    ws.reconcile([&["apply", "-f", "deploy"], &set[..]].concat()).exits_with(0);
+    fs::remove_file(ws.folder().join("deploy/new.yaml")).unwrap();
+    save(&ws, &set).exits_with(1);
+    // Another member that no manifest names appears after the review.
+    let label = ws.get("ConfigMap", "banner")["metadata"]["labels"]["applyset.kubernetes.io/part-of"].clone();
+    ws.apply_as("kubectl-reconcile", &json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "late", "namespace": ws.namespace(), "labels": {"applyset.kubernetes.io/part-of": label}},
+    }).to_string());
+    let apply = follow(&ws, &set).exits_with(4);
+    assert_eq!(ws.find("ConfigMap", "new"), None, "{apply}");
+    assert!(ws.find("ConfigMap", "late").is_some(), "{apply}");
+    assert_eq!(apply.object("ConfigMap", "late")["reason"], "changed since the plan");
+    // The set still has it, for the next plan.
+    save(&ws, &set).exits_with(1);
+    follow(&ws, &set).exits_with(0);
+    assert_eq!(ws.find("ConfigMap", "late"), None);
+}
+
+#[test]
+fn a_definition_and_its_objects_are_one_plan() {
+    let ws = Workspace::new();
+    ws.write("deploy/all.yaml", "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+---
+apiVersion: $NS.example.com/v1
+kind: Widget
+metadata: {name: one}
+spec: {size: 3}
+");
+    save(&ws, &[]).exits_with(1);
+    follow(&ws, &[]).exits_with(0);
+    ws.reconcile(["diff", "-f", "deploy"]).exits_with(0);
+}

@@ -98,6 +98,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("show-unmanaged", Default::Any("it shows more fields of the objects that the manifests name")),
     ("sort", Default::Any(DETAILS)),
     ("strict-ownership", Default::Any(STRICTER)),
+    ("subject", Default::Never("it decides who gets permissions")),
     ("suggest-ignores", Default::Never(COMMAND)),
     ("summary", Default::Never(PASSES)),
     ("theme", Default::Any(DETAILS)),

@@ -13,6 +13,7 @@ mod diff;
 mod environment;
 mod input;
 mod man;
+mod mistyped;
 mod output;
 mod prune;
 mod report;
@@ -20,7 +21,6 @@ mod shard;
 mod snapshot;
 mod status;
 mod typed;
-mod unknown_flag;
 mod version;
 mod wait;
 
@@ -62,19 +62,19 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show how the cluster differs from the manifests; exit with 1 if it does
-    #[command(after_long_help = diff::AFTER_HELP)]
+    #[command(after_long_help = environment::connected_diff(diff::AFTER_HELP))]
     Diff(DiffArgs),
     /// Make the cluster match the manifests; running it again changes nothing
-    #[command(after_long_help = apply::AFTER_HELP)]
+    #[command(after_long_help = environment::connected_diff(apply::AFTER_HELP))]
     Apply(ApplyArgs),
     /// Show whether the objects of the manifests are ready; exit with 5 if one is not
-    #[command(after_long_help = status::AFTER_HELP)]
+    #[command(after_long_help = environment::connected(status::AFTER_HELP))]
     Status(StatusArgs),
     /// Save the live objects for an offline `diff --live FILE`
-    #[command(after_long_help = snapshot::AFTER_HELP)]
+    #[command(after_long_help = environment::connected(snapshot::AFTER_HELP))]
     Snapshot(SnapshotArgs),
     /// Print the roles that `diff` and `apply` need; exit with 1 if the user lacks a permission
-    #[command(after_long_help = access::AFTER_HELP)]
+    #[command(after_long_help = environment::connected(access::AFTER_HELP))]
     Access(AccessArgs),
     /// Work with the JSON reports of earlier runs
     #[command(after_long_help = report::AFTER_HELP, disable_help_subcommand = true)]
@@ -89,7 +89,7 @@ pub enum Command {
     #[command(after_long_help = man::AFTER_HELP)]
     Man(ManArgs),
     /// Show the versions of the plugin and the server, and whether they were tested together
-    #[command(after_long_help = version::AFTER_HELP)]
+    #[command(after_long_help = environment::connected(version::AFTER_HELP))]
     Version(VersionArgs),
     /// Print completion candidates for kubectl, one per line
     #[command(name = "__complete", hide = true, disable_help_flag = true)]

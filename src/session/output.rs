@@ -193,7 +193,9 @@ impl Output {
             match (&target.file, render(target.format)) {
                 // The command has printed the text.
                 (None, Render::Text(_)) => {}
-                (None, Render::Data(data)) => code = code.max(self.print(report, *data)),
+                // Reports to files are written even if standard output is closed.
+                (None, Render::Data(data)) => drop(self.terminal.data(&data(report, &self.view))),
+                (None, Render::Patch(patch)) => code = code.max(self.print(report, *patch)),
                 // The same lines go wherever they were asked for.
                 (_, Render::Lines(last)) => {
                     if let Some(lines) = lines.take() {
@@ -215,11 +217,10 @@ impl Output {
         code
     }
 
-    /// Prints data on stdout, or has a program show the difference. Returns the exit code.
-    fn print<R: Sections>(&self, report: &R, data: fn(&R, &View) -> String) -> u8 {
+    /// Prints a patch on stdout, or has a program show the difference. Returns the exit code.
+    fn print<R: Sections>(&self, report: &R, patch: fn(&R, &View) -> String) -> u8 {
         let Some(program) = self.external_diff.as_ref().filter(|_| report.command() == Command::Diff) else {
-            // Reports to files are written even if standard output is closed.
-            drop(self.terminal.data(&data(report, &self.view)));
+            drop(self.terminal.patch(&patch(report, &self.view)));
             return EXIT_SUCCESS;
         };
         for remark in unified::remarks(report, &self.view) {
@@ -332,7 +333,7 @@ fn started(epoch: Option<&OsStr>) -> Result<StartTime, Failure> {
 fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
     let view = View { width: terminal::default_width(), now: None, ..view.clone() };
     match render {
-        Render::Data(data) | Render::Lines(data) => data(report, &view),
+        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(report, &view),
         Render::Text(text) => plain(&text(report, &view)),
     }
 }

@@ -9,8 +9,9 @@ use structured_merge::GroupVersionKind;
 
 use super::group_document::{Group, GroupDocument, MOST_IN_GROUP, legacy_resources};
 use super::resource::Resource;
-use crate::object::{Definition, RBAC, is_rbac_resource};
+use crate::object::{Definition, MAX_LABEL, RBAC, is_rbac_resource};
 use crate::request::is_path_segment;
+use crate::text::similar;
 
 /// The result of looking up a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +87,17 @@ impl Discovery {
     #[must_use]
     pub fn versions_of(&self, kind: &str) -> Vec<String> {
         self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
+    }
+
+    /// The kind that was probably meant: in the same group, or else in any.
+    #[must_use]
+    pub fn similar_kind(&self, gvk: &GroupVersionKind) -> Option<&str> {
+        // Manifests may name any number of kinds: only those that can be similar are compared.
+        let is_near = |kind: &str| kind.len().abs_diff(gvk.kind.len()) <= 3;
+        let kinds = || self.resources.keys().filter(|other| is_near(&other.kind));
+        let in_group = kinds().filter(|other| other.group == gvk.group).map(|other| other.kind.as_str());
+        let short = Some(gvk.kind.as_str()).filter(|kind| kind.len() <= MAX_LABEL)?;
+        similar(short, in_group).or_else(|| similar(short, kinds().map(|other| other.kind.as_str())))
     }
 
     /// Takes the answers to `/api` and `/apis`. Also returns the group-versions whose resources the server describes in separate

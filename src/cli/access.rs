@@ -98,6 +98,8 @@ pub enum PurposeChoice {
     Diff,
     /// Permissions that `apply` needs
     Apply,
+    /// Permissions that `blame` needs
+    Blame,
 }
 
 /// `-o`

@@ -3,6 +3,7 @@
 
 mod access;
 mod apply;
+mod blame;
 pub(crate) mod candidates;
 mod compare;
 mod complete;
@@ -28,6 +29,7 @@ use clap::{Parser, Subcommand};
 
 pub use access::{AccessArgs, AccessFormat, PurposeChoice};
 pub use apply::{ApplyArgs, DryRun};
+pub use blame::{BlameArgs, BlameFormat};
 pub use compare::{AutoscalerChoice, CompareArgs, EvidenceChoice, ForceChoice, ReplaceChoice};
 pub use complete::CompleteArgs;
 pub use completion::{CompletionArgs, CompletionShell, Script};
@@ -36,7 +38,7 @@ pub use connection::ConnectionArgs;
 pub use diff::DiffArgs;
 pub use input::{HooksChoice, InputArgs, ValidateLevel};
 pub use man::ManArgs;
-pub use output::{ConsoleArgs, OutputArgs, OutputTarget};
+pub use output::{ConsoleArgs, OutputArgs, OutputTarget, TextArgs};
 pub use prune::PruneArgs;
 pub use report::{MergeArgs, ReportArgs, ReportCommand};
 pub use shard::ShardArgs;
@@ -70,6 +72,9 @@ pub enum Command {
     /// Show whether the objects of the manifests are ready; exit with 5 if one is not
     #[command(after_long_help = environment::connected(status::AFTER_HELP))]
     Status(StatusArgs),
+    /// Show which manager owns each field of live objects
+    #[command(after_long_help = environment::connected(blame::AFTER_HELP))]
+    Blame(BlameArgs),
     /// Save the live objects for an offline `diff --live FILE`
     #[command(after_long_help = environment::connected(snapshot::AFTER_HELP))]
     Snapshot(SnapshotArgs),
@@ -105,6 +110,7 @@ impl Command {
             Self::Status(args) => Some(&args.input),
             Self::Snapshot(args) => Some(&args.input),
             Self::Access(args) => Some(&args.input),
+            Self::Blame(args) => args.reads_manifests().then_some(&args.input),
             Self::Report(_)
             | Self::Config(_)
             | Self::Completion(_)
@@ -122,6 +128,7 @@ impl Command {
             Self::Status(args) => Some(&args.output.console),
             Self::Snapshot(args) => Some(&args.console),
             Self::Access(args) => Some(&args.console),
+            Self::Blame(args) => Some(&args.text.console),
             Self::Report(ReportArgs { command: ReportCommand::Merge(args) }) => Some(&args.output.console),
             Self::Config(ConfigCommandArgs { command: ConfigCommand::View(args) }) => Some(&args.console),
             Self::Version(args) => Some(&args.console),

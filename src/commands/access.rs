@@ -107,6 +107,7 @@ fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
     let purpose = |choice: &PurposeChoice| match choice {
         PurposeChoice::Diff => Purpose::Diff,
         PurposeChoice::Apply => Purpose::Apply,
+        PurposeChoice::Blame => Purpose::Blame,
     };
     args.purposes.iter().map(purpose).collect()
 }

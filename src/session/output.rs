@@ -10,7 +10,7 @@ use reconcile_report::formats::{Format, Render, unified};
 use reconcile_report::{ClusterInfo, ConfigurationInfo, Role, Section, StartTime, Styled, left_alone};
 use reconcile_report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sections, View, excerpt, plain};
 
-use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs};
+use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs, TextArgs};
 use crate::session::direct_file::{Readers, is_stream};
 use crate::session::external_diff::ExternalDiff;
 use crate::session::failure::Failure;
@@ -59,6 +59,21 @@ impl Output {
     pub fn of_console(terminal: &Terminal, args: &ConsoleArgs) -> Self {
         let view = View { width: terminal.width(), verbosity: args.verbosity, ..View::default() };
         Self::on(terminal.clone(), view)
+    }
+
+    /// An output without reports, whose text is shown in a pager if a person reads it on a terminal.
+    pub fn of_text(terminal: &Terminal, args: &TextArgs, has_text: bool) -> Self {
+        let now = args.relative_time.then(Timestamp::now).filter(|_| terminal.is_watched());
+        let view = View {
+            width: terminal.width(),
+            full: args.full,
+            verbosity: args.console.verbosity,
+            now,
+            ..View::default()
+        };
+        let is_paged = has_text && terminal.is_watched() && !args.no_pager;
+        let paging = if is_paged { Paging::wanted() } else { Paging::default() };
+        Self { has_text, paging, ..Self::on(terminal.clone(), view) }
     }
 
     fn on(terminal: Terminal, view: View) -> Self {

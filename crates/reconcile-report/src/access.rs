@@ -144,8 +144,8 @@ impl AccessReport {
     pub fn missing(&self) -> Styled {
         let mut text = Styled::new();
         for reviewed in self.permissions.iter().filter(|reviewed| reviewed.allowed == Some(false)) {
-            let purposes: Vec<&str> = reviewed.purposes.iter().map(|purpose| purpose.name()).collect();
-            text.push(Role::Error, format!("missing for {}: {}", purposes.join(" and "), reviewed.permission));
+            let purposes = Purpose::listed(&reviewed.purposes);
+            text.push(Role::Error, format!("missing for {purposes}: {}", reviewed.permission));
             text.line_end();
         }
         text.append(self.summary());

@@ -34,6 +34,8 @@ pub struct Discovery {
     unavailable: BTreeSet<(String, String)>,
     /// Groups that have more kinds than are read.
     oversized: BTreeSet<String>,
+    /// Other names of kinds, each with the kinds that have it.
+    aliases: BTreeMap<String, BTreeSet<GroupKind>>,
     /// Kinds of definitions of the input that do not count, with the reason.
     uncounted: BTreeMap<GroupKind, String>,
 }
@@ -89,6 +91,16 @@ impl Discovery {
         self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
     }
 
+    /// Returns true if a kind has this name as well: in the singular, or a short one.
+    pub(super) fn has_alias(&self, gvk: &GroupVersionKind, name: &str) -> bool {
+        self.aliases.get(name).is_some_and(|kinds| kinds.contains(&GroupKind::from(gvk)))
+    }
+
+    /// Returns true if a resource is of an API group of Kubernetes itself.
+    pub(super) fn is_of_kubernetes(resource: &Resource) -> bool {
+        resource.gvk.group.is_empty() || is_builtin_group(&resource.gvk.group)
+    }
+
     /// The kind that was probably meant: in the same group, or else in any.
     #[must_use]
     pub fn similar_kind(&self, gvk: &GroupVersionKind) -> Option<&str> {
@@ -122,13 +134,17 @@ impl Discovery {
     }
 
     fn add_group(&mut self, group: Group) {
-        let Group { name, resources, stale, is_oversized } = group;
+        let Group { name, resources, aliases, stale, is_oversized } = group;
         if is_oversized {
             self.oversized.insert(name);
             return;
         }
         for resource in resources {
             self.add(resource);
+        }
+        for (alias, kind) in aliases {
+            let kind = GroupKind { group: name.clone(), kind };
+            self.aliases.entry(alias).or_default().insert(kind);
         }
         self.unavailable.extend(stale.into_iter().map(|version| (name.clone(), version)));
     }

@@ -86,8 +86,7 @@ fn lines(permissions: &[Reviewed]) -> Vec<Line> {
 fn sentence(answer: Answer, verbs: Verbs<'_>) -> String {
     let part = |((own, purposes), verbs): ((Answer, &[Purpose]), BTreeSet<&str>)| {
         let word = if own == answer { String::new() } else { format!("{}: ", own.word()) };
-        let purposes: Vec<&str> = purposes.iter().map(|purpose| purpose.name()).collect();
-        format!("{word}{} for {}", verbs_in_order(verbs).join(", "), purposes.join(" and "))
+        format!("{word}{} for {}", verbs_in_order(verbs).join(", "), Purpose::listed(purposes))
     };
     verbs.into_iter().map(part).collect::<Vec<_>>().join("; ")
 }

@@ -105,6 +105,7 @@ const SET: &str = "
 
 #[test]
 fn resources_with_the_same_verbs_share_a_rule() {
+    assert_eq!(Purpose::listed(&[Purpose::Diff, Purpose::Apply, Purpose::Blame]), "diff, apply and blame");
     let same = [
         "ClusterRole -: namespaces. [] get,create,patch",
         "Role bank: configmaps. [] get,create,patch",
@@ -115,6 +116,9 @@ fn resources_with_the_same_verbs_share_a_rule() {
     assert_eq!(rules(SET, Purpose::Diff, &PLAIN), same);
     let reading = rules(SET, Purpose::Diff, &Needs { asks: false, ..PLAIN });
     assert!(reading.iter().all(|rule| rule.ends_with("] get")), "{reading:?}");
+    let blaming = rules(SET, Purpose::Blame, &PLAIN);
+    assert_eq!(blaming.len(), same.len());
+    assert!(blaming.iter().all(|rule| rule.ends_with("] get")), "{blaming:?}");
     let applying = rules(SET, Purpose::Apply, &Needs { asks: false, ..PLAIN });
     assert_eq!(applying, same, "an apply always writes");
 }

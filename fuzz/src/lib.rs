@@ -262,7 +262,7 @@ pub fn report(input: &[u8]) {
                 };
                 assert!(!text.contains(is_obeyed), "{}: {text:?}", format.name);
             }
-            Render::Data(render) | Render::Lines(render) => {
+            Render::Data(render) | Render::Patch(render) | Render::Lines(render) => {
                 let text = render(&report, &View::default());
                 if matches!(format.name, "json" | "sarif" | "gitlab") {
                     assert!(serde_json::from_str::<Value>(&text).is_ok(), "{}: {text}", format.name);

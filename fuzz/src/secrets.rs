@@ -118,7 +118,7 @@ fn check(manifest: &Value, live: &Value) {
             let view = View { full: true, verbosity: 9, ..View::default() };
             let text = match &format.render {
                 Render::Text(render) => plain(&render(&report, &view)),
-                Render::Data(render) | Render::Lines(render) => render(&report, &view),
+                Render::Data(render) | Render::Patch(render) | Render::Lines(render) => render(&report, &view),
             };
             has_no_value(&text, format.name, manifest, live);
         }

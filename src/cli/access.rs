@@ -6,11 +6,11 @@ use super::connection::ConnectionArgs;
 use super::input::InputArgs;
 use super::output::ConsoleArgs;
 use super::prune::PruneArgs;
+use reconcile_core::plan::access::Subject;
 
 pub(super) const AFTER_HELP: &str = "\
 The roles grant exactly the permissions that `diff` and `apply` need for these manifests and flags. Discovery is left out: the \
-cluster role `system:discovery` allows it to every user. Bind the roles with `kubectl create rolebinding` and \
-`kubectl create clusterrolebinding`.
+cluster role `system:discovery` allows it to every user. `--subject` adds the bindings of the roles.
 
 Exit codes:
   0    the user has all these permissions
@@ -21,8 +21,8 @@ Exit codes:
   130  interrupted
 
 Examples:
-  # Create the roles for a pipeline that compares and applies
-  kubectl reconcile access -f deploy/ | kubectl apply -f -
+  # Let the ServiceAccount of a pipeline compare and apply
+  kubectl reconcile access -f deploy/ --subject ServiceAccount:shop/ci | kubectl apply -f -
 
   # Check in a pipeline whether `apply` would be allowed
   kubectl reconcile access -f deploy/ --for apply -o text
@@ -48,6 +48,9 @@ pub struct AccessArgs {
     /// Prefix of the names of the roles
     #[arg(long, value_name = "PREFIX", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Access")]
     pub name: String,
+    /// Somebody to bind the roles to: `User:NAME`, `Group:NAME` or `ServiceAccount:NAMESPACE/NAME` (repeatable)
+    #[arg(long = "subject", value_name = "KIND:NAME", help_heading = "Access")]
+    pub subjects: Vec<Subject>,
     /// Method by which `diff` determines drift: with `read-only`, it needs no permission to write
     #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Access")]
     pub evidence: EvidenceChoice,
@@ -60,6 +63,9 @@ pub struct AccessArgs {
     /// Include what `apply --wait` needs
     #[arg(long, help_heading = "Access")]
     pub wait: bool,
+    /// Include what `--create-namespace` needs
+    #[arg(long, help_heading = "Access")]
+    pub create_namespace: bool,
     /// Include what `diff --report-unmanaged` needs: to list all kinds, in these namespaces or in those of the manifests
     #[arg(
         long,
@@ -92,6 +98,8 @@ pub enum PurposeChoice {
     Diff,
     /// Permissions that `apply` needs
     Apply,
+    /// Permissions that `blame` needs
+    Blame,
 }
 
 /// `-o`

@@ -37,6 +37,8 @@ pub(crate) enum Source {
     Managers,
     /// Those of them that apply.
     Appliers,
+    /// Types of the cluster, or the names of the objects of a type.
+    Objects,
     /// The commands of the program.
     Commands,
     /// Common durations.
@@ -187,7 +189,8 @@ fn source_of(arg: &Arg) -> Option<Source> {
         "user" => Source::Users,
         "namespace" | "report_unmanaged" => Source::Namespaces,
         "applyset" => Source::ApplySets,
-        "adopt" => Source::Managers,
+        "adopt" | "managers" => Source::Managers,
+        "objects" => Source::Objects,
         "field_manager" => Source::Appliers,
         "command" => Source::Commands,
         "timeout" | "request_timeout" => Source::Durations,

@@ -1,4 +1,5 @@
-//! The end of the help of the program: exit codes, environment variables and examples of all commands.
+//! The end of the help of the program: exit codes, environment variables and examples of all commands. The commands that talk to a
+//! cluster repeat the variables that matter most.
 
 pub(super) const AFTER_HELP: &str = "\
 Exit codes:
@@ -49,3 +50,55 @@ Examples:
 
   # All flags, exit codes and examples of a command
   kubectl reconcile diff --help";
+
+/// The variables that the help of each command with a cluster lists.
+const COMMON: [&str; 5] = ["KUBECONFIG", "HTTPS_PROXY", "NO_PROXY", "NO_COLOR", "KUBECTL_RECONCILE_PAGER"];
+/// The variable for `-o unified`.
+const DIFF: &str = "KUBECTL_EXTERNAL_DIFF";
+
+/// The end of the help of a command that talks to a cluster: with the variables, before the examples.
+pub(super) fn connected(after_help: &str) -> String {
+    with(after_help, &COMMON)
+}
+
+/// The same for a command that shows differences as a patch.
+pub(super) fn connected_diff(after_help: &str) -> String {
+    let names: Vec<&str> = COMMON.into_iter().chain([DIFF]).collect();
+    with(after_help, &names)
+}
+
+fn with(after_help: &str, names: &[&str]) -> String {
+    let variables: Vec<&str> = names.iter().flat_map(|name| lines_of(name)).collect();
+    let variables = variables.join("\n");
+    let section = format!("Environment variables (`kubectl reconcile --help` lists all):\n{variables}\n");
+    match after_help.split_once("\n\nExamples:") {
+        Some((before, examples)) => format!("{before}\n\n{section}\nExamples:{examples}"),
+        None => format!("{after_help}\n\n{section}"),
+    }
+}
+
+/// The lines about a variable in the help of the program.
+fn lines_of(name: &str) -> impl Iterator<Item = &'static str> {
+    let mut lines = AFTER_HELP
+        .lines()
+        .skip_while(move |line| line.trim_start().split([' ', ',']).next() != Some(name) || !line.starts_with("  "));
+    let first = lines.next();
+    first.into_iter().chain(lines.take_while(|line| line.starts_with("    ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_variable_is_described_where_all_of_them_are() {
+        for name in COMMON.into_iter().chain([DIFF]) {
+            let text: Vec<&str> = lines_of(name).collect();
+            assert!((1..=2).contains(&text.len()) && text[0].contains(name), "{name}: {text:?}");
+        }
+        let help = connected("Exit codes:\n  0    yes\n\nExamples:\n  # a");
+        assert!(help.starts_with("Exit codes:") && help.ends_with("Examples:\n  # a"), "{help}");
+        assert!(help.contains("\n  KUBECONFIG ") && !help.contains(DIFF), "{help}");
+        assert!(connected_diff("").contains(DIFF));
+    }
+}

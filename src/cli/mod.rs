@@ -3,6 +3,7 @@
 
 mod access;
 mod apply;
+mod blame;
 pub(crate) mod candidates;
 mod compare;
 mod complete;
@@ -13,6 +14,7 @@ mod diff;
 mod environment;
 mod input;
 mod man;
+mod mistyped;
 mod output;
 mod prune;
 mod report;
@@ -20,7 +22,6 @@ mod shard;
 mod snapshot;
 mod status;
 mod typed;
-mod unknown_flag;
 mod version;
 mod wait;
 
@@ -28,6 +29,7 @@ use clap::{Parser, Subcommand};
 
 pub use access::{AccessArgs, AccessFormat, PurposeChoice};
 pub use apply::{ApplyArgs, DryRun};
+pub use blame::{BlameArgs, BlameFormat};
 pub use compare::{AutoscalerChoice, CompareArgs, EvidenceChoice, ForceChoice, ReplaceChoice};
 pub use complete::CompleteArgs;
 pub use completion::{CompletionArgs, CompletionShell, Script};
@@ -36,7 +38,7 @@ pub use connection::ConnectionArgs;
 pub use diff::DiffArgs;
 pub use input::{FromSource, HooksChoice, InputArgs, ValidateLevel};
 pub use man::ManArgs;
-pub use output::{ConsoleArgs, OutputArgs, OutputTarget};
+pub use output::{ConsoleArgs, OutputArgs, OutputTarget, TextArgs};
 pub use prune::PruneArgs;
 pub use report::{MergeArgs, ReportArgs, ReportCommand};
 pub use shard::ShardArgs;
@@ -62,19 +64,22 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show how the cluster differs from the manifests; exit with 1 if it does
-    #[command(after_long_help = diff::AFTER_HELP)]
+    #[command(after_long_help = environment::connected_diff(diff::AFTER_HELP))]
     Diff(DiffArgs),
     /// Make the cluster match the manifests; running it again changes nothing
-    #[command(after_long_help = apply::AFTER_HELP)]
+    #[command(after_long_help = environment::connected_diff(apply::AFTER_HELP))]
     Apply(ApplyArgs),
     /// Show whether the objects of the manifests are ready; exit with 5 if one is not
-    #[command(after_long_help = status::AFTER_HELP)]
+    #[command(after_long_help = environment::connected(status::AFTER_HELP))]
     Status(StatusArgs),
+    /// Show which manager owns each field of live objects
+    #[command(after_long_help = environment::connected(blame::AFTER_HELP))]
+    Blame(BlameArgs),
     /// Save the live objects for an offline `diff --live FILE`
-    #[command(after_long_help = snapshot::AFTER_HELP)]
+    #[command(after_long_help = environment::connected(snapshot::AFTER_HELP))]
     Snapshot(SnapshotArgs),
     /// Print the roles that `diff` and `apply` need; exit with 1 if the user lacks a permission
-    #[command(after_long_help = access::AFTER_HELP)]
+    #[command(after_long_help = environment::connected(access::AFTER_HELP))]
     Access(AccessArgs),
     /// Work with the JSON reports of earlier runs
     #[command(after_long_help = report::AFTER_HELP, disable_help_subcommand = true)]
@@ -89,7 +94,7 @@ pub enum Command {
     #[command(after_long_help = man::AFTER_HELP)]
     Man(ManArgs),
     /// Show the versions of the plugin and the server, and whether they were tested together
-    #[command(after_long_help = version::AFTER_HELP)]
+    #[command(after_long_help = environment::connected(version::AFTER_HELP))]
     Version(VersionArgs),
     /// Print completion candidates for kubectl, one per line
     #[command(name = "__complete", hide = true, disable_help_flag = true)]
@@ -105,6 +110,7 @@ impl Command {
             Self::Status(args) => Some(&args.input),
             Self::Snapshot(args) => Some(&args.input),
             Self::Access(args) => Some(&args.input),
+            Self::Blame(args) => args.reads_manifests().then_some(&args.input),
             Self::Report(_)
             | Self::Config(_)
             | Self::Completion(_)
@@ -122,6 +128,7 @@ impl Command {
             Self::Status(args) => Some(&args.output.console),
             Self::Snapshot(args) => Some(&args.console),
             Self::Access(args) => Some(&args.console),
+            Self::Blame(args) => Some(&args.text.console),
             Self::Report(ReportArgs { command: ReportCommand::Merge(args) }) => Some(&args.output.console),
             Self::Config(ConfigCommandArgs { command: ConfigCommand::View(args) }) => Some(&args.console),
             Self::Version(args) => Some(&args.console),

@@ -40,6 +40,24 @@ pub struct OutputArgs {
     pub console: ConsoleArgs,
 }
 
+/// Flags for the text of a command without reports.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct TextArgs {
+    /// Do not shorten values and names to the width of the terminal
+    #[arg(long)]
+    pub full: bool,
+    /// Print the text directly, not through the pager that is used on a terminal
+    #[arg(long)]
+    pub no_pager: bool,
+    /// On a terminal, show how long ago changes were made; elsewhere, show absolute times
+    #[arg(long)]
+    pub relative_time: bool,
+    /// Colours and verbosity
+    #[command(flatten)]
+    pub console: ConsoleArgs,
+}
+
 /// `--sort`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SortChoice {

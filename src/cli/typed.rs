@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
 
 use super::Cli;
-use super::unknown_flag::explained;
+use super::mistyped::explained;
 use crate::terminal::{ColorChoice, Terminal};
 use reconcile_core::text::visible_line;
 use reconcile_report::Role;
@@ -34,7 +34,7 @@ impl Typed {
     #[must_use]
     pub fn parse() -> Self {
         let arguments = asking_for_help(std::env::args_os().collect());
-        Self::of(arguments.clone()).unwrap_or_else(|error| end(&explained(error), &arguments))
+        Self::of(arguments.clone()).unwrap_or_else(|error| end(&explained(error, &arguments), &arguments))
     }
 
     fn of(arguments: Vec<OsString>) -> Result<Self, clap::Error> {

@@ -6,6 +6,7 @@ use reconcile_report::access::AccessReport;
 
 use crate::cli::{AccessArgs, AccessFormat, EvidenceChoice, PurposeChoice, ReplaceChoice};
 use crate::client::is_path_segment;
+use crate::engine::namespaces::needed_namespaces;
 use crate::engine::prune::reach;
 use crate::engine::server::Server;
 use crate::engine::unmanaged::searched;
@@ -55,7 +56,15 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         None => (None, None),
     };
     let plan = run.plan(desired, None)?;
-    let targets: Vec<&Target> = plan.targets().collect();
+    let mut targets: Vec<&Target> = plan.targets().collect();
+    let namespaces = if args.create_namespace {
+        let required = run.server.namespaces.required.as_deref();
+        let of_set = prunes.as_ref().and_then(|pruned| pruned.namespace.as_deref());
+        needed_namespaces(&run.server, &targets, required.into_iter().chain(of_set))
+    } else {
+        Vec::new()
+    };
+    targets.extend(&namespaces);
     let mut errors: Vec<Diagnostic> =
         unreadable.into_iter().chain(targets.iter().filter_map(|target| unknown(target))).collect();
     let unmanaged = match &args.report_unmanaged {
@@ -73,7 +82,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
     };
     let Access { roles, permissions, optional } = Access::of(&targets, &purposes(args), &needs, &args.name, discovery);
     let reviewed = reviewed(cluster, permissions, &mut errors).await?;
-    Ok(AccessReport::new(roles, reviewed, optional.into_iter().collect(), errors).of(run.info))
+    Ok(AccessReport::new(roles, reviewed, optional.into_iter().collect(), errors).binding(&args.subjects).of(run.info))
 }
 
 /// Refuses flags for which no roles can be made.
@@ -81,6 +90,12 @@ fn excluded(args: &AccessArgs) -> Result<(), Failure> {
     if args.prune.applyset_recover {
         let hint = "it may delete objects of any kind in any namespace: leave that to an administrator";
         return Err(Failure::refused("the permissions for `--applyset-recover` cannot be listed", hint));
+    }
+    if !args.subjects.is_empty() && args.output == AccessFormat::Text {
+        return Err(Failure::refused(
+            "`--subject` prints bindings, which `-o text` does not",
+            "use `-o yaml` or `-o json`",
+        ));
     }
     if !is_path_segment(&args.name) {
         return Err(Failure::refused("`--name` cannot be part of the name of a role", "leave out `/` and `%`"));
@@ -92,6 +107,7 @@ fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
     let purpose = |choice: &PurposeChoice| match choice {
         PurposeChoice::Diff => Purpose::Diff,
         PurposeChoice::Apply => Purpose::Apply,
+        PurposeChoice::Blame => Purpose::Blame,
     };
     args.purposes.iter().map(purpose).collect()
 }

@@ -33,6 +33,6 @@ async fn candidates(words: Vec<String>) -> Completion {
     if first.sources.is_empty() {
         return first;
     }
-    let known = looked_up(&first.sources, connection_of(&words)).await;
+    let known = looked_up(&first.sources, connection_of(&words), &words).await;
     complete(&words, &known)
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod apply;
+mod blame;
 mod complete;
 mod completion;
 mod config;
@@ -48,6 +49,7 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Status(args) => Box::pin(status::run(&args, configured)).await,
         Command::Snapshot(args) => Box::pin(snapshot::run(&args, configured, &terminal)).await,
         Command::Access(args) => Box::pin(access::run(&args, configured, &terminal)).await,
+        Command::Blame(args) => Box::pin(blame::run(&args, configured, &terminal)).await,
         Command::Report(args) => report::run(&args),
         Command::Config(args) => config::run(&args, &terminal),
         Command::Completion(args) => Ok(completion::run(&args, &terminal)),

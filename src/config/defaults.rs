@@ -52,11 +52,11 @@ fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &Node<'_>) -> 
     }
     let values = values(node.value, &arg);
     let Some(values) = values else {
-        file.of_value(node, format!("`--{flag}` cannot have this value"), format!("write `{}`", example(&arg)));
+        file.of_value(node, format!("`--{flag}` cannot have this value"), right_values(&arg, default));
         return None;
     };
     if values.contains(&None) && matches!(default, Default::Only(..)) {
-        file.of_value(node, format!("`--{flag}` needs a value here"), format!("write `{}`", example(&arg)));
+        file.of_value(node, format!("`--{flag}` needs a value here"), right_values(&arg, default));
         return None;
     }
     if let Some((message, hint)) = default.refusal(flag, &values) {
@@ -65,7 +65,7 @@ fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &Node<'_>) -> 
     }
     for value in values.iter().flatten() {
         if let Err(reason) = check(&arg, value) {
-            file.of_value(node, format!("`--{flag}`: {reason}"), format!("write `{}`", example(&arg)));
+            file.of_value(node, format!("`--{flag}`: {reason}"), right_values(&arg, default));
             return None;
         }
     }
@@ -117,14 +117,24 @@ pub(super) fn is_list(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Append)
 }
 
-fn example(arg: &Arg) -> String {
+/// The hint with the values that a flag may have here.
+fn right_values(arg: &Arg, default: Default) -> String {
     let flag = arg.get_long().unwrap_or_default();
+    if matches!(arg.get_action(), ArgAction::SetTrue) {
+        return format!("write `{flag}: true` or `{flag}: false`");
+    }
     let known = arg.get_possible_values();
-    match known.first() {
-        _ if matches!(arg.get_action(), ArgAction::SetTrue) => format!("{flag}: true"),
-        Some(value) => format!("{flag}: {}", value.get_name()),
+    let names = known.iter().filter(|value| !value.is_hide_set()).map(clap::builder::PossibleValue::get_name);
+    let names: Vec<String> = match default {
+        Default::Only(allowed, _) => allowed.iter().map(|name| format!("`{name}`")).collect(),
+        _ => names.map(|name| format!("`{name}`")).collect(),
+    };
+    match names.split_last() {
+        Some((last, [])) => format!("the only value is {last}"),
+        Some((last, others)) => format!("the values are {} and {last}", others.join(", ")),
         None => {
-            format!("{flag}: {}", arg.get_value_names().and_then(<[_]>::first).map_or("VALUE", |name| name.as_str()))
+            let name = arg.get_value_names().and_then(<[_]>::first).map_or("VALUE", |name| name.as_str());
+            format!("write `{flag}: {name}`")
         }
     }
 }

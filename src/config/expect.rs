@@ -144,11 +144,12 @@ pub(super) fn expectation(file: &mut File<'_>, node: &Node<'_>) -> Expectation {
     let namespaces = list("namespaces", "namespaces: [shop, \"shop-*\"]", |text| {
         Glob::of_names(text).map(drop).map_err(|error| error.to_string())
     });
-    let globs = |texts: Expected<String>| Expected {
-        allowed: texts.allowed.iter().map(|text| Glob::new(text)).collect(),
+    let globs = |texts: Expected<String>, read: fn(&str) -> Option<Glob>| Expected {
+        allowed: texts.allowed.iter().filter_map(|text| read(text)).collect(),
         location: texts.location,
     };
-    let (contexts, namespaces) = (contexts.map(globs), namespaces.map(globs));
+    let contexts = contexts.map(|texts| globs(texts, |text| Some(Glob::new(text))));
+    let namespaces = namespaces.map(|texts| globs(texts, |text| Glob::of_names(text).ok()));
     Expectation { contexts, servers, namespaces, applyset: applyset(file, node) }
 }
 

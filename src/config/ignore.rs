@@ -121,7 +121,7 @@ fn globs(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
             file.of_value(&value, format!("`{key}` must be a string"), "quote it");
             return None;
         };
-        let hint = "write one name with `*` for any characters, and one rule for each alternative";
+        let hint = "write one name with `*` for any characters and `?` for one, and one rule for each alternative";
         Glob::of_names(text).map_err(|error| file.of_value(&value, error.to_string(), hint)).ok()
     };
     ObjectPattern {

@@ -20,7 +20,7 @@ use reconcile_core::rules::{
 
 /// Longest name and characters of a name, as [`Glob::of_names`] reads it.
 const MAX_NAME: usize = 253;
-const NAME: &str = r"^[^?\[\]{}()|^$+\\\s]*$";
+const NAME: &str = r"^[^\[\]{}()|^$+\\\s]*$";
 
 /// `.kubectl-reconcile.yaml`, next to the manifests or above them in the same repository.
 #[derive(Serialize, JsonSchema)]
@@ -64,7 +64,7 @@ struct WrittenExpectation {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_TEXT), regex(pattern = "^[hH][tT][tT][pP][sS]?://")))]
     servers: Option<Vec<String>>,
-    /// Namespaces of the objects that live in one, with `*` for any characters.
+    /// Namespaces of the objects that live in one, with `*` for any characters and `?` for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = MAX_ITEMS), inner(length(min = 1, max = MAX_NAME), regex(pattern = NAME)))]
     namespaces: Option<Vec<String>>,

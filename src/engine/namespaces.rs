@@ -19,6 +19,18 @@ pub(crate) async fn missing_namespaces<'t>(
     targets: &'t [Target],
     others: impl IntoIterator<Item = &'t str>,
 ) -> Vec<Target> {
+    let namespaces = needed_namespaces(server, &targets.iter().collect::<Vec<_>>(), others);
+    let states = fetch(&server.cluster, &namespaces.iter().collect::<Vec<_>>()).await;
+    let both = namespaces.into_iter().zip(states);
+    both.filter(|(_, state)| !matches!(state, LiveState::Present(_))).map(|(target, _)| target).collect()
+}
+
+/// The Namespaces that these targets and the run need and that no manifest describes, whether they exist or not.
+pub(crate) fn needed_namespaces<'t>(
+    server: &Server,
+    targets: &[&'t Target],
+    others: impl IntoIterator<Item = &'t str>,
+) -> Vec<Target> {
     let described: BTreeSet<&str> =
         targets.iter().filter(|target| target.key.gvk.is_namespace()).map(|target| target.key.name.as_str()).collect();
     let mut needed: BTreeMap<&str, &Origin> = BTreeMap::new();
@@ -33,11 +45,7 @@ pub(crate) async fn missing_namespaces<'t>(
         }
     }
     needed.retain(|name, _| !described.contains(name) && is_dns_label(name));
-    let namespaces: Vec<Target> =
-        needed.into_iter().filter_map(|(name, origin)| target(server, name, origin)).collect();
-    let states = fetch(&server.cluster, &namespaces.iter().collect::<Vec<_>>()).await;
-    let both = namespaces.into_iter().zip(states);
-    both.filter(|(_, state)| !matches!(state, LiveState::Present(_))).map(|(target, _)| target).collect()
+    needed.into_iter().filter_map(|(name, origin)| target(server, name, origin)).collect()
 }
 
 /// A Namespace with nothing but its name. Its location is that of the first object that needs it.

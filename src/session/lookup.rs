@@ -15,7 +15,7 @@ use crate::cli::{Cli, ConnectionArgs};
 use crate::client::{
     Address, Cluster, ConnectOptions, Contexts, Environment, Log, Request, RequestTimeout, config_names, connect,
 };
-use crate::live::parse;
+use crate::live::{discover, parse};
 use crate::session::setup::connect_options;
 use crate::terminal::{ColorChoice, Terminal};
 
@@ -36,8 +36,12 @@ const MANAGED: [(&[&str], &str); 5] = [
 /// The managers that are adopted most often. They are offered even if the cluster has none of their objects.
 const ADOPTED: [&str; 5] = ["argocd-controller", "helm", "helm-controller", "kubectl", "kustomize-controller"];
 
-/// Looks up the values of some sources.
-pub(crate) async fn looked_up(sources: &BTreeSet<Source>, connection: Option<ConnectionArgs>) -> Known {
+/// Looks up the values of some sources, for the last of these words.
+pub(crate) async fn looked_up(
+    sources: &BTreeSet<Source>,
+    connection: Option<ConnectionArgs>,
+    words: &[String],
+) -> Known {
     let mut known = Known::new();
     let environment = Environment::from_process();
     let connection = connection.as_ref();
@@ -54,6 +58,10 @@ pub(crate) async fn looked_up(sources: &BTreeSet<Source>, connection: Option<Con
                 let asked = async { asked(*source, connection?, &environment).await };
                 let found = tokio::time::timeout(PATIENCE, asked).await.ok().flatten();
                 with_offline(*source, found, || namespaces_of_contexts(connection, &environment))
+            }
+            Source::Objects => {
+                let found = async { objects(words, connection?, &environment).await };
+                tokio::time::timeout(PATIENCE, found).await.ok().flatten().unwrap_or_default()
             }
             Source::Files | Source::Folders | Source::Free => continue,
         };
@@ -120,6 +128,25 @@ async fn asked(source: Source, args: &ConnectionArgs, environment: &Environment)
                 entries.filter(|entry| source == Source::Managers || entry.operation == Some(Operation::Apply));
             Some(wanted.map(|entry| entry.manager).filter(|name| !name.is_empty()).collect())
         }
+    }
+}
+
+/// Types, or the names of the objects of the type that was typed: `TYPE/NAME`, or `NAME` behind `TYPE`.
+async fn objects(words: &[String], args: &ConnectionArgs, environment: &Environment) -> Option<Vec<String>> {
+    let (word, before) = words.split_last()?;
+    let cluster = connect(&options(args)?, environment).await.ok()?;
+    let discovery = discover(&cluster).await.ok()?;
+    let (typed, prefix) = match word.split_once('/') {
+        Some((typed, _)) => (Some(typed), format!("{typed}/")),
+        None => (before.last().map(String::as_str), String::new()),
+    };
+    match typed.and_then(|typed| discovery.named(typed).ok()) {
+        Some(resource) => {
+            let items = list(&cluster, resource.collection_path(Some(cluster.default_namespace()))).await?;
+            Some(items.into_iter().map(|item| format!("{prefix}{}", item.metadata.name)).collect())
+        }
+        None if !prefix.is_empty() => None,
+        None => Some(discovery.resources().map(|resource| resource.plural.clone()).collect()),
     }
 }
 

@@ -10,7 +10,7 @@ use reconcile_report::formats::{Format, Render, unified};
 use reconcile_report::{ClusterInfo, ConfigurationInfo, Role, Section, StartTime, Styled, left_alone};
 use reconcile_report::{Command, EXIT_INVALID, EXIT_SUCCESS, Report, Reports, Sections, View, excerpt, plain};
 
-use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs};
+use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs, TextArgs};
 use crate::session::direct_file::{Readers, is_stream};
 use crate::session::external_diff::ExternalDiff;
 use crate::session::failure::Failure;
@@ -59,6 +59,21 @@ impl Output {
     pub fn of_console(terminal: &Terminal, args: &ConsoleArgs) -> Self {
         let view = View { width: terminal.width(), verbosity: args.verbosity, ..View::default() };
         Self::on(terminal.clone(), view)
+    }
+
+    /// An output without reports, whose text is shown in a pager if a person reads it on a terminal.
+    pub fn of_text(terminal: &Terminal, args: &TextArgs, has_text: bool) -> Self {
+        let now = args.relative_time.then(Timestamp::now).filter(|_| terminal.is_watched());
+        let view = View {
+            width: terminal.width(),
+            full: args.full,
+            verbosity: args.console.verbosity,
+            now,
+            ..View::default()
+        };
+        let is_paged = has_text && terminal.is_watched() && !args.no_pager;
+        let paging = if is_paged { Paging::wanted() } else { Paging::default() };
+        Self { has_text, paging, ..Self::on(terminal.clone(), view) }
     }
 
     fn on(terminal: Terminal, view: View) -> Self {
@@ -193,7 +208,9 @@ impl Output {
             match (&target.file, render(target.format)) {
                 // The command has printed the text.
                 (None, Render::Text(_)) => {}
-                (None, Render::Data(data)) => code = code.max(self.print(report, *data)),
+                // Reports to files are written even if standard output is closed.
+                (None, Render::Data(data)) => drop(self.terminal.data(&data(report, &self.view))),
+                (None, Render::Patch(patch)) => code = code.max(self.print(report, *patch)),
                 // The same lines go wherever they were asked for.
                 (_, Render::Lines(last)) => {
                     if let Some(lines) = lines.take() {
@@ -215,11 +232,10 @@ impl Output {
         code
     }
 
-    /// Prints data on stdout, or has a program show the difference. Returns the exit code.
-    fn print<R: Sections>(&self, report: &R, data: fn(&R, &View) -> String) -> u8 {
+    /// Prints a patch on stdout, or has a program show the difference. Returns the exit code.
+    fn print<R: Sections>(&self, report: &R, patch: fn(&R, &View) -> String) -> u8 {
         let Some(program) = self.external_diff.as_ref().filter(|_| report.command() == Command::Diff) else {
-            // Reports to files are written even if standard output is closed.
-            drop(self.terminal.data(&data(report, &self.view)));
+            drop(self.terminal.patch(&patch(report, &self.view)));
             return EXIT_SUCCESS;
         };
         for remark in unified::remarks(report, &self.view) {
@@ -332,7 +348,7 @@ fn started(epoch: Option<&OsStr>) -> Result<StartTime, Failure> {
 fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
     let view = View { width: terminal::default_width(), now: None, ..view.clone() };
     match render {
-        Render::Data(data) | Render::Lines(data) => data(report, &view),
+        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(report, &view),
         Render::Text(text) => plain(&text(report, &view)),
     }
 }

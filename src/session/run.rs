@@ -105,10 +105,15 @@ impl<'a> Invocation<'a> {
         let default = cluster.default_namespace().to_owned();
         let required = connection.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
         let server = Server { discovery: discovery?, namespaces: Namespaces { required, default }, cluster };
-        let home = Environment::from_process().home.map(|home| home.join(".kube").join("cache"));
-        let cache = connection.cache_dir.clone().or(home);
+        let cache = cache_folder(connection);
         Ok(Run { server, info, output, settings: self.settings, interrupt, cache, participant })
     }
+}
+
+/// The folder for what is kept between runs.
+pub(crate) fn cache_folder(connection: &ConnectionArgs) -> Option<PathBuf> {
+    let home = || Environment::from_process().home.map(|home| home.join(".kube").join("cache"));
+    connection.cache_dir.clone().or_else(home)
 }
 
 impl Run<'_> {

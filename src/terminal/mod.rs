@@ -11,6 +11,7 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use reconcile_report::formats::unified;
 use reconcile_report::{Role, STANDARD, Styled, Theme, View, paint};
 
 pub use bug::report_panics;
@@ -167,6 +168,11 @@ impl Terminal {
     /// Text as stdout shows it.
     pub(crate) fn painted(&self, text: &Styled) -> String {
         paint(text, self.inner.stdout_colored.then_some(self.inner.theme))
+    }
+
+    /// Prints a patch to stdout: as it is, or in colours.
+    pub fn patch(&self, text: &str) -> Result<(), Closed> {
+        if self.inner.stdout_colored { self.data(&unified::colored(text, self.inner.theme)) } else { self.data(text) }
     }
 
     /// Prints a document to stdout as it is.

@@ -113,6 +113,20 @@ fn a_patch_has_the_lines_of_kubectl_diff() {
     assert!(new.contains("\n--- /dev/null\n+++ MERGED/v1.ConfigMap."), "{new}");
 }
 
+#[test]
+fn a_patch_has_colours_on_a_terminal_only_and_the_same_characters() {
+    let ws = shop();
+    let patch =
+        |color: &str| ws.reconcile(["diff", "-f", "web.yaml", "-o", "unified", "--color", color]).exits_with(1).stdout;
+    let (plain, colored) = (patch("auto"), patch("always"));
+    assert!(!plain.contains('\u{1b}'), "{plain}");
+    assert!(colored.contains("\u{1b}[1m--- LIVE/") && colored.contains("\u{1b}[36m@@ "), "{colored}");
+    assert!(colored.contains("\u{1b}[31m-") && colored.contains("\u{1b}[32m+"), "{colored}");
+    let mut parts = colored.split('\u{1b}');
+    let first = parts.next().unwrap().to_owned();
+    assert_eq!(parts.fold(first, |text, part| text + part.split_once('m').unwrap().1), plain);
+}
+
 /// Writes a program that notes what it is given.
 fn program(ws: &Workspace, name: &str, end: &str) -> String {
     let path = ws.folder().join(name);

@@ -9,6 +9,7 @@ mod attribution;
 mod autoscalers;
 mod bad_input;
 mod baseline;
+mod blame;
 mod browser;
 mod circles;
 mod client_side_apply;

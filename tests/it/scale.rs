@@ -304,7 +304,7 @@ fn every_format() {
     for format in FORMATS {
         grows_evenly_in(format.name, report, |report| match format.render {
             Render::Text(text) => drop(text(report, &view)),
-            Render::Data(data) | Render::Lines(data) => assert!(!data(report, &view).is_empty()),
+            Render::Data(data) | Render::Patch(data) | Render::Lines(data) => assert!(!data(report, &view).is_empty()),
         });
     }
 }

@@ -114,8 +114,8 @@ ignore:
     let run = ws.reconcile(["diff", "-f", "shop.yaml", "--explain-ignores"]).exits_with(1);
     let deployment = format!("Deployment {}/web", ws.namespace());
     let expected = format!(
-        ".kubectl-reconcile.yaml:4:3 (scaled) hid:\n    {deployment} spec.replicas\n    \
-         {deployment} spec.template.spec.containers[name=web].env[name=MODE].value\n\
+        ".kubectl-reconcile.yaml:4:3 (scaled) hid:\n    {deployment} spec.replicas  by kubectl\n    \
+         {deployment} spec.template.spec.containers[name=web].env[name=MODE].value  by kubectl-set\n\
          .kubectl-reconcile.yaml:5:3 hid nothing\n.kubectl-reconcile.yaml:6:3 hid nothing\n"
     );
     assert!(run.stdout.contains(&expected), "{run}");

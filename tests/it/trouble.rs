@@ -74,6 +74,26 @@ fn an_unknown_version_of_a_known_kind_is_told_apart() {
 }
 
 #[test]
+fn the_kind_that_was_meant_is_named() {
+    let ws = Workspace::new();
+    for (written, meant) in [
+        ("{apiVersion: apps/v1, kind: Deploymnet, metadata: {name: bad}}", "`Deployment`"),
+        ("{apiVersion: v1, kind: configmap, metadata: {name: bad}}", "`ConfigMap`"),
+        ("{apiVersion: networking.k8s.io/v1, kind: Ingres, metadata: {name: bad}}", "`Ingress`"),
+        ("{apiVersion: v1, kind: Whatsit, metadata: {name: bad}}", "CustomResourceDefinition"),
+    ] {
+        ws.write("bad.yaml", written);
+        let diff = ws.reconcile(["diff", "-f", "bad.yaml"]).exits_with(4);
+        let error = &diff.report()["objects"][0]["error"];
+        assert_eq!(error["reason"], "UnknownKind");
+        assert!(error["hint"].as_str().unwrap().contains(meant), "{error}");
+    }
+    let long = format!("{{apiVersion: v1, kind: {}, metadata: {{name: bad}}}}", "Pod".repeat(10_000));
+    ws.write("bad.yaml", &long);
+    ws.reconcile(["diff", "-f", "bad.yaml"]);
+}
+
+#[test]
 fn an_unknown_field_is_reported_and_the_rest_is_compared() {
     let ws = Workspace::new();
     write_nineteen(&ws);

@@ -36,6 +36,7 @@
     )
 )]
 
+pub mod blame;
 pub mod compare;
 // Lists of our own are counted with plain arithmetic. Where numbers, sizes and times come from outside, none may overflow.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]

@@ -1,14 +1,18 @@
 //! The report of `access`: roles, and the permissions of them that the user has.
 
-#![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
+mod reviewed;
+mod table;
 
 use std::fmt::Write as _;
 
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Permission;
-use reconcile_core::plan::access::{Purpose, RoleFor};
+use reconcile_core::plan::access::{BindingFor, Purpose, RoleFor, Subject};
 use reconcile_core::text::{visible, yaml_in_order};
 use serde::{Serialize, Serializer};
+
+pub use reviewed::Reviewed;
+use reviewed::fields_of;
 
 use crate::formats::json::document;
 use crate::model::diagnostic::of_run;
@@ -26,25 +30,13 @@ pub struct AccessReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<ClusterInfo>,
     roles: Vec<RoleFor>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    bindings: Vec<BindingFor>,
     permissions: Vec<Reviewed>,
     #[serde(serialize_with = "sentences")]
     optional: Vec<Permission>,
     #[serde(serialize_with = "of_run")]
     errors: Vec<Diagnostic>,
-}
-
-/// A permission, and whether the user has it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Reviewed {
-    /// The commands that need it.
-    #[serde(rename = "for", serialize_with = "names")]
-    pub purposes: Vec<Purpose>,
-    /// The verb and the resources that it allows.
-    #[serde(flatten, serialize_with = "fields")]
-    pub permission: Permission,
-    /// True if the user has it; `None` if that could not be determined.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowed: Option<bool>,
 }
 
 impl AccessReport {
@@ -63,7 +55,18 @@ impl AccessReport {
             () => EXIT_SUCCESS,
         };
         let (api_version, kind, command) = ("kubectl-reconcile/v1", "AccessReport", "access");
-        Self { api_version, kind, command, exit_code, cluster: None, roles, permissions, optional, errors }
+        Self {
+            api_version,
+            kind,
+            command,
+            exit_code,
+            cluster: None,
+            roles,
+            bindings: Vec::new(),
+            permissions,
+            optional,
+            errors,
+        }
     }
 
     /// The report of a run that ended before it had a result.
@@ -78,6 +81,13 @@ impl AccessReport {
         Self { cluster: Some(cluster), ..self }
     }
 
+    /// The same, with bindings of all roles to these subjects.
+    #[must_use]
+    pub fn binding(self, subjects: &[Subject]) -> Self {
+        let bound = self.roles.iter().filter(|_| !subjects.is_empty());
+        Self { bindings: bound.map(|role| BindingFor::of(role, subjects)).collect(), ..self }
+    }
+
     /// The errors of the run.
     #[must_use]
     pub fn errors(&self) -> &[Diagnostic] {
@@ -90,7 +100,7 @@ impl AccessReport {
         document(self)
     }
 
-    /// `-o yaml`: the roles, each after a comment with its purpose.
+    /// `-o yaml`: the roles, each after a comment with its purpose, and their bindings.
     #[must_use]
     pub fn yaml(&self) -> String {
         let mut text = String::new();
@@ -108,6 +118,10 @@ impl AccessReport {
             }
             text.push_str(&yaml_in_order(role));
         }
+        for binding in &self.bindings {
+            text.push_str("---\n");
+            text.push_str(&yaml_in_order(binding));
+        }
         for permission in &self.optional {
             let _ = writeln!(
                 text,
@@ -117,27 +131,10 @@ impl AccessReport {
         text
     }
 
-    /// `-o text`: the allowed and the missing permissions, role by role, and the count.
+    /// `-o text`: the allowed and the missing permissions, one line for each resource, and the count.
     #[must_use]
     pub fn text(&self) -> Styled {
-        let mut text = Styled::new();
-        for role in &self.roles {
-            let place = role.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
-            text.push(Role::Name, format!("{} {place}{}", role.kind(), role.name));
-            text.push(Role::Note, format!("  for {}", role.purpose.name()));
-            text.line_end();
-            for reviewed in self.permissions.iter().filter(|reviewed| role.holds(&reviewed.permission)) {
-                let (style, word) = match reviewed.allowed {
-                    Some(true) => (Role::Plain, "allowed"),
-                    Some(false) => (Role::Error, "missing"),
-                    None => (Role::Error, "unknown"),
-                };
-                let Permission { verb, name, .. } = &reviewed.permission;
-                let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-                text.push(style, format!("  {word}  {verb:<9}{}{name}", reviewed.permission.qualified_resource()));
-                text.line_end();
-            }
-        }
+        let mut text = table::table(&self.permissions);
         text.append(self.summary());
         text
     }
@@ -147,8 +144,8 @@ impl AccessReport {
     pub fn missing(&self) -> Styled {
         let mut text = Styled::new();
         for reviewed in self.permissions.iter().filter(|reviewed| reviewed.allowed == Some(false)) {
-            let purposes: Vec<&str> = reviewed.purposes.iter().map(|purpose| purpose.name()).collect();
-            text.push(Role::Error, format!("missing for {}: {}", purposes.join(" and "), reviewed.permission));
+            let purposes = Purpose::listed(&reviewed.purposes);
+            text.push(Role::Error, format!("missing for {purposes}: {}", reviewed.permission));
             text.line_end();
         }
         text.append(self.summary());
@@ -174,26 +171,6 @@ impl AccessReport {
     }
 }
 
-fn names<S: Serializer>(purposes: &[Purpose], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(purposes.iter().map(|purpose| purpose.name()))
-}
-
 fn sentences<S: Serializer>(permissions: &[Permission], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(permissions.iter().map(fields_of))
-}
-
-fn fields<S: Serializer>(permission: &Permission, serializer: S) -> Result<S::Ok, S::Error> {
-    fields_of(permission).serialize(serializer)
-}
-
-/// A permission as an access review names it.
-fn fields_of(permission: &Permission) -> serde_json::Value {
-    let Permission { namespace, group, resource, name, verb } = permission;
-    let mut fields = serde_json::json!({"verb": verb, "group": group, "resource": resource});
-    for (key, value) in [("namespace", namespace), ("name", name)] {
-        if let Some(value) = value {
-            fields[key] = value.as_str().into();
-        }
-    }
-    fields
 }

@@ -23,6 +23,7 @@ pub mod access;
 // Reports are read from files.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod baseline;
+pub mod blame;
 pub mod formats;
 // Reports are read from files, and counts are read with them.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]

@@ -109,7 +109,7 @@ fn names_with_other_than_harmless_characters_are_left_out() {
 /// A new flag is a decision: what can its value be?
 #[test]
 fn every_flag_without_listed_values_is_decided_about() {
-    const FREE: [&str; 12] = [
+    const FREE: [&str; 13] = [
         "as",
         "as-group",
         "as-uid",
@@ -118,6 +118,7 @@ fn every_flag_without_listed_values_is_decided_about() {
         "selector",
         "server",
         "shard",
+        "subject",
         "tls-server-name",
         "token",
         "v",

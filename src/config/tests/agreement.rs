@@ -213,7 +213,7 @@ fn matches(pattern: &str, text: &str) -> bool {
                     .enumerate()
                     .all(|(at, c)| if at == 4 || at == 7 { c == b'-' } else { c.is_ascii_digit() })
         }
-        r"^[^?\[\]{}()|^$+\\\s]*$" => !text.contains(|c: char| "?[]{}()|^$+\\".contains(c) || c.is_whitespace()),
+        r"^[^\[\]{}()|^$+\\\s]*$" => !text.contains(|c: char| "[]{}()|^$+\\".contains(c) || c.is_whitespace()),
         "^([^/]+/)?[^/]+$" => text.split('/').count() <= 2 && text.split('/').all(|part| !part.is_empty()),
         "^[hH][tT][tT][pP][sS]?://" => text
             .split_once("://")

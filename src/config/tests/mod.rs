@@ -130,7 +130,7 @@ fn mistakes_of_ignore_rules_are_told_at_their_places() {
     );
     assert_eq!(
         rule("target: {name: 'web|api'}, fields: [spec.a]"),
-        ["2:19 `web|api` is not a glob: only `*` stands for other characters"]
+        ["2:19 `web|api` is not a glob: only `*` and `?` stand for other characters"]
     );
     assert_eq!(rule("target: {name: 1}, fields: [spec.a]"), ["2:19 `name` must be a string"]);
     assert_eq!(
@@ -213,6 +213,16 @@ fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
         ["c.yaml:3:12: `defaults`: there is no flag `--show-unmanged` ~ did you mean `show-unmanaged`?"]
     );
     assert_eq!(refused("defaults: {evidence: maybe}"), ["1:22 `--evidence`: `maybe` is not one of its values"]);
+    for (text, values) in [
+        ("defaults: {evidence: maybe}", "the values are `auto`, `server` and `read-only`"),
+        ("defaults: {sort: size}", "the values are `plan`, `kind`, `namespace` and `source`"),
+        ("defaults: {force-conflicts: true}", "the values are `manual` and `none`"),
+        ("defaults: {full: maybe}", "write `full: true` or `full: false`"),
+        ("defaults: {request-timeout: maybe}", "write `request-timeout: DURATION`"),
+    ] {
+        let errors = parse(&whole(text)).unwrap_err();
+        assert!(errors[0].ends_with(&format!(" ~ {values}")), "{errors:?}");
+    }
     assert_eq!(refused("defaults: {full: 'yes'}"), ["1:18 `--full` cannot have this value"]);
     assert!(refused("defaults: {request-timeout: soon}")[0].starts_with("1:29 `--request-timeout`: `soon`"));
     assert_eq!(

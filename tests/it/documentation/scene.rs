@@ -139,6 +139,7 @@ impl Scene {
             ("--namespace shop", "--namespace {}"),
             ("namespace: shop", "namespace: {}"),
             ("serviceaccount:shop", "serviceaccount:{}"),
+            ("ServiceAccount:shop", "ServiceAccount:{}"),
             ("serviceaccount shop", "serviceaccount {}"),
         ] {
             script = script.replace(before, &after.replace("{}", namespace));

@@ -1,5 +1,7 @@
 //! The differences of an object that rules hide.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::FieldPath;
@@ -22,6 +24,9 @@ pub struct IgnoredFields {
     #[serde(serialize_with = "as_texts", deserialize_with = "paths_of")]
     #[schemars(with = "Vec<String>")]
     pub paths: Vec<FieldPath>,
+    /// The field managers that own these fields in the live object, by path. Fields without an owner are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub managers: BTreeMap<String, Vec<String>>,
 }
 
 fn yes() -> bool {

@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use structured_merge::{
-    FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Ownership, PathElement, TypeRef, changes, field_set, fields_of,
-    leave_out_bookkeeping, whole_value, with_fields_of, without_fields,
+    ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Ownership, PathElement, TypeRef,
+    changes, field_set, fields_of, leave_out_bookkeeping, whole_value, with_fields_of, without_fields,
 };
 
 use super::ignored_fields::IgnoredFields;
@@ -114,7 +114,10 @@ impl Wanted {
                 hidden.entry(*rule).or_default().insert(ignored.clone());
             }
         }
-        hidden.into_iter().map(|(rule, paths)| named(rule, paths, policy)).collect()
+        let entries: Vec<_> = live.owners.entries().cloned().collect();
+        let claimants = Claimants::of(&entries);
+        let managers = |path: &FieldPath| managers_of(&claimants, path, schema);
+        hidden.into_iter().map(|(rule, paths)| named(rule, paths, policy, managers)).collect()
     }
 }
 
@@ -127,7 +130,24 @@ impl Wanted {
     }
 }
 
-fn named(rule: RuleRef, paths: BTreeSet<FieldPath>, policy: &Policy) -> IgnoredFields {
+/// The managers that own a field, each once.
+fn managers_of(claimants: &Claimants<'_>, path: &FieldPath, schema: TypeRef<'_>) -> Vec<String> {
+    let (strength, owners) = claimants.best(path, schema);
+    let mut managers: Vec<String> = Vec::new();
+    for owner in owners.into_iter().filter(|_| strength == ClaimStrength::Own) {
+        if !managers.contains(&owner.manager) {
+            managers.push(owner.manager.clone());
+        }
+    }
+    managers
+}
+
+fn named(
+    rule: RuleRef,
+    paths: BTreeSet<FieldPath>,
+    policy: &Policy,
+    managers: impl Fn(&FieldPath) -> Vec<String>,
+) -> IgnoredFields {
     let (name, reason) = match rule {
         RuleRef::Configured(index) => {
             let rule = policy.ignore.get(index);
@@ -138,7 +158,10 @@ fn named(rule: RuleRef, paths: BTreeSet<FieldPath>, policy: &Policy) -> IgnoredF
         RuleRef::BuiltIn(index) => (Some("built in".to_owned()), BUILT_IN.get(index).map(|rule| rule.name.to_owned())),
     };
     let is_written = matches!(rule, RuleRef::Configured(_) | RuleRef::Annotation);
-    IgnoredFields { rule: name.unwrap_or_default(), reason, is_written, paths: paths.into_iter().collect() }
+    let owned =
+        paths.iter().map(|path| (path.to_string(), managers(path))).filter(|(_, managers)| !managers.is_empty());
+    let managers = owned.collect();
+    IgnoredFields { rule: name.unwrap_or_default(), reason, is_written, paths: paths.into_iter().collect(), managers }
 }
 
 fn last_applied_copy() -> FieldPath {
@@ -330,24 +353,41 @@ mod tests {
         let f = || json!({"f:spec": {"f:replicas": {}}});
         let paused = || json!({"f:spec": {"f:paused": {}}});
         let manifest = || replicas(3, &json!([]));
-        for (owners, expected, what) in [
-            (json!([entry("scaler", "Update", &f())]), json!({"paused": true}), "another updater"),
-            (json!([entry("gitops", "Apply", &f())]), json!({"paused": true}), "another applier"),
-            (json!([entry(OURS, "Apply", &f())]), json!({"replicas": 7, "paused": true}), "ours"),
-            (json!([entry(OURS, "Apply", &f()), entry("gitops", "Apply", &f())]), json!({"paused": true}), "shared"),
-            (json!([entry(OURS, "Apply", &paused())]), json!({"paused": true}), "nobody"),
+        for (owners, expected, what, managers) in [
+            (json!([entry("scaler", "Update", &f())]), json!({"paused": true}), "another updater", vec!["scaler"]),
+            (json!([entry("gitops", "Apply", &f())]), json!({"paused": true}), "another applier", vec!["gitops"]),
+            (json!([entry(OURS, "Apply", &f())]), json!({"replicas": 7, "paused": true}), "ours", vec![OURS]),
+            (
+                json!([entry(OURS, "Apply", &f()), entry("gitops", "Apply", &f())]),
+                json!({"paused": true}),
+                "shared",
+                vec!["gitops", OURS],
+            ),
+            (json!([entry(OURS, "Apply", &paused())]), json!({"paused": true}), "nobody", vec![]),
             (
                 json!([entry(OURS, "Apply", &f()), entry("kubectl", "Update", &f())]),
                 json!({"replicas": 7, "paused": true}),
                 "ours, once the claims of a manual change have passed",
+                vec!["kubectl", OURS],
             ),
-            (json!([entry("kubectl", "Update", &f())]), json!({"paused": true}), "a manual change alone"),
+            (
+                json!([entry("kubectl", "Update", &f())]),
+                json!({"paused": true}),
+                "a manual change alone",
+                vec!["kubectl"],
+            ),
         ] {
             let (sent, hidden) = sent(manifest(), &replicas(7, &owners), &policy(&["spec.replicas"], &[]));
             assert_eq!(sent, expected, "{what}");
             let paths = vec![FieldPath::of(&["spec", "replicas"])];
-            let ignored =
-                IgnoredFields { rule: "c.yaml:4:3".into(), reason: Some("scaled".into()), is_written: true, paths };
+            let managers: Vec<String> = managers.into_iter().map(str::to_owned).collect();
+            let ignored = IgnoredFields {
+                rule: "c.yaml:4:3".into(),
+                reason: Some("scaled".into()),
+                is_written: true,
+                paths,
+                managers: (!managers.is_empty()).then(|| ("spec.replicas".to_owned(), managers)).into_iter().collect(),
+            };
             assert_eq!(hidden, [ignored], "{what}");
         }
     }

@@ -9,8 +9,9 @@ use structured_merge::GroupVersionKind;
 
 use super::group_document::{Group, GroupDocument, MOST_IN_GROUP, legacy_resources};
 use super::resource::Resource;
-use crate::object::{Definition, RBAC, is_rbac_resource};
+use crate::object::{Definition, MAX_LABEL, RBAC, is_rbac_resource};
 use crate::request::is_path_segment;
+use crate::text::similar;
 
 /// The result of looking up a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Discovery {
     unavailable: BTreeSet<(String, String)>,
     /// Groups that have more kinds than are read.
     oversized: BTreeSet<String>,
+    /// Other names of kinds, each with the kinds that have it.
+    aliases: BTreeMap<String, BTreeSet<GroupKind>>,
     /// Kinds of definitions of the input that do not count, with the reason.
     uncounted: BTreeMap<GroupKind, String>,
 }
@@ -88,6 +91,27 @@ impl Discovery {
         self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
     }
 
+    /// Returns true if a kind has this name as well: in the singular, or a short one.
+    pub(super) fn has_alias(&self, gvk: &GroupVersionKind, name: &str) -> bool {
+        self.aliases.get(name).is_some_and(|kinds| kinds.contains(&GroupKind::from(gvk)))
+    }
+
+    /// Returns true if a resource is of an API group of Kubernetes itself.
+    pub(super) fn is_of_kubernetes(resource: &Resource) -> bool {
+        resource.gvk.group.is_empty() || is_builtin_group(&resource.gvk.group)
+    }
+
+    /// The kind that was probably meant: in the same group, or else in any.
+    #[must_use]
+    pub fn similar_kind(&self, gvk: &GroupVersionKind) -> Option<&str> {
+        // Manifests may name any number of kinds: only those that can be similar are compared.
+        let is_near = |kind: &str| kind.len().abs_diff(gvk.kind.len()) <= 3;
+        let kinds = || self.resources.keys().filter(|other| is_near(&other.kind));
+        let in_group = kinds().filter(|other| other.group == gvk.group).map(|other| other.kind.as_str());
+        let short = Some(gvk.kind.as_str()).filter(|kind| kind.len() <= MAX_LABEL)?;
+        similar(short, in_group).or_else(|| similar(short, kinds().map(|other| other.kind.as_str())))
+    }
+
     /// Takes the answers to `/api` and `/apis`. Also returns the group-versions whose resources the server describes in separate
     /// documents, as servers without aggregated discovery do (KEP-3352). Returns `None` if an answer is not a list of API groups:
     /// an empty result would say that the server has no kinds at all.
@@ -110,13 +134,17 @@ impl Discovery {
     }
 
     fn add_group(&mut self, group: Group) {
-        let Group { name, resources, stale, is_oversized } = group;
+        let Group { name, resources, aliases, stale, is_oversized } = group;
         if is_oversized {
             self.oversized.insert(name);
             return;
         }
         for resource in resources {
             self.add(resource);
+        }
+        for (alias, kind) in aliases {
+            let kind = GroupKind { group: name.clone(), kind };
+            self.aliases.entry(alias).or_default().insert(kind);
         }
         self.unavailable.extend(stale.into_iter().map(|version| (name.clone(), version)));
     }

@@ -1,5 +1,6 @@
 //! The documents that list the API groups of a server, read part by part. Anybody who may define kinds decides how large they are, with
-//! short names, categories and versions: only what a [`Resource`] has is kept, and the number of resources is bounded for each group.
+//! short names, categories and versions: only what a [`Resource`] has is kept, and a few other names of its kind; the number of resources is
+//! bounded for each group.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +9,12 @@ use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
 use super::resource::Resource;
-use crate::object::{InParts, Parts, Projection};
+use crate::object::{InParts, MAX_LABEL, Parts, Projection};
 
 /// The most resources of one group, in all of its versions. The kinds of a larger group are not read.
 pub(super) const MOST_IN_GROUP: usize = 10_000;
+/// The most short names of a resource.
+const MOST_SHORT_NAMES: usize = 8;
 /// The most resources of all groups, and the most group-versions that are described in separate documents.
 const MOST: usize = 100_000;
 
@@ -24,6 +27,8 @@ const VERSION: Projection = {
         ("scope", Whole),
         ("verbs", Whole),
         ("subresources", Fields(&[("subresource", Whole)])),
+        ("singularResource", Whole),
+        ("shortNames", Whole),
     ]);
     Fields(&[("version", Whole), ("freshness", Whole), ("resources", RESOURCE)])
 };
@@ -51,6 +56,8 @@ pub struct GroupDocument {
 pub(super) struct Group {
     pub name: String,
     pub resources: Vec<Resource>,
+    /// Other names of kinds: in the singular, and short ones.
+    pub aliases: BTreeSet<(String, String)>,
     /// Versions whose API service does not answer.
     pub stale: Vec<String>,
     /// True if it has more resources than are read.
@@ -68,7 +75,7 @@ impl GroupDocument {
             group.name.clone_into(&mut resource.gvk.group);
         }
         if group.is_oversized {
-            (group.resources, group.stale) = (Vec::new(), Vec::new());
+            (group.resources, group.stale, group.aliases) = (Vec::new(), Vec::new(), BTreeSet::new());
         }
         if self.groups.len() < MOST {
             self.groups.push(group);
@@ -92,6 +99,13 @@ impl Group {
         let name = text(version, "version");
         if text(version, "freshness") == "Stale" {
             self.stale.push(name.to_owned());
+        }
+        for resource in resources {
+            let kind = resource.get("responseKind").map(|kind| text(kind, "kind")).unwrap_or_default();
+            let short = array(resource, "shortNames").iter().filter_map(Value::as_str).take(MOST_SHORT_NAMES);
+            let names = short.chain([text(resource, "singularResource")]);
+            let names = names.filter(|name| !name.is_empty() && name.len() <= MAX_LABEL && *name != kind);
+            self.aliases.extend(names.map(|name| (name.to_owned(), kind.to_owned())));
         }
         self.resources.extend(resources.iter().map(|resource| {
             let kind = resource.get("responseKind").unwrap_or(&Value::Null);

@@ -12,6 +12,7 @@ mod discovery;
 pub mod discreet;
 mod group_document;
 mod live_state;
+pub mod named;
 pub mod readiness;
 mod request_diagnostic;
 pub mod resolve;

@@ -188,9 +188,10 @@ pub fn resource_of(gvk: &GroupVersionKind, discovery: &Discovery) -> Result<Reso
                 return Err(diagnostic.with_hint(hint));
             }
             Err(match discovery.versions_of(&gvk.kind).as_slice() {
-                [] => {
-                    diagnostic.with_hint("check `apiVersion` and `kind`, or install the CustomResourceDefinition first")
-                }
+                [] => diagnostic.with_hint(match discovery.similar_kind(gvk) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => "check `apiVersion` and `kind`, or install the CustomResourceDefinition first".to_owned(),
+                }),
                 others => diagnostic.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
             })
         }

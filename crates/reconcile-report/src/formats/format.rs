@@ -28,6 +28,8 @@ pub struct Format {
 pub enum Render<R> {
     /// Text for people: in colours on a terminal, and shown while the run goes on.
     Text(fn(&R, &View) -> Styled),
+    /// A patch: data, in colours on a terminal.
+    Patch(fn(&R, &View) -> String),
     /// Data for programs: written as it is, once the run is over.
     Data(fn(&R, &View) -> String),
     /// Lines for programs: one for each event while the run goes on, and these at the end.
@@ -48,8 +50,8 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "unified",
         help: "For people: a patch, as `kubectl diff` prints it",
-        render: Render::Data(unified::render),
-        render_all: Render::Data(unified::render),
+        render: Render::Patch(unified::render),
+        render_all: Render::Patch(unified::render),
         shows_versions: true,
         has_remarks: true,
         has_known: false,

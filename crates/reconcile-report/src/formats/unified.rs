@@ -14,7 +14,7 @@ use similar::{ChangeTag, DiffOp};
 use crate::words::findings::Finding;
 use crate::words::line_diff::{MATCHED, grouped};
 use crate::words::{describe, findings, fingerprint};
-use crate::{ObjectReport, Section, Sections, View};
+use crate::{ObjectReport, Role, Section, Sections, Theme, View};
 
 /// The start of a line that is no part of the patch. The lines of objects begin with a sign or a blank.
 const REMARK: &str = "# ";
@@ -58,6 +58,29 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
         }
     }
     patch
+}
+
+/// A patch in colours, as git has them: headers bold, hunks cyan, removed and added lines red and green.
+#[must_use]
+pub fn colored(patch: &str, theme: &Theme) -> String {
+    let mut painted = String::with_capacity(patch.len());
+    // Lines of the header after the first one: a removed line may begin with `--` as well.
+    let mut header = 0_usize;
+    for line in patch.lines() {
+        let role = match line.bytes().next() {
+            Some(b'd') => Role::Name,
+            Some(b'-' | b'+') if header > 0 => Role::Name,
+            Some(b'@') => Role::Hint,
+            Some(b'-') => Role::Remove,
+            Some(b'+') => Role::Add,
+            Some(b'#') => Role::Note,
+            _ => Role::Plain,
+        };
+        header = if line.starts_with('d') { 2 } else { header.saturating_sub(1) };
+        let style = theme.style(role);
+        let _ = writeln!(painted, "{style}{line}{style:#}");
+    }
+    painted
 }
 
 /// The remarks next to the patch: all its lines that begin with `#`, without that sign.
@@ -224,6 +247,26 @@ mod tests {
         let (one, other) = (name(&"x".repeat(300)), name(&"x".repeat(301)));
         assert!(one.len() <= NAME && other.len() < 255 && one != other);
         assert_eq!(name("system:node-2"), "rbac.authorization.k8s.io.v1.ClusterRole..system%3Anode-2-2");
+    }
+
+    #[test]
+    fn colours_are_those_of_git_and_change_no_character() {
+        let patch = "# a remark\ndiff -u -N LIVE/a MERGED/a\n--- LIVE/a\n+++ MERGED/a\n@@ -1,3 +1,3 @@\n a: 1\n--- x\n+++ y\n+c\n";
+        let painted = colored(patch, &crate::STANDARD);
+        let lines: Vec<&str> = painted.lines().collect();
+        let begins = |line: usize, code: &str| lines[line].starts_with(&format!("\u{1b}[{code}m"));
+        assert!(begins(1, "1") && begins(2, "1") && begins(3, "1"), "{lines:?}");
+        assert!(
+            begins(4, "36") && lines[5] == " a: 1" && begins(6, "31") && begins(7, "32") && begins(8, "32"),
+            "{lines:?}"
+        );
+        assert_eq!(strip(&painted), patch);
+    }
+
+    fn strip(text: &str) -> String {
+        let mut parts = text.split('\u{1b}');
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
     }
 
     /// As many as a manifest can hold: trying all numbers for each would take minutes.

@@ -22,7 +22,7 @@ fn view() -> View {
 pub fn one(format: &Format, report: &Report) -> String {
     match format.render {
         Render::Text(text) => plain(&text(report, &view())),
-        Render::Data(data) | Render::Lines(data) => data(report, &view()),
+        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(report, &view()),
     }
 }
 
@@ -30,7 +30,7 @@ pub fn one(format: &Format, report: &Report) -> String {
 pub fn all(format: &Format, reports: &Reports) -> String {
     match format.render_all {
         Render::Text(text) => plain(&text(reports, &view())),
-        Render::Data(data) | Render::Lines(data) => data(reports, &view()),
+        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(reports, &view()),
     }
 }
 
@@ -106,6 +106,7 @@ fn ruled(command: Command) -> Report {
         reason: None,
         is_written,
         paths: fields.iter().map(|field| FieldPath::of(&["spec", field])).collect(),
+        managers: [("spec.b".to_owned(), vec!["operator".to_owned()])].into(),
     };
     report.summary.hooks = 1_000;
     report.objects[0].diff.ignored = vec![ignored(true, &["a", "b"]), ignored(false, &["c"])];

@@ -4,4 +4,4 @@ mod formats;
 mod hostile;
 mod parsers;
 mod scenario;
-mod schema;
+pub mod schema;

@@ -76,6 +76,7 @@ fn web(text: &str) -> ObjectReport {
             reason: Some(text.to_owned()),
             is_written: true,
             paths: vec![FieldPath::of(&["spec", "paused"])],
+            managers: [("spec.paused".to_owned(), vec![text.to_owned()])].into(),
         }],
         versions: Some(Arc::new(Versions { live, desired })),
         ..FieldDiff::none(Evidence::Server)

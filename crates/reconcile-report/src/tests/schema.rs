@@ -9,6 +9,7 @@ use schemars::transform::{RecursiveTransform, RestrictFormats, Transform as _};
 use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
+use crate::blame::BlamedObject;
 use crate::{Report, Reports};
 
 static REPORT: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(&derived()).unwrap());
@@ -37,6 +38,14 @@ pub fn check_sarif(document: &Value) {
         assert!(!uri.starts_with("./") && !uri.contains(' '), "{uri}");
         assert!(result["partialFingerprints"]["kubectlReconcile/v1"].is_string(), "{result}");
     }
+}
+
+/// The document of `blame -o json`.
+#[track_caller]
+pub fn check_blame(document: &Value) {
+    let root: Value = serde_json::from_str(&derived_blame()).unwrap();
+    let schema = Validator { root: &root, is_complete: true };
+    schema.check(&root, document).unwrap_or_else(|violation| panic!("{violation}"));
 }
 
 struct Validator<'s> {
@@ -172,14 +181,32 @@ fn is_formatted(format: &str, text: &str) -> bool {
 fn derived() -> String {
     let mut generator = SchemaSettings::draft07().for_serialize().into_generator();
     let reports = [generator.subschema_for::<Report>(), generator.subschema_for::<Reports>()];
-    let mut schema = json_schema!({
+    finished(json_schema!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Report of kubectl reconcile",
         "description": "The document that `diff`, `apply` and `status` print with `-o json` and `-o yaml`. Within `v1`, fields may be \
             added; none changes its meaning.",
         "oneOf": reports,
         "definitions": generator.take_definitions(true),
-    });
+    }))
+}
+
+/// The JSON Schema of the document of `blame`.
+fn derived_blame() -> String {
+    let mut generator = SchemaSettings::draft07().for_serialize().into_generator();
+    let object = generator.subschema_for::<BlamedObject>();
+    finished(json_schema!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Owners of fields, of kubectl reconcile",
+        "description": "The document that `blame` prints with `-o json`: objects, with the managers of their fields. Fields may be added; \
+            none changes its meaning.",
+        "type": "array",
+        "items": object,
+        "definitions": generator.take_definitions(true),
+    }))
+}
+
+fn finished(mut schema: Schema) -> String {
     RestrictFormats::default().transform(&mut schema);
     RecursiveTransform(open_and_never_null).transform(&mut schema);
     format!("{}\n", serde_json::to_string_pretty(&schema).unwrap())
@@ -206,15 +233,17 @@ fn open_and_never_null(schema: &mut Schema) {
 /// `UPDATE_SCHEMAS=1 cargo test -p reconcile-report schema` rewrites the file.
 #[test]
 fn the_schema_in_the_repository_is_derived_from_the_types() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/report.json");
-    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
-        std::fs::write(&file, derived()).unwrap();
+    for (name, derived) in [("report", derived()), ("blame", derived_blame())] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../schemas/{name}.json"));
+        if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+            std::fs::write(&file, &derived).unwrap();
+        }
+        let kept = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            kept == derived,
+            "schemas/{name}.json is out of date: run `UPDATE_SCHEMAS=1 cargo test -p reconcile-report schema`"
+        );
     }
-    let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        kept == derived(),
-        "schemas/report.json is out of date: run `UPDATE_SCHEMAS=1 cargo test -p reconcile-report schema`"
-    );
 }
 
 #[test]

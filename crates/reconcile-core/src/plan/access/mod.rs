@@ -9,6 +9,7 @@
 mod permissions;
 mod purpose;
 mod role;
+mod subject;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,8 @@ use permissions::{optional, permissions};
 pub use purpose::Purpose;
 pub use role::RoleFor;
 use role::roles;
+pub use role::verbs_in_order;
+pub use subject::{BindingFor, Subject};
 
 /// The permissions that some commands need.
 #[derive(Debug, Default)]

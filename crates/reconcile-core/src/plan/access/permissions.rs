@@ -64,7 +64,7 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
             needed.pods(&collection);
         }
     }
-    for (resource, namespaces) in &needs.autoscalers {
+    for (resource, namespaces) in needs.autoscalers.iter().filter(|_| purpose != Purpose::Blame) {
         for namespace in namespaces {
             needed.on(resource, Some(namespace), "list");
         }
@@ -77,7 +77,7 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
             }
         }
     }
-    if let Some(pruned) = &needs.prunes {
+    if let Some(pruned) = needs.prunes.as_ref().filter(|_| purpose != Purpose::Blame) {
         needed.prune(targets, pruned, purpose);
     }
     if purpose == Purpose::Apply {
@@ -121,7 +121,7 @@ fn verbs(collection: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeS
     if collection.names.len() > FEW && can("list") && !needs.by_name {
         verbs.insert("list");
     }
-    if purpose == Purpose::Apply || needs.asks {
+    if purpose == Purpose::Apply || purpose == Purpose::Diff && needs.asks {
         // A server-side apply of a missing object is a patch that creates it.
         verbs.extend(["patch", "create"]);
     }

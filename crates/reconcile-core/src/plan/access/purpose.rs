@@ -7,6 +7,8 @@ pub enum Purpose {
     Diff,
     /// `apply`
     Apply,
+    /// `blame`
+    Blame,
 }
 
 impl Purpose {
@@ -16,6 +18,17 @@ impl Purpose {
         match self {
             Self::Diff => "diff",
             Self::Apply => "apply",
+            Self::Blame => "blame",
+        }
+    }
+
+    /// Names commands in a sentence: `diff, apply and blame`.
+    #[must_use]
+    pub fn listed(purposes: &[Self]) -> String {
+        let names: Vec<&str> = purposes.iter().map(|purpose| purpose.name()).collect();
+        match names.split_last() {
+            Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+            _ => names.concat(),
         }
     }
 }

@@ -56,7 +56,7 @@ fn rules(permissions: &[&Permission]) -> Vec<PolicyRule> {
     }
     let mut by_name: BTreeMap<RuleKey<'_, Option<&str>>, BTreeSet<&str>> = BTreeMap::new();
     for ((group, resource, name), verbs) in verbs {
-        by_name.entry(RuleKey { group, scope: name, verbs: sorted(verbs) }).or_default().insert(resource);
+        by_name.entry(RuleKey { group, scope: name, verbs: verbs_in_order(verbs) }).or_default().insert(resource);
     }
     let mut by_resources: BTreeMap<RuleKey<'_, (BTreeSet<&str>, bool)>, BTreeSet<&str>> = BTreeMap::new();
     for (RuleKey { group, scope: name, verbs }, resources) in by_name {
@@ -76,7 +76,9 @@ fn owned<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     texts.into_iter().map(ToOwned::to_owned).collect()
 }
 
-fn sorted(verbs: BTreeSet<&str>) -> Vec<&str> {
+/// Verbs in the order in which rules have them.
+#[must_use]
+pub fn verbs_in_order(verbs: BTreeSet<&str>) -> Vec<&str> {
     let mut verbs: Vec<&str> = verbs.into_iter().collect();
     verbs.sort_by_key(|verb| VERBS.iter().position(|known| known == verb));
     verbs
@@ -93,20 +95,6 @@ impl RoleFor {
     #[must_use]
     pub fn has_verb(&self, verb: &str) -> bool {
         self.rules.iter().flat_map(|rule| &rule.verbs).any(|own| own == verb)
-    }
-
-    /// Returns true if a permission is one of those of the role.
-    #[must_use]
-    pub fn holds(&self, permission: &Permission) -> bool {
-        let contains = |texts: Option<&Vec<String>>, text| texts.is_some_and(|texts| texts.contains(text));
-        self.namespace == permission.namespace
-            && self.rules.iter().any(|rule| {
-                let names = rule.resource_names.as_ref();
-                contains(rule.api_groups.as_ref(), &permission.group)
-                    && contains(rule.resources.as_ref(), &permission.resource)
-                    && rule.verbs.contains(&permission.verb)
-                    && permission.name.as_ref().map_or(names.is_none(), |name| contains(names, name))
-            })
     }
 }
 

@@ -16,7 +16,14 @@ pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
     let mut hidden: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for object in &report.objects {
         for ignored in &object.diff.ignored {
-            let fields = ignored.paths.iter().map(|path| format!("{} {path}", object.key));
+            let fields = ignored.paths.iter().map(|path| {
+                let managers = ignored.managers.get(&path.to_string()).map(Vec::as_slice).unwrap_or_default();
+                let by = match managers {
+                    [] => String::new(),
+                    managers => format!("  by {}", managers.join(", ")),
+                };
+                format!("{} {path}{by}", object.key)
+            });
             hidden.entry(&ignored.rule).or_default().extend(fields);
         }
     }

@@ -1,0 +1,96 @@
+//! The report of `blame`: the fields of live objects with their managers, as YAML with the managers at the left, or as JSON.
+
+mod layout;
+
+use reconcile_core::blame::BlamedField;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::rules::Glob;
+use schemars::JsonSchema;
+use serde::Serialize;
+use structured_merge::ObjectKey;
+
+use crate::formats::json::document;
+use crate::{EXIT_INCOMPLETE, EXIT_SUCCESS, Styled, View};
+
+/// A live object and the managers of its fields.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BlamedObject {
+    api_version: String,
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    name: String,
+    /// The fields in the order of the YAML document; none if the object could not be read.
+    fields: Vec<BlamedField>,
+    /// The reason for which the object could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<BlameError>,
+}
+
+/// The reason for which an object could not be read.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BlameError {
+    /// The reason as one word, such as `NotFound`.
+    reason: String,
+    message: String,
+}
+
+impl BlamedObject {
+    /// An object with its fields, or with the reason why they are not known.
+    #[must_use]
+    pub fn new(key: &ObjectKey, fields: Result<Vec<BlamedField>, &Diagnostic>) -> Self {
+        let (fields, error) = match fields {
+            Ok(fields) => (fields, None),
+            Err(diagnostic) => {
+                let (reason, message) = (diagnostic.code.to_string(), diagnostic.message.clone());
+                (Vec::new(), Some(BlameError { reason, message }))
+            }
+        };
+        let (api_version, kind) = (key.gvk.api_version(), key.gvk.kind.clone());
+        Self { api_version, kind, namespace: key.namespace.clone(), name: key.name.clone(), fields, error }
+    }
+
+    /// Keeps the fields of these managers alone; without any, all fields.
+    #[must_use]
+    pub fn of_managers(mut self, managers: &[Glob]) -> Self {
+        let is_wanted = |field: &BlamedField| {
+            field.managers.iter().any(|owner| managers.iter().any(|glob| glob.matches(&owner.manager)))
+        };
+        if !managers.is_empty() {
+            self.fields.retain(is_wanted);
+        }
+        self
+    }
+}
+
+/// `-o json`: an array of the objects.
+#[must_use]
+pub fn json(objects: &[BlamedObject]) -> String {
+    document(&objects)
+}
+
+/// `-o text`: a YAML document for each object that could be read.
+#[must_use]
+pub fn text(objects: &[BlamedObject], view: &View) -> Styled {
+    let shown: Vec<&BlamedObject> = objects.iter().filter(|object| !object.fields.is_empty()).collect();
+    let mut text = Styled::new();
+    for (at, object) in shown.iter().enumerate() {
+        if at > 0 {
+            text.push(crate::Role::Note, "---");
+            text.line_end();
+        }
+        text.append(layout::lines(&object.fields, view));
+    }
+    text
+}
+
+/// The exit code: 4 if an object could not be read.
+#[must_use]
+pub fn exit_code(objects: &[BlamedObject]) -> u8 {
+    if objects.iter().any(|object| object.error.is_some()) { EXIT_INCOMPLETE } else { EXIT_SUCCESS }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! The lines of a YAML document, each with the managers of its field at the left.
+
+use reconcile_core::blame::{BlamedField, InManifest, Step};
+use reconcile_core::compare::REDACTED;
+use reconcile_core::text::{middle_cut, width, yaml};
+use serde_json::Value;
+
+use crate::words::value::inline;
+use crate::words::why::owner_text;
+use crate::{Role, Styled, View};
+
+/// The sign of a field without an owner.
+const NOBODY: &str = "-";
+/// The narrowest column for the text of the document.
+const NARROWEST: usize = 24;
+
+/// A line of the document.
+struct Line<'f> {
+    /// The field that the line begins; none for a parent of fields, and for the further lines of a value.
+    field: Option<&'f BlamedField>,
+    manifest: Option<InManifest>,
+    text: String,
+}
+
+/// The document of these fields. Parents of no field are left out.
+pub(super) fn lines(fields: &[BlamedField], view: &View) -> Styled {
+    let owners = |field: &BlamedField| -> Vec<String> {
+        let names: Vec<String> = field.managers.iter().map(|owner| owner_text(owner, view)).collect();
+        if names.is_empty() { vec![NOBODY.to_owned()] } else { names }
+    };
+    let most = view.width.saturating_mul(2) / 5;
+    let widest = fields.iter().flat_map(owners).map(|owner| width(&owner)).max().unwrap_or_default();
+    let column = if view.full { widest } else { widest.min(most) };
+    let mut text = Styled::new();
+    for line in document(fields) {
+        let mut names = line.field.map(owners).unwrap_or_default().into_iter();
+        let first = names.next().unwrap_or_default();
+        one(&mut text, (line.manifest, &first, &line.text), column, view);
+        // Further owners of the same field.
+        for name in names {
+            one(&mut text, (line.manifest, &name, ""), column, view);
+        }
+    }
+    text
+}
+
+fn one(text: &mut Styled, (manifest, owner, content): (Option<InManifest>, &str, &str), column: usize, view: &View) {
+    let owner = middle_cut(owner, column);
+    let padding = if content.is_empty() { 0 } else { column.saturating_sub(width(&owner)).saturating_add(2) };
+    let mut taken = column.saturating_add(2);
+    if let Some((role, sign)) = manifest.map(sign) {
+        text.push(role, format!("{sign} "));
+        taken = taken.saturating_add(2);
+    }
+    text.push(Role::Note, format!("{owner}{}", " ".repeat(padding)));
+    let most = if view.full { usize::MAX } else { view.width.saturating_sub(taken).max(NARROWEST) };
+    text.push(Role::Plain, if width(content) > most { middle_cut(content, most) } else { content.to_owned() });
+    text.line_end();
+}
+
+fn sign(manifest: InManifest) -> (Role, &'static str) {
+    match manifest {
+        InManifest::Same => (Role::Note, "="),
+        InManifest::Differs => (Role::Change, "~"),
+        InManifest::Absent => (Role::Add, "+"),
+    }
+}
+
+fn document(fields: &[BlamedField]) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    let mut before: &[Step] = &[];
+    for (at, field) in fields.iter().enumerate() {
+        let steps = field.steps.as_slice();
+        let common = steps.iter().zip(before).take_while(|(one, other)| one == other).count();
+        // The dash of an item is on the line of its first field.
+        let mut dashes = String::new();
+        for (depth, step) in steps.iter().enumerate().skip(common) {
+            let margin = if dashes.is_empty() { " ".repeat(indent(steps, depth)) } else { std::mem::take(&mut dashes) };
+            let is_last = depth.saturating_add(1) == steps.len();
+            match step {
+                Step::Item(_) if is_last => leaf(&mut lines, field, &format!("{margin}-"), indent(steps, depth)),
+                Step::Item(_) => dashes = format!("{margin}- "),
+                Step::Key(name) if is_last => {
+                    leaf(&mut lines, field, &format!("{margin}{}:", key(name)), indent(steps, depth));
+                }
+                Step::Key(name) => {
+                    let manifest =
+                        of_parent(fields.get(at..).unwrap_or_default(), steps.get(..=depth).unwrap_or_default());
+                    lines.push(Line { field: None, manifest, text: format!("{margin}{}:", key(name)) });
+                }
+            }
+        }
+        before = steps;
+    }
+    lines
+}
+
+/// The columns before a step: two for each key with keys below it, and for each item.
+fn indent(steps: &[Step], depth: usize) -> usize {
+    let above = steps.iter().zip(steps.iter().skip(1)).take(depth);
+    above.map(|(step, next)| if matches!((step, next), (Step::Key(_), Step::Item(_))) { 0 } else { 2 }).sum()
+}
+
+/// The sign of a parent: the manifest has it if it has a field in it.
+fn of_parent(fields: &[BlamedField], parent: &[Step]) -> Option<InManifest> {
+    let mut below = fields.iter().take_while(|field| field.steps.starts_with(parent)).peekable();
+    below.peek()?.manifest?;
+    let is_in_manifest = below.any(|field| field.manifest != Some(InManifest::Absent));
+    Some(if is_in_manifest { InManifest::Same } else { InManifest::Absent })
+}
+
+/// The line of a field, and the further lines of its value.
+fn leaf<'f>(lines: &mut Vec<Line<'f>>, field: &'f BlamedField, start: &str, margin: usize) {
+    let value = shown(&field.value);
+    let mut parts = value.lines();
+    let first = parts.next().unwrap_or_default();
+    lines.push(Line { field: Some(field), manifest: field.manifest, text: format!("{start} {first}") });
+    for part in parts {
+        let margin = if part.is_empty() { String::new() } else { " ".repeat(margin) };
+        lines.push(Line { field: None, manifest: field.manifest, text: format!("{margin}{part}") });
+    }
+}
+
+/// A value as YAML; a redacted one as in other texts.
+fn shown(value: &Value) -> String {
+    let is_redacted = value.as_object().is_some_and(|map| map.contains_key(REDACTED));
+    if is_redacted { inline(value) } else { yaml(value) }
+}
+
+fn key(name: &str) -> String {
+    if name.contains('\n') {
+        return Value::from(name).to_string();
+    }
+    yaml(&name.into()).trim_end_matches('\n').to_owned()
+}

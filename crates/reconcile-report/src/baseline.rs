@@ -35,13 +35,11 @@ impl Baseline {
     /// Reads the reports of a file. The error has its location.
     pub fn read(file: &str, text: &[u8]) -> Result<Self, Diagnostic> {
         let reports = MergeInput::read(file, text)?;
-        match reports.iter().find(|one| one.report.command != Command::Diff) {
-            None => Ok(Self { file: file.to_owned(), reports }),
-            Some(_) => {
-                let diagnostic = Diagnostic::of_file(file, "not the report of a `diff`");
-                Err(diagnostic.with_hint("write one with `kubectl reconcile diff … -o json=baseline.json`"))
-            }
+        if reports.iter().any(|one| one.report.command != Command::Diff) {
+            let diagnostic = Diagnostic::of_file(file, "not the report of a `diff`");
+            return Err(diagnostic.with_hint("write one with `kubectl reconcile diff … -o json=baseline.json`"));
         }
+        Ok(Self { file: file.to_owned(), reports })
     }
 
     /// The differences of a cluster, or those of a snapshot if there is no cluster. A baseline of another cluster is an error: the same

@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use reconcile_core::compare::Action;
 use reconcile_core::text::{visible, visible_line};
 
-use crate::words::findings::{Finding, of_object, of_run, own_location, worst};
+use crate::words::findings::{Finding, IGNORED, of_object, of_run, own_location, worst};
 use crate::words::verdict::verdict;
-use crate::words::{cluster, describe, label, location};
-use crate::{Level, ObjectReport, Section, Sections, View};
+use crate::words::{cluster, describe, label, location, summary};
+use crate::{Command, Level, ObjectReport, Section, Sections, View};
 
 /// Longest comment that GitHub takes, in characters.
 const LIMIT: usize = 65_536;
@@ -60,13 +60,19 @@ fn identity<R: Sections>(report: &R) -> String {
 /// The result of a cluster, the errors of the run, and the table.
 fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
     let report = section.report;
-    let result = describe::result(report);
-    if section.context.is_some() || result != verdict(report).sentence {
-        comment.push(&format!("\n{}\n", sentence(&result)));
+    let (result, remarks) = summary::result(report, view);
+    if section.context.is_some() || result != [verdict(report).sentence] {
+        for line in &result {
+            comment.push(&format!("\n{}\n", sentence(line)));
+        }
     }
-    for found in of_run(section) {
+    for remark in &remarks {
+        comment.push(&format!("\n- {}\n", code(&describe::message(remark))));
+    }
+    // The lines above say what is left alone.
+    for found in of_run(section).iter().filter(|found| found.rule != IGNORED || report.command == Command::Status) {
         let level = if found.level == Level::Error { "**error:** " } else { "" };
-        comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(&found, view)));
+        comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(found, view)));
     }
     let rows: Vec<(&ObjectReport, Vec<Finding<'_>>)> = shown(section, view).collect();
     if rows.is_empty() {

@@ -6,6 +6,7 @@ mod command;
 mod configuration;
 pub(crate) mod contexts;
 pub(crate) mod diagnostic;
+pub(crate) mod disposition;
 mod failure;
 pub(crate) mod gate;
 mod identity;

@@ -3,6 +3,7 @@
 use reconcile_core::compare::Action;
 use reconcile_core::text::width;
 
+use crate::words::describe::coded;
 use crate::words::label::sign;
 use crate::words::number::grouped;
 use crate::{ObjectReport, Role, Styled, View};
@@ -34,8 +35,7 @@ fn said(object: &ObjectReport, view: &View) -> Option<(Vec<String>, Option<Strin
     let warnings = || notes::warnings(object, view).into_iter().map(|warning| format!("warning: {warning}"));
     match (&object.messages.error, object.diff.action) {
         (Some(error), Action::Unknown) if error.details.is_empty() && object.messages.reason.is_none() => {
-            let sentence = format!("{} ({})", error.message, error.code);
-            Some(([sentence].into_iter().chain(warnings()).collect(), error.hint.clone()))
+            Some(([coded(error)].into_iter().chain(warnings()).collect(), error.hint.clone()))
         }
         (None, Action::None) if !object.is_kept() && notes::shown(object, view).is_empty() => {
             let warnings: Vec<String> = warnings().collect();

@@ -182,7 +182,7 @@ fn fields_of_others_are_counted_and_shown_by_manager() {
     assert_eq!((&summary["unmanaged"], &summary["unmanagedManual"]), (&json!(3), &json!(1)));
     assert_eq!(run.object("ConfigMap", "settings")["evidence"], "proven");
     let text = ws.reconcile(["diff", "-f", "settings.yaml"]).exits_with(0);
-    assert!(text.stdout.contains("3 fields added by others, 1 of them by hand\n"), "{text}");
+    assert!(text.stdout.contains("3 fields added by others, 1 of them by hand (--show-unmanaged)\n"), "{text}");
     let shown = ws.reconcile(["diff", "-f", "settings.yaml", "--show-unmanaged"]).exits_with(0).stdout;
     let lines: Vec<&str> = shown.lines().map(|line| line.split(" 20").next().unwrap().trim_end()).skip(1).collect();
     assert_eq!(lines.iter().filter(|line| line.starts_with("    ")).count(), 5, "{shown}");

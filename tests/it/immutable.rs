@@ -198,7 +198,46 @@ fn the_changes_of_a_replacement_are_those_of_the_manifest() {
         ]
     );
     assert!(diff.stdout.contains("spec.selector"), "{diff}");
-    assert!(diff.stdout.lines().any(|line| line.starts_with("-/+ Deployment")), "{diff}");
+    assert!(
+        diff.stdout.lines().any(|line| line.starts_with("! Deployment") && line.contains("needs replacement")),
+        "{diff}"
+    );
+    assert!(
+        diff.stdout.contains("\nnot done: 1 needs --replace=immutable\n") && !diff.stdout.contains("to replace"),
+        "{diff}"
+    );
+    assert_eq!((&object["replacement"], &diff.report()["summary"]["needsReplace"]), (&json!("needsFlag"), &json!(1)));
+    let hint = diff.stdout.find("hint: pass `--replace=immutable`").unwrap();
+    assert!(diff.stdout.find("spec.selector.matchLabels").unwrap() < hint, "a hint comes after the changes: {diff}");
+    let question = ws.as_user("admin").stdin("n\n").on_terminal().reconcile(["apply", "-f", ".", "--confirm"]);
+    assert!(question.stderr.contains("not done: 1 needs --replace=immutable"), "{question}");
+    for format in ["markdown", "html"] {
+        let report = ws.reconcile(["diff", "-f", ".", "-o", format]).exits_with(1);
+        assert!(report.stdout.contains("needs replacement") && !report.stdout.contains("to replace"), "{report}");
+    }
+    // With the flag it is something to do.
+    let allowed = ws.reconcile(["diff", "-f", ".", "--replace=immutable"]).exits_with(1);
+    assert!(allowed.stdout.lines().any(|line| line.starts_with("-/+ Deployment")), "{allowed}");
+    assert!(allowed.stdout.contains("1 to replace") && !allowed.stdout.contains("not done"), "{allowed}");
+    assert_eq!(allowed.object("Deployment", "web")["replacement"], "allowed");
+}
+
+/// The oracle: what the server stores is what was shown.
+#[test]
+fn all_of_what_will_be_created_is_shown_on_request() {
+    let ws = Workspace::new();
+    let pin = ws.secret("rutabaga-662");
+    ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {key: \"two\\nlines\"}}");
+    ws.write("b.yaml", &format!("{{apiVersion: v1, kind: Secret, metadata: {{name: b}}, stringData: {{pin: {pin}}}}}"));
+    let short = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert!(!short.stdout.contains("two"), "{short}");
+    let full = ws.reconcile(["diff", "-f", ".", "--full"]).exits_with(1);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let stored = ws.get("ConfigMap", "a")["data"]["key"].clone();
+    let lines: Vec<&str> = full.stdout.lines().filter_map(|line| line.strip_prefix("    + ")).collect();
+    assert!(lines.contains(&"data:") && lines.contains(&"  key: |-") && stored == "two\nlines", "{full}");
+    // The workspace searches every output for the secret.
+    assert!(full.stdout.contains("pin: \"***\""), "{full}");
 }
 
 /// `data` of a `ControllerRevision` is kept as it was sent. An apply reads it and writes it anew, which the server takes for a change.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, TypeRef};
 
 use super::comparison_result::ComparisonResult;
-use super::diff::{Evidence, FieldDiff, Reason};
+use super::diff::{Evidence, FieldDiff, Reason, Replacement};
 use super::judge::judge;
 use super::live_object::LiveObject;
 use super::membership::Membership;
@@ -139,12 +139,15 @@ impl VerdictBuilder<'_> {
     fn replacement(&mut self, live: &LiveObject, reason: &str) -> ObjectVerdict {
         let fields = self.fields(live, None);
         self.warnings.extend(cost(&self.target.key.gvk, &live.current.object));
-        let hint = match (replace_guard(self.target, &live.current.object), self.context.policy.replace) {
-            (Some(replace_guard), _) => Some(replace_guard),
-            (None, Replace::Never) => Some("pass `--replace=immutable` to delete and recreate it".to_owned()),
-            (None, Replace::Immutable) => None,
+        let (replacement, hint) = match (replace_guard(self.target, &live.current.object), self.context.policy.replace)
+        {
+            (Some(replace_guard), _) => (Replacement::Protected, Some(replace_guard)),
+            (None, Replace::Never) => {
+                (Replacement::NeedsFlag, Some("pass `--replace=immutable` to delete and recreate it".to_owned()))
+            }
+            (None, Replace::Immutable) => (Replacement::Allowed, None),
         };
-        ObjectVerdict::Replace { fields, reason: Reason { text: reason.to_owned(), hint } }
+        ObjectVerdict::Replace { fields, reason: Reason { replacement, text: reason.to_owned(), hint } }
     }
 
     /// Compares the fields of a live object with those that an apply would leave. Without a prediction, a local one is made.

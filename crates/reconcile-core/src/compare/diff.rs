@@ -261,9 +261,23 @@ impl FieldDiff {
     }
 }
 
-/// A reason, with advice.
+/// The permission to replace an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Replacement {
+    /// The flags allow it.
+    Allowed,
+    /// It needs `--replace=immutable`.
+    NeedsFlag,
+    /// The object is protected, because its deletion would also delete what no manifest holds.
+    Protected,
+}
+
+/// The reason for a replacement, with advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
+    /// The permission to replace the object.
+    pub replacement: Replacement,
     /// One sentence.
     pub text: String,
     /// Advice on what to do.

@@ -24,6 +24,8 @@ fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usi
         "create",
         "update",
         "replace",
+        "needsReplace",
+        "protected",
         "delete",
         "unknown",
         "proven",

@@ -6,6 +6,8 @@ mod command;
 mod configuration;
 pub(crate) mod contexts;
 pub(crate) mod diagnostic;
+pub(crate) mod disposition;
+pub(crate) mod equal_changes;
 mod failure;
 pub(crate) mod gate;
 pub(crate) mod identity;

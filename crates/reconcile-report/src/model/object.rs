@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use reconcile_core::compare::{
     Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
-    UnmanagedCount, Versions,
+    Replacement, UnmanagedCount, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
@@ -19,6 +19,7 @@ use structured_merge::{FieldPath, ObjectKey};
 use super::classes::ClassInfo;
 use super::diagnostic;
 use super::diagnostic::ObjectError;
+use super::disposition::Disposition;
 use super::key::{self, KeyFields};
 use super::side::Side;
 
@@ -69,6 +70,9 @@ pub struct ObjectDiff {
     /// The side that changed; absent without drift.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
+    /// The permission to replace it; absent unless that is the action.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Replacement>,
     /// The differences.
     pub changes: Vec<FieldChange>,
     /// Fields of the manifest that other managers own.
@@ -131,6 +135,8 @@ pub struct Details {
     pub lines: BTreeMap<FieldPath, u32>,
     /// The live object and the object that an apply would leave: for a definition, and for a format that shows whole objects.
     pub versions: Option<Arc<Versions>>,
+    /// The part that it takes in a pass, and the side that changed, before known differences were left out.
+    pub(crate) counted: Option<(Disposition, Option<Side>)>,
     /// The ignore rules that cover a field of it, whether or not the field differs.
     pub rules: BTreeSet<RuleRef>,
 }
@@ -176,7 +182,17 @@ impl ObjectReport {
             source: None,
             resource_version: None,
             place: None,
-            diff: ObjectDiff { action, evidence, side: None, changes, conflicts, beside, known_beside: 0, ignored },
+            diff: ObjectDiff {
+                action,
+                evidence,
+                side: None,
+                replacement: None,
+                changes,
+                conflicts,
+                beside,
+                known_beside: 0,
+                ignored,
+            },
             messages: ObjectMessages::default(),
             run: ObjectRun::default(),
             details: Details::default(),
@@ -207,7 +223,10 @@ impl ObjectReport {
         let Self { diff, messages, details, .. } = self;
         (diff.changes, diff.conflicts, details.versions) = (fields.changes, fields.conflicts, fields.versions);
         (diff.beside, diff.ignored, details.unmanaged) = (fields.added_items, fields.ignored, fields.unmanaged);
-        (messages.reason, messages.hint) = reason.map_or((None, None), |Reason { text, hint }| (Some(text), hint));
+        if let Some(Reason { replacement, text, hint }) = reason {
+            diff.replacement = Some(replacement);
+            (messages.reason, messages.hint) = (Some(text), hint);
+        }
     }
 
     /// Finds the lines of the changed fields.
@@ -240,7 +259,7 @@ impl ObjectReport {
         let TurnResult { outcome, error, reason, hint, notes, new_verdict } = turn;
         if let Some(verdict) = new_verdict {
             let Self { diff: new, details, .. } = Self::unwanted(&self.key, (**verdict).clone());
-            (self.diff.action, self.diff.side) = (new.action, new.side);
+            (self.diff.action, self.diff.side, self.diff.replacement) = (new.action, new.side, new.replacement);
             (self.diff.changes, self.diff.conflicts) = (new.changes, new.conflicts);
             self.details.versions = details.versions;
             self.run.is_moved = true;
@@ -256,6 +275,17 @@ impl ObjectReport {
         }
         messages.reason = reason.clone().or(messages.reason.take());
         messages.hint = hint.clone().or(messages.hint.take());
+    }
+
+    /// The part that it takes in a pass with the same flags.
+    pub(crate) fn disposition(&self) -> Disposition {
+        let ObjectDiff { action, replacement, conflicts, .. } = &self.diff;
+        Disposition::of(*action, *replacement, !conflicts.is_empty(), self.is_kept())
+    }
+
+    /// The same and the side that changed, for counts: also of differences that are not shown.
+    pub(crate) fn counted(&self) -> (Disposition, Option<Side>) {
+        self.details.counted.unwrap_or_else(|| (self.disposition(), self.diff.side))
     }
 
     /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.
@@ -288,8 +318,10 @@ impl ObjectReport {
         self.diff.action != Action::None || self.diff.changes.iter().any(|change| change.class.is_drift())
     }
 
-    /// Leaves out the differences that the baseline has. An object that has no others is shown as if it were in sync.
+    /// Leaves out the differences that the baseline has. An object that has no others is shown as if it were in sync, but still counted
+    /// as it was.
     pub(crate) fn leave_out_known(&mut self) {
+        self.details.counted = Some(self.counted());
         if self.is_known() {
             self.diff.action = Action::None;
             (self.messages.reason, self.messages.hint) = (None, None);

@@ -1,6 +1,6 @@
 //! Reads an object of a report, and refuses fields that it does not know: serde does not do both for an object with flattened parts.
 
-use reconcile_core::compare::{Action, Conflict, Evidence, FieldChange, IgnoredFields, paths_of};
+use reconcile_core::compare::{Action, Conflict, Evidence, FieldChange, IgnoredFields, Replacement, paths_of};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::ObjectReadiness;
 use reconcile_core::manifest::Source;
@@ -30,6 +30,7 @@ struct ObjectEntry {
     /// Computed from the changes instead.
     #[serde(rename = "side")]
     _side: Option<Side>,
+    replacement: Option<Replacement>,
     changes: Vec<FieldChange>,
     conflicts: Vec<Conflict>,
     #[serde(default, deserialize_with = "paths_of")]
@@ -52,7 +53,8 @@ struct ObjectEntry {
 impl From<ObjectEntry> for ObjectReport {
     fn from(entry: ObjectEntry) -> Self {
         let ObjectEntry { api_version, kind, namespace, name, source, resource_version, place, .. } = entry;
-        let ObjectEntry { action, evidence, changes, conflicts, beside, known_beside, ignored, .. } = entry;
+        let ObjectEntry { action, evidence, replacement, changes, conflicts, beside, known_beside, ignored, .. } =
+            entry;
         let ObjectEntry { warnings, error, reason, hint, outcome, readiness, is_moved, .. } = entry;
         Self {
             key: key(&api_version, &kind, namespace, name),
@@ -63,6 +65,7 @@ impl From<ObjectEntry> for ObjectReport {
                 action,
                 evidence,
                 side: ClassInfo::side_of(&changes),
+                replacement,
                 changes,
                 conflicts,
                 beside,

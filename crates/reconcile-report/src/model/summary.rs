@@ -3,6 +3,7 @@ use reconcile_core::live::readiness::ReadinessState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::disposition::Disposition;
 use super::object::ObjectReport;
 use super::side::SideCounts;
 
@@ -18,8 +19,14 @@ pub struct Summary {
     pub create: usize,
     /// To be updated.
     pub update: usize,
-    /// To be replaced.
+    /// To be replaced, also those that need the flag or are protected.
     pub replace: usize,
+    /// To be replaced, if `--replace=immutable` allowed it.
+    #[serde(default)]
+    pub needs_replace: usize,
+    /// To be replaced, and protected against it.
+    #[serde(default)]
+    pub protected: usize,
     /// To be deleted.
     pub delete: usize,
     /// Not compared.
@@ -85,6 +92,8 @@ impl Summary {
             create,
             update,
             replace,
+            needs_replace,
+            protected,
             delete,
             unknown,
             sides,
@@ -106,6 +115,8 @@ impl Summary {
         self.create = self.create.saturating_add(*create);
         self.update = self.update.saturating_add(*update);
         self.replace = self.replace.saturating_add(*replace);
+        self.needs_replace = self.needs_replace.saturating_add(*needs_replace);
+        self.protected = self.protected.saturating_add(*protected);
         self.delete = self.delete.saturating_add(*delete);
         self.unknown = self.unknown.saturating_add(*unknown);
         self.sides.add(*sides);
@@ -137,6 +148,8 @@ impl Summary {
             create: with(Action::Create),
             update: with(Action::Update),
             replace: with(Action::Replace),
+            needs_replace: count(&|object| object.disposition() == Disposition::NeedsReplace),
+            protected: count(&|object| object.disposition() == Disposition::Protected),
             delete: with(Action::Delete),
             unknown: with(Action::Unknown),
             sides: SideCounts::of(objects.iter().filter_map(|object| object.diff.side)),

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason, Versions,
+    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason,
+    Replacement, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic, Location};
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
@@ -89,7 +90,11 @@ fn web(text: &str) -> ObjectReport {
     web
 }
 
-#[expect(clippy::too_many_lines, reason = "one sample for each state")]
+fn immutable() -> Reason {
+    let hint = Some("pass `--replace=immutable`".to_owned());
+    Reason { replacement: Replacement::NeedsFlag, text: "spec.template is immutable".to_owned(), hint }
+}
+
 fn objects(text: &str) -> Vec<ObjectReport> {
     let replaced = FieldDiff {
         changes: vec![change(
@@ -169,13 +174,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
         object(
             &key("batch/v1", "Job", Some("shop"), "migrate"),
             Some(("deploy/job.yaml", 3)),
-            ObjectVerdict::Replace {
-                fields: replaced,
-                reason: Reason {
-                    text: "spec.template is immutable".to_owned(),
-                    hint: Some("pass `--replace=immutable`".to_owned()),
-                },
-            },
+            ObjectVerdict::Replace { fields: replaced, reason: immutable() },
         ),
         object(&key("v1", "Secret", Some("shop"), "tls"), Some(("deploy/tls.yaml", 1)), ObjectVerdict::Update(secret)),
         object(&key("v1", "Service", Some("shop"), "web"), Some(("deploy/web.yaml", 40)), adopted.into()),

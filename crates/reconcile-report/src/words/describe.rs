@@ -1,15 +1,15 @@
 //! Changes, owners and objects in one line each, for formats that show no more than a line.
 
 use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
+use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::{one_line, visible};
 use serde_json::Value;
 
+use super::label;
 use super::number::grouped;
 use super::value::{inline, stays};
-use super::verdict::verdict;
 use super::why::{owner_in_sentence, why};
-use super::{label, sentence};
-use crate::{Command, ObjectReport, Report, Summary, Verdict, View};
+use crate::{Command, ObjectReport, Report, Summary};
 
 /// Longest value in a line, in characters.
 const VALUE: usize = 120;
@@ -78,19 +78,8 @@ pub(crate) fn state(object: &ObjectReport) -> &'static str {
     label::label(object).word
 }
 
-/// The result of a run, without the details of the text's last line.
-pub(crate) fn result(report: &Report) -> String {
-    let sentence = match report.command {
-        _ if report.objects.is_empty() && !report.errors.is_empty() => verdict(report).sentence.to_owned(),
-        Command::Apply => sentence::done(report),
-        Command::Status => sentence::ready(report),
-        Command::Diff => sentence::to_do(&report.summary, &View::default()),
-    };
-    if report.verdict == Verdict::Interrupted { format!("interrupted: {sentence}") } else { sentence }
-}
-
 /// `12 known differences: --show-known`, and how many differences of the baseline are gone. `None` without a baseline.
-fn baseline(summary: &Summary) -> Option<String> {
+pub(crate) fn baseline(summary: &Summary) -> Option<String> {
     let known = match summary.known? {
         0 => "no known differences".to_owned(),
         1 => "1 known difference: --show-known".to_owned(),
@@ -107,6 +96,14 @@ fn baseline(summary: &Summary) -> Option<String> {
 /// .kubectl-reconcile.yaml in force`. `None` if there are none. Every format says it, also of the differences that a baseline has.
 #[must_use]
 pub fn left_alone(report: &Report) -> Option<String> {
+    let others = [baseline(&report.summary), hooks_left_out(report.summary.hooks)];
+    let mut clauses: Vec<String> = others.into_iter().flatten().chain(ignored_clauses(report)).collect();
+    clauses.extend(report.configuration.as_ref().map(ToString::to_string));
+    (!clauses.is_empty()).then(|| clauses.join("; "))
+}
+
+/// The differences that rules and controllers hide, counted.
+pub(crate) fn ignored_clauses(report: &Report) -> Vec<String> {
     let count = |is_written: bool| {
         let all = report.objects.iter().flat_map(|object| &object.diff.ignored);
         all.filter(|ignored| ignored.is_written == is_written)
@@ -122,10 +119,13 @@ pub fn left_alone(report: &Report) -> Option<String> {
         1 => Some("1 difference managed by a controller".to_owned()),
         more => Some(format!("{} differences managed by controllers", grouped(more))),
     };
-    let configuration = report.configuration.as_ref().map(ToString::to_string);
-    let (known, hooks) = (baseline(&report.summary), hooks_left_out(report.summary.hooks));
-    let clauses: Vec<String> = [known, hooks, ignored, managed, configuration].into_iter().flatten().collect();
-    (!clauses.is_empty()).then(|| clauses.join("; "))
+    [ignored, managed].into_iter().flatten().collect()
+}
+
+/// An error with its code: `namespace `x` does not exist (NotFound)`. A message that ends with the status has it already.
+pub(crate) fn coded(error: &Diagnostic) -> String {
+    let status = format!(" {})", error.code);
+    if error.message.ends_with(&status) { error.message.clone() } else { format!("{} ({})", error.message, error.code) }
 }
 
 /// `3 hooks left out: --hooks include`; `None` if there are none.

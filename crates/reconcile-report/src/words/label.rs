@@ -5,8 +5,12 @@ use reconcile_core::live::readiness::ReadinessState;
 use reconcile_core::pass::Outcome;
 
 use crate::ObjectReport;
+use crate::model::disposition::Disposition;
 
 use super::styled::Role;
+
+/// An object that would have to be replaced, which is not allowed.
+pub(crate) const NEEDS_REPLACEMENT: &str = "needs replacement";
 
 /// A word and its role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,20 +27,20 @@ struct ActionWords {
     role: Role,
 }
 
-/// An update that fields of other managers prevent.
-const CONFLICT: ActionWords = ActionWords { sign: "!", word: "conflict", to_do: "conflict", role: Role::Error };
-
 fn action(object: &ObjectReport) -> ActionWords {
     let words = |sign, word, to_do, role| ActionWords { sign, word, to_do, role };
-    match object.diff.action {
-        Action::Update if !object.diff.conflicts.is_empty() => CONFLICT,
-        Action::Create => words("+", "create", "to create", Role::Add),
-        Action::Update => words("~", "update", "to update", Role::Change),
-        Action::Replace => words("-/+", "replace", "to replace", Role::Remove),
-        Action::Delete => words("-", "delete", "to delete", Role::Remove),
-        Action::Unknown => words("!", "not compared", "not compared", Role::Error),
-        Action::None if object.is_kept() => words("=", "kept", "kept", Role::Note),
-        Action::None => words("=", "in sync", "in sync", Role::Note),
+    match object.disposition() {
+        Disposition::Conflict => words("!", "conflict", "conflict", Role::Error),
+        Disposition::NeedsReplace | Disposition::Protected => {
+            words("!", NEEDS_REPLACEMENT, NEEDS_REPLACEMENT, Role::Error)
+        }
+        Disposition::Create => words("+", "create", "to create", Role::Add),
+        Disposition::Update => words("~", "update", "to update", Role::Change),
+        Disposition::Replace => words("-/+", "replace", "to replace", Role::Remove),
+        Disposition::Delete => words("-", "delete", "to delete", Role::Remove),
+        Disposition::NotCompared => words("!", "not compared", "not compared", Role::Error),
+        Disposition::Kept => words("=", "kept", "kept", Role::Note),
+        Disposition::InSync => words("=", "in sync", "in sync", Role::Note),
     }
 }
 

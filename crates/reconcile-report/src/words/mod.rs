@@ -1,5 +1,6 @@
 //! The words for a report: sentences, values, locations and comparisons that several formats share.
 
+pub(crate) mod added_items;
 pub mod cluster;
 pub(crate) mod describe;
 pub mod excerpt;
@@ -12,6 +13,7 @@ pub(crate) mod location;
 pub(crate) mod number;
 pub(crate) mod sentence;
 pub mod styled;
+pub(crate) mod summary;
 pub(crate) mod value;
 pub(crate) mod verdict;
 pub mod why;

@@ -1,48 +1,78 @@
 //! Counts in words, for sentences about a run.
 
+use std::collections::BTreeMap;
+
 use reconcile_core::live::readiness::ReadinessState;
 use reconcile_core::pass::Outcome;
 
 use super::label::readiness_label;
 use super::number::grouped;
-use crate::{ReadinessCounts, Report, SideCounts, Summary, View};
+use crate::model::disposition::Disposition;
+use crate::model::tally::tally;
+use crate::{ObjectReport, ReadinessCounts, Report, SideCounts, Summary, View};
 
 /// `shard 0/4: …`, in a run of a shard.
 pub(crate) fn of_shard(report: &Report, sentence: &str) -> String {
     report.shard.map_or_else(|| sentence.to_owned(), |shard| format!("shard {shard}: {sentence}"))
 }
 
-/// The changes that a pass would make, counted, and the side that changed.
-pub(crate) fn to_do(counts: &Summary, view: &View) -> String {
-    let update = match counts.conflict.min(counts.update) {
-        0 => "to update".to_owned(),
-        conflicts => format!("to update ({} in conflict)", grouped(conflicts)),
-    };
-    let changed = counted(&[(counts.update, &update), (counts.replace, "to replace")]);
-    let sides = sides(counts);
+/// The objects of a report, counted by what a pass does with them.
+struct Counts {
+    by: BTreeMap<Disposition, usize>,
+    /// Those to update and to replace, by the side that changed.
+    sides: SideCounts,
+}
+
+impl Counts {
+    fn of(report: &Report) -> Self {
+        let counted = || report.objects.iter().map(ObjectReport::counted);
+        let changed = counted().filter(|(part, _)| matches!(part, Disposition::Update | Disposition::Replace));
+        Self {
+            by: tally(counted().map(|(disposition, _)| disposition)),
+            sides: SideCounts::of(changed.filter_map(|(_, side)| side)),
+        }
+    }
+
+    fn get(&self, disposition: Disposition) -> usize {
+        self.by.get(&disposition).copied().unwrap_or_default()
+    }
+}
+
+/// The changes that a pass makes, counted, and the side that changed; and the objects in sync.
+pub(crate) fn to_do(report: &Report, view: &View) -> String {
+    let counts = Counts::of(report);
+    let count = |disposition, words: &str| counted(&[(counts.get(disposition), words)]);
+    let changed = [(counts.get(Disposition::Update), "to update"), (counts.get(Disposition::Replace), "to replace")];
+    let sides = sides(counts.sides);
     // The sides have commas of their own.
     let separator = if sides.is_some() { "; " } else { ", " };
-    let count = |count: usize, words: &str| counted(&[(count, words)]);
     let clauses = [
-        count(counts.create, "to create"),
-        changed + &sides.unwrap_or_default(),
-        count(counts.delete, "to delete"),
-        count(counts.kept.unwrap_or_default(), "kept"),
-        count(counts.unknown, "not compared"),
+        count(Disposition::Create, "to create"),
+        counted(&changed) + &sides.unwrap_or_default(),
+        count(Disposition::Delete, "to delete"),
+        count(Disposition::Kept, "kept"),
     ];
     let mut sentence = clauses.into_iter().filter(|clause| !clause.is_empty()).collect::<Vec<_>>().join(separator);
     if !sentence.is_empty() {
         sentence.push_str("; ");
     }
-    sentence + &in_sync(counts, view)
+    sentence + &in_sync(counts.get(Disposition::InSync), &report.summary, view)
 }
 
-/// `: 2 changed in the manifests, 1 in the cluster, 1 in both`: the objects to update and to replace, by the side that changed. `None`
-/// if no side is known.
-fn sides(counts: &Summary) -> Option<String> {
-    let SideCounts { manifest, cluster, either, both } = counts.sides;
-    // An object that is deleted is no longer in the manifests, and one that is created has no known side.
-    let (manifest, either) = (manifest.saturating_sub(counts.delete), either.saturating_sub(counts.create));
+/// The objects that a pass leaves as they are although they differ or may differ: `36 not compared, 1 needs --replace=immutable`.
+pub(crate) fn not_to_do(report: &Report) -> String {
+    let counts = Counts::of(report);
+    let needs = if counts.get(Disposition::NeedsReplace) == 1 { "needs" } else { "need" };
+    counted(&[
+        (counts.get(Disposition::NotCompared), "not compared"),
+        (counts.get(Disposition::Conflict), "in conflict"),
+        (counts.get(Disposition::NeedsReplace), &format!("{needs} --replace=immutable")),
+        (counts.get(Disposition::Protected), "protected against replacement"),
+    ])
+}
+
+/// `: 2 changed in the manifests, 1 in the cluster, 1 in both`. `None` if no side is known.
+fn sides(SideCounts { manifest, cluster, either, both }: SideCounts) -> Option<String> {
     let known = [(manifest, "in the manifests"), (cluster, "in the cluster"), (both, "in both")];
     if known.iter().all(|(count, _)| *count == 0) {
         return None;
@@ -92,15 +122,17 @@ pub(crate) fn readiness_counts(counts: &ReadinessCounts) -> String {
     parts.join(", ")
 }
 
-/// The outcomes of an apply, counted.
+/// Returns true if an apply has not begun: somebody said no, or nothing was tried for another reason.
+pub(crate) fn is_untried(report: &Report) -> bool {
+    !report.objects.is_empty() && report.objects.iter().all(|object| object.run.outcome.is_none())
+}
+
+/// The outcomes of an apply, counted, as far as something was done or nothing had to be.
 pub(crate) fn done(report: &Report) -> String {
-    // Somebody said no, or nothing was begun for another reason.
-    if !report.objects.is_empty() && report.objects.iter().all(|object| object.run.outcome.is_none()) {
-        return format!("nothing was applied: {}", to_do(&report.summary, &View::default()));
+    if is_untried(report) {
+        return format!("nothing was applied: {}", to_do(report, &View::default()));
     }
-    let count = |outcome: Outcome| {
-        report.objects.iter().filter(|object| object.run.outcome == Some(outcome) && !object.is_kept()).count()
-    };
+    let count = outcome_counts(report);
     let sentence = counted(&[
         (count(Outcome::Created), "created"),
         (count(Outcome::Updated), "updated"),
@@ -109,15 +141,33 @@ pub(crate) fn done(report: &Report) -> String {
         (count(Outcome::Deleted), "deleted"),
         (count(Outcome::Unchanged), "unchanged"),
         (report.summary.kept.unwrap_or_default(), "kept"),
+    ]);
+    match sentence.as_str() {
+        "" if report.objects.is_empty() => "nothing to do".to_owned(),
+        "" => "nothing was applied".to_owned(),
+        _ => sentence,
+    }
+}
+
+/// The outcomes of an apply that left something undone, counted.
+pub(crate) fn not_done(report: &Report) -> String {
+    if is_untried(report) {
+        return not_to_do(report);
+    }
+    let count = outcome_counts(report);
+    counted(&[
         (count(Outcome::Conflict), "left unchanged because of conflicts"),
         (count(Outcome::Failed), "failed"),
         (count(Outcome::Skipped), "skipped"),
         (count(Outcome::Terminating), "still being deleted"),
-    ]);
-    if sentence.is_empty() { "nothing to do".to_owned() } else { sentence }
+    ])
 }
 
-fn in_sync(counts: &Summary, view: &View) -> String {
+fn outcome_counts(report: &Report) -> impl Fn(Outcome) -> usize {
+    |outcome| report.objects.iter().filter(|object| object.run.outcome == Some(outcome) && !object.is_kept()).count()
+}
+
+fn in_sync(count: usize, counts: &Summary, view: &View) -> String {
     let mut notes = Vec::new();
     if counts.proven > 0 && view.verbosity > 0 {
         notes.push(format!("{} of them proven without asking the server", grouped(counts.proven)));
@@ -126,7 +176,7 @@ fn in_sync(counts: &Summary, view: &View) -> String {
         notes.push(format!("{} not yet owned by our field manager", grouped(counts.adopted)));
     }
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-    format!("{} in sync{notes}", grouped(counts.in_sync))
+    format!("{} in sync{notes}", grouped(count))
 }
 
 #[cfg(test)]
@@ -135,30 +185,13 @@ mod tests {
 
     #[test]
     fn objects_to_update_are_told_by_the_side_that_changed() {
-        let sides = |manifest, cluster, either, both| SideCounts { manifest, cluster, either, both };
-        let words = |counts: Summary| to_do(&counts, &View::default());
-        let update = |count, sides| Summary { update: count, sides, ..Summary::default() };
-        assert_eq!(
-            words(update(4, sides(2, 1, 0, 1))),
-            "4 to update: 2 changed in the manifests, 1 in the cluster, 1 in both; 0 in sync"
-        );
-        assert_eq!(words(update(2, sides(0, 2, 0, 0))), "2 to update: all changed in the cluster; 0 in sync");
-        assert_eq!(words(update(1, sides(1, 0, 0, 0))), "1 to update: changed in the manifests; 0 in sync");
-        assert_eq!(
-            words(update(2, sides(1, 0, 1, 0))),
-            "2 to update: 1 changed in the manifests, 1 in one of them; 0 in sync"
-        );
-        assert_eq!(words(update(2, sides(0, 0, 2, 0))), "2 to update; 0 in sync");
-        let all = Summary { create: 2, delete: 1, unknown: 1, ..update(1, sides(1, 1, 2, 0)) };
-        let replace = Summary { replace: 1, ..update(1, sides(1, 1, 0, 0)) };
-        assert_eq!(
-            words(replace),
-            "1 to update, 1 to replace: 1 changed in the manifests, 1 in the cluster; 0 in sync"
-        );
-        assert_eq!(
-            words(all),
-            "2 to create; 1 to update: changed in the cluster; 1 to delete; 1 not compared; 0 in sync"
-        );
+        let told = |manifest, cluster, either, both| sides(SideCounts { manifest, cluster, either, both });
+        let is = |told: Option<String>, expected: &str| assert_eq!(told.as_deref(), Some(expected));
+        is(told(2, 1, 0, 1), ": 2 changed in the manifests, 1 in the cluster, 1 in both");
+        is(told(0, 2, 0, 0), ": all changed in the cluster");
+        is(told(1, 0, 0, 0), ": changed in the manifests");
+        is(told(1, 0, 1, 0), ": 1 changed in the manifests, 1 in one of them");
+        assert_eq!(told(0, 0, 2, 0), None);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use super::markup::Markup;
 use super::object::{Objects, is_quiet};
 use super::styled;
 use super::styled::styled;
-use crate::formats::text::{matrix, parent_text, summary, unmanaged};
+use crate::formats::text::{matrix, parent_text, unmanaged};
 use crate::words::number::grouped;
-use crate::words::{describe, excerpt};
+use crate::words::{describe, excerpt, summary};
 use crate::{Command, ContextReport, ObjectReport, Report, View};
 
 /// A report, and the number that identifies its objects on the page.
@@ -70,14 +70,11 @@ pub(super) fn sentence(one: &ContextReport) -> String {
     result(&one.report)
 }
 
-/// The result of a run, as in the last line of the text.
+/// The result of a run, as in the last lines of the text.
 pub(super) fn result(report: &Report) -> String {
-    if report.command == Command::Status {
-        let left_alone = describe::left_alone(report).map(|clause| format!("; {clause}")).unwrap_or_default();
-        format!("{}{left_alone}", describe::result(report))
-    } else {
-        styled::sentence(&summary::summary(report, &View { is_headed: true, ..View::default() }))
-    }
+    let left_alone = describe::left_alone(report).filter(|_| report.command == Command::Status);
+    let (sentences, remarks) = summary::result(report, &View::default());
+    sentences.into_iter().chain(remarks).chain(left_alone).collect::<Vec<_>>().join(" · ")
 }
 
 /// The cluster of the run, and its result.

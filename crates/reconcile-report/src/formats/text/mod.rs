@@ -3,7 +3,6 @@
 //! Signs and names are at the left edge, paths and values below, owners and files at the right. What needs attention comes last,
 //! nearest to the prompt.
 
-mod added_items;
 mod certificate;
 mod change;
 mod definition;

@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, Class, Conflict, FieldChange, Owner};
-use reconcile_core::text::{one_line, width};
+use reconcile_core::compare::{Action, Class, Conflict, FieldChange, Owner, masked};
+use reconcile_core::text::{one_line, width, yaml};
 use serde_json::Value;
+use similar::ChangeTag;
 use structured_merge::{FieldPath, Operation};
 
-use super::hunks::more;
+use super::hunks::{more, put_lines};
 use super::sheet::{GAP, Sheet};
 use super::{definition, fields, notes};
+use crate::model::disposition::Disposition;
+use crate::words::describe::coded;
 use crate::words::excerpt;
 use crate::words::installer::{advice, installer};
-use crate::words::label::sign;
+use crate::words::label::{NEEDS_REPLACEMENT, sign};
+use crate::words::line_diff::Line;
 use crate::words::why::{added_by, owner_text, owners};
 use crate::{ObjectReport, Role, Styled, View};
 
@@ -40,32 +44,60 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     let place = object.source.as_ref().map(|source| view.place(source));
     let about = match (&place, &object.messages.reason) {
         (None, Some(reason)) => reason.clone(),
+        _ if needs_replacement(object) => NEEDS_REPLACEMENT.to_owned(),
         _ => about(object),
     };
     head(&mut sheet, sign(object), &object.key.to_string(), &about, &place.clone().unwrap_or_default());
     if let (Some(_), Some(reason)) = (&place, &object.messages.reason) {
         sheet.line(Role::Error, format!("{MARGIN}{reason}"));
-        hint(&mut sheet, object);
     }
     if object.diff.action == Action::Unknown {
         sheet.text.append(object_error("cannot compare", object, view));
+    }
+    if view.full {
+        content(&mut sheet, object);
     }
     let (summarised, mut shown): (Vec<_>, Vec<_>) =
         shown.into_iter().partition(|change| definition::is_summarised(object, change));
     definition::versions(&mut sheet, object, &summarised);
     shown.extend(definition::few_owned(&summarised));
-    let most = if view.full { usize::MAX } else { SHOWN };
-    let (added, differing): (Vec<_>, Vec<_>) =
-        foremost(&shown, most).into_iter().partition(|change| change.class == Class::Unmanaged);
-    let count = fields::fields(&mut sheet, &differing, MARGIN.len());
-    let count = count + additions(&mut sheet, &added);
-    more(&mut sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
+    changes(&mut sheet, &shown);
+    let most = most(view);
     conflicts(&mut sheet, object, most);
     for warning in warnings.iter().take(most) {
         sheet.line(Role::Note, format!("{MARGIN}warning: {warning}"));
     }
     more(&mut sheet, warnings.len().saturating_sub(most), "warning", MARGIN.len());
+    if place.is_some() && object.messages.reason.is_some() {
+        hint(&mut sheet, object);
+    }
     sheet.text
+}
+
+fn most(view: &View) -> usize {
+    if view.full { usize::MAX } else { SHOWN }
+}
+
+/// Appends changes: those of the manifest's fields, and then the fields that others added.
+pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&FieldChange]) {
+    let (added, differing): (Vec<_>, Vec<_>) =
+        foremost(shown, most(sheet.view)).into_iter().partition(|change| change.class == Class::Unmanaged);
+    let count = fields::fields(sheet, &differing, MARGIN.len());
+    let count = count + additions(sheet, &added);
+    more(sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
+}
+
+fn needs_replacement(object: &ObjectReport) -> bool {
+    matches!(object.disposition(), Disposition::NeedsReplace | Disposition::Protected)
+}
+
+/// Appends the whole object that is to be created, in which secrets are masked.
+fn content(sheet: &mut Sheet<'_>, object: &ObjectReport) {
+    let desired = object.diff.changes.first().and_then(|change| change.desired.as_ref());
+    let Some(desired) = desired.filter(|_| object.diff.action == Action::Create) else { return };
+    let text = yaml(&masked(desired));
+    let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Insert, line)).collect();
+    put_lines(sheet, &[lines], MARGIN.len(), None);
 }
 
 /// The line above an object's differences: its name, and its location at the right.
@@ -173,7 +205,7 @@ pub(crate) fn object_error(what: &str, object: &ObjectReport, view: &View) -> St
     let mut sheet = Sheet::new(view);
     let Some(error) = &object.messages.error else { return sheet.text };
     if error.details.is_empty() {
-        sheet.line(Role::Error, format!("{MARGIN}{what}: {} ({})", error.message, error.code));
+        sheet.line(Role::Error, format!("{MARGIN}{what}: {}", coded(error)));
         if let Some(hint) = &error.hint {
             sheet.line(Role::Hint, format!("{MARGIN}hint: {hint}"));
         }

@@ -7,6 +7,7 @@ use reconcile_core::pass::Outcome;
 use structured_merge::FieldPath;
 
 use super::{alike, object_error, object_text, places};
+use crate::words::describe::coded;
 use crate::words::label::{Label, outcome_label};
 use crate::words::number::grouped;
 use crate::{ObjectReport, Report, Role, Styled, View};
@@ -92,7 +93,7 @@ fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)>
     match object.messages.error.as_ref().filter(|_| object.diff.action != Action::Unknown) {
         None => Some((word, cause(object), object.messages.hint.clone())),
         Some(error) if error.details.is_empty() && object.messages.hint.is_none() => {
-            Some((word, format!("{}: {} ({})", cause(object), error.message, error.code), error.hint.clone()))
+            Some((word, format!("{}: {}", cause(object), coded(error)), error.hint.clone()))
         }
         Some(_) => None,
     }

@@ -1,46 +1,19 @@
 //! The last lines of the text: the number of objects in each state, remarks about the run, and its cluster.
 
-use super::{added_items, unmanaged};
 use crate::words::cluster::cluster;
-use crate::words::describe::left_alone;
-use crate::words::number::grouped;
-use crate::words::sentence::{done, of_shard, readiness_counts, to_do};
-use crate::{ApplySetInfo, ClusterInfo, Command, Report, Role, Styled, Summary, Verdict, View};
+use crate::words::sentence::{not_to_do, to_do};
+use crate::words::summary::SummaryLines;
+use crate::{ClusterInfo, Report, Role, Styled, View};
 
-/// The last lines: the counts, and the cluster.
+/// The last lines: the summary, and the cluster.
 #[must_use]
 pub fn summary(report: &Report, view: &View) -> Styled {
-    let mut sentence = if report.command == Command::Apply { done(report) } else { to_do(&report.summary, view) };
-    if let Some(pruned_by) = report.apply_set.as_ref().and_then(|set| set.pruned_by) {
-        sentence = format!("{sentence}; shard {pruned_by} prunes");
+    let SummaryLines { done, not_done, left_alone, remarks } = SummaryLines::of(report, view);
+    let mut text = line(Role::Plain, done);
+    let asides = left_alone.into_iter().chain(remarks).map(|words| (Role::Note, words));
+    for (role, words) in not_done.into_iter().map(|words| (Role::Plain, words)).chain(asides) {
+        text.append(line(role, words));
     }
-    if let Some(namespaces) = report.apply_set.as_ref().and_then(ApplySetInfo::unnamed_namespaces) {
-        sentence = format!("{sentence}; deletions in {namespaces}");
-    }
-    if report.command == Command::Apply
-        && let Some(counts) = &report.summary.readiness
-    {
-        sentence = format!("{sentence}; {}", readiness_counts(counts));
-    }
-    if let Some(added) = added(&report.summary) {
-        sentence = format!("{sentence}; {added}");
-    }
-    if let Some(beside) = added_items::clause(report) {
-        sentence = format!("{sentence}; {beside}");
-    }
-    if let Some(unmanaged) = unmanaged::clause(report) {
-        sentence = format!("{sentence}; {unmanaged}");
-    }
-    if !report.fail_on.is_empty() {
-        sentence = format!("{sentence}; fails only on {}", report.fail_on.join(", "));
-    }
-    if let Some(left_alone) = left_alone(report) {
-        sentence = format!("{sentence}; {left_alone}");
-    }
-    if report.verdict == Verdict::Interrupted {
-        sentence = format!("interrupted: {sentence}");
-    }
-    let mut text = sentence_line(of_shard(report, &sentence));
     if let Some(info) = report.cluster.as_ref().filter(|_| !view.is_headed) {
         text.append(named(info));
     }
@@ -50,33 +23,22 @@ pub fn summary(report: &Report, view: &View) -> Styled {
 /// `context prod-eu (https://10.1.2.3:6443)`
 #[must_use]
 pub fn named(info: &ClusterInfo) -> Styled {
-    let mut text = Styled::new().with(Role::Note, cluster(info, str::to_owned));
-    text.line_end();
-    text
+    line(Role::Note, cluster(info, str::to_owned))
 }
 
-/// The changes that a pass would make, in one line.
+/// The changes that a pass makes, and those that it does not make.
 #[must_use]
 pub fn plan(report: &Report, view: &View) -> Styled {
-    sentence_line(to_do(&report.summary, view))
-}
-
-fn sentence_line(sentence: String) -> Styled {
-    let mut text = Styled::new().with(Role::Plain, sentence);
-    text.line_end();
+    let mut text = line(Role::Plain, to_do(report, view));
+    let not_to_do = not_to_do(report);
+    if !not_to_do.is_empty() {
+        text.append(line(Role::Plain, format!("not done: {not_to_do}")));
+    }
     text
 }
 
-/// `3 fields added by others, 1 of them by hand`
-fn added(counts: &Summary) -> Option<String> {
-    let fields = match counts.unmanaged {
-        0 => return None,
-        1 => "1 field added".to_owned(),
-        more => format!("{} fields added", grouped(more)),
-    };
-    Some(match counts.unmanaged_manual {
-        0 => format!("{fields} by others"),
-        manual if manual == counts.unmanaged => format!("{fields} by hand"),
-        manual => format!("{fields} by others, {} of them by hand", grouped(manual)),
-    })
+fn line(role: Role, words: String) -> Styled {
+    let mut text = Styled::new().with(role, words);
+    text.line_end();
+    text
 }

@@ -38,12 +38,3 @@ pub(crate) fn lines(report: &Report, view: &View) -> Styled {
     }
     text
 }
-
-/// `2 unmanaged objects`; `None` if they were not searched for.
-pub(crate) fn clause(report: &Report) -> Option<String> {
-    match report.unmanaged.as_ref()?.len() {
-        0 => Some("no unmanaged objects".to_owned()),
-        1 => Some("1 unmanaged object".to_owned()),
-        more => Some(format!("{} unmanaged objects", grouped(more))),
-    }
-}

@@ -1,7 +1,5 @@
 //! The whole text: the differences in their order, their outcomes, and the last line.
 
-use reconcile_core::compare::Action;
-
 use super::sheet::Sheet;
 use super::{object, outcomes, readiness, summary, together, unmanaged};
 use crate::words::installer;
@@ -57,7 +55,7 @@ pub fn differences(report: &Report, view: &View) -> Styled {
 
 /// Returns true if somebody has to do something about an object before an apply can.
 fn needs_attention(object: &ObjectReport) -> bool {
-    object.diff.action == Action::Unknown || !object.diff.conflicts.is_empty()
+    object.disposition().is_blocked() || !object.diff.conflicts.is_empty()
 }
 
 /// The line about the parent of an apply set that `apply` has to write, which is no drift.

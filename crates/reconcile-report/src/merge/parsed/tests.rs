@@ -27,7 +27,7 @@ fn full() -> Value {
         "configuration": {"file": ".kubectl-reconcile.yaml", "rules": 2, "readinessRules": 3, "annotated": 1, "unmatched": ["a.yaml:3"]},
         "applySet": {"id": "applyset-x-v1", "parent": {"apiVersion": "v1", "kind": "Secret", "namespace": "shop", "name": "set",
                      "action": "update"}, "deletesIn": ["other"], "prunedBy": {"index": 2, "of": 4}},
-        "summary": {"objects": 2, "inSync": 0, "create": 1, "update": 0, "replace": 0, "delete": 0, "unknown": 1,
+        "summary": {"objects": 2, "inSync": 0, "create": 1, "update": 0, "replace": 0, "needsReplace": 0, "protected": 0, "delete": 0, "unknown": 1,
                     "sides": {"manifest": 0, "cluster": 0, "either": 0, "both": 1}, "proven": 0,
                     "conflict": 1, "adopted": 0, "beside": 1, "unmanaged": 5, "unmanagedManual": 2, "ignored": 3, "hooks": 2, "kept": 0,
                     "readiness": {"current": 0, "inProgress": 1, "failed": 0, "terminating": 0, "notFound": 0, "unknown": 0}},

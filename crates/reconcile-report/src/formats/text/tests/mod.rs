@@ -5,12 +5,13 @@ mod samples;
 
 use std::path::Path;
 
-use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict};
+use reconcile_core::compare::{Evidence, FieldChange, FieldDiff, ObjectVerdict, Replacement};
+use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::text::width;
 use serde_json::json;
 
 use super::*;
-use crate::{Command, FailOn, Report, View};
+use crate::{Command, FailOn, ObjectReport, Report, Sort, View};
 use crate::{THEMES, paint, plain};
 use samples::*;
 
@@ -36,7 +37,7 @@ fn drift_reads_well_at_every_width() {
 fn lines_fit_and_nothing_touches() {
     for columns in [60, 80, 100, 200] {
         let text = plain(&whole(&report(), &view(columns)));
-        let (lines, summary) = text.trim_end().rsplit_once('\n').unwrap();
+        let (lines, summary) = text.split_at(text.find("\n1 to create").unwrap());
         for line in lines.lines().filter(|line| !line.contains("hint: ") && !line.starts_with("~ CustomResource")) {
             assert!(width(line) <= columns, "{columns}: {line}");
             assert_eq!(line.trim_end(), line);
@@ -55,7 +56,127 @@ fn everything_is_shown_on_request() {
     let text = plain(&whole(&report(), &View { verbosity: 1, ..view(100) }));
     assert!(text.contains("= Service shop/quiet-0") && text.contains("warning: left out"), "{text}");
     let text = plain(&whole(&report(), &View { summary: true, ..view(100) }));
-    assert_eq!(text.lines().count(), 1, "{text}");
+    assert_eq!(
+        text.lines().collect::<Vec<_>>(),
+        [
+            "1 to create; 4 to update: 1 changed in the manifests, 1 in the cluster, 2 in both; 3 in sync",
+            "not done: 35 not compared, 1 in conflict, 1 needs --replace=immutable",
+        ]
+    );
+}
+
+#[test]
+fn the_same_change_of_many_objects_is_told_once() {
+    let bump = || change(&["metadata", "labels", "helm.sh/chart"], json!("shop-2.4.0"), json!("shop-2.4.1"));
+    let one = |at: u32, more: Vec<FieldChange>| {
+        let changes = [vec![bump()], more].concat();
+        object((APPS, "Deployment"), &format!("d{at}"), ("a.yaml", at), ObjectVerdict::Update(fields(changes)))
+    };
+    let mut objects: Vec<ObjectReport> = (1..=30).map(|at| one(at, Vec::new())).collect();
+    objects[2] = one(3, vec![change(&["spec", "replicas"], json!(2), json!(3))]);
+    objects[3].messages.warnings.push("odd".to_owned());
+    let report = Report::compared(Command::Diff, objects, &FailOn::default());
+    let text = plain(&whole(&report, &view(100)));
+    let expected = [
+        "~ 30 Deployments                                                            a.yaml:1, 2, 3 … 27 more",
+        "    metadata.labels[\"helm.sh/chart\"]: shop-2.4.0 → shop-2.4.1",
+        "    Deployment shop/d1, shop/d2, shop/d3, shop/d4, shop/d5 … 25 more",
+        "~ Deployment shop/d3                                                                        a.yaml:3",
+        "    spec.replicas: 2 → 3",
+        "~ Deployment shop/d4                                                                        a.yaml:4",
+        "    warning: odd",
+        "30 to update: all changed in the manifests; 0 in sync",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    let full = plain(&whole(&report, &View { full: true, ..view(100) }));
+    assert!(full.contains("    Deployment shop/d30  ") && full.matches("shop-2.4.1").count() == 1, "{full}");
+    let each = plain(&whole(&report, &View { sort: Sort::Object, ..view(100) }));
+    assert_eq!((each.matches("shop-2.4.1").count(), each.matches("~ Deployment").count()), (30, 30));
+}
+
+/// Each object is in one count of the first two lines.
+#[test]
+fn the_counts_of_the_summary_add_up() {
+    let counts = |line: &str| -> usize {
+        let clauses =
+            line.split([';', ',', ':']).filter(|clause| !clause.contains("changed in") && !clause.contains(" in the "));
+        let clauses = clauses.filter(|clause| !clause.contains(" in both") && !clause.contains(" in one of"));
+        clauses.filter_map(|clause| clause.trim().split(' ').next()?.replace(',', "").parse::<usize>().ok()).sum()
+    };
+    let mut objects = report().objects;
+    let text = |objects: &[ObjectReport]| {
+        let report = Report::compared(Command::Diff, objects.to_vec(), &FailOn::default());
+        plain(&summary::summary(&report, &view(100)))
+    };
+    while !objects.is_empty() {
+        let text = text(&objects);
+        assert_eq!(text.lines().take(2).map(counts).sum::<usize>(), objects.len(), "{text}");
+        objects.remove(objects.len() / 2);
+    }
+    assert_eq!(text(&[]), "0 in sync\n");
+}
+
+#[test]
+fn known_differences_are_counted_and_not_shown() {
+    let mut known = settings();
+    known.diff.changes.iter_mut().for_each(|change| change.known = true);
+    let report = Report::compared(Command::Diff, vec![known, web()], &FailOn::default()).with_baseline(0);
+    let text = plain(&whole(&report, &view(100)));
+    assert!(
+        text.contains("2 to update: all changed in both; 0 in sync\n4 known differences: --show-known\n"),
+        "{text}"
+    );
+    assert!(!text.contains("ConfigMap"), "{text}");
+}
+
+#[test]
+fn a_replacement_that_is_not_allowed_needs_attention() {
+    let shown = |replacement: Replacement| {
+        let mut job = replaced();
+        job.diff.replacement = Some(replacement);
+        let report = Report::compared(Command::Diff, vec![job, web()], &FailOn::default());
+        (plain(&whole(&report, &view(100))), plain(&summary::plan(&report, &view(100))))
+    };
+    let (text, plan) = shown(Replacement::NeedsFlag);
+    let (before, job) = text.split_once("! Job shop/migrate  needs replacement").unwrap();
+    assert!(before.starts_with("~ Deployment"), "it comes last: {text}");
+    // The hint comes after the changes.
+    assert!(job.find("shop/web:1.3").unwrap() < job.find("hint: pass `--replace=immutable`").unwrap(), "{text}");
+    assert!(
+        plan.ends_with("; 0 in sync\nnot done: 1 needs --replace=immutable\n") && !plan.contains("to replace"),
+        "{plan}"
+    );
+    let (text, plan) = shown(Replacement::Protected);
+    assert!(text.contains("! Job shop/migrate  needs replacement"), "{text}");
+    assert!(plan.contains("not done: 1 protected against replacement\n"), "{plan}");
+    let (text, plan) = shown(Replacement::Allowed);
+    assert!(text.contains("-/+ Job shop/migrate "), "{text}");
+    assert!(plan.contains("1 to update, 1 to replace: ") && !plan.contains("not done"), "{plan}");
+}
+
+#[test]
+fn all_of_an_object_to_be_created_is_shown_on_request() {
+    let desired =
+        json!({"kind": "Secret", "data": {"pin": {"redacted": "#1"}}, "stringData": {"evil": "a\n+ b\u{1b}[2J"}});
+    let verdict = ObjectVerdict::Create { desired, evidence: Evidence::Server };
+    let secret = object(("v1", "Secret"), "pin", ("a.yaml", 1), verdict);
+    assert_eq!(plain(&object_text(&secret, &view(100))).lines().count(), 1);
+    let text = plain(&object_text(&secret, &View { full: true, ..view(100) }));
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    assert!(lines.contains(&"    + kind: Secret") && lines.contains(&"    +   pin: \"***\""), "{text}");
+    assert!(lines.iter().all(|line| line.starts_with("    + ")) && !text.contains('\u{1b}'), "{text}");
+}
+
+/// One status is said once, whichever code the error has.
+#[test]
+fn the_code_of_an_error_is_said_once() {
+    let shown = |code: Code, message: &str| {
+        let unknown = ObjectVerdict::Unknown(Diagnostic::new(code, message));
+        plain(&object_text(&object(("v1", "ConfigMap"), "it", ("a.yaml", 1), unknown), &view(100)))
+    };
+    let text = shown(Code::Forbidden, "the user cannot list resource \"configmaps\" (403 Forbidden)");
+    assert!(text.ends_with("(403 Forbidden)\n"), "{text}");
+    assert!(shown(Code::NotFound, "namespace `x` does not exist").ends_with(" does not exist (NotFound)\n"));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner, Reason};
+use reconcile_core::compare::{
+    Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner, Reason, Replacement,
+};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::{LEFT_OUT, Source};
 use serde_json::{Value, json};
@@ -136,7 +138,11 @@ pub(super) fn replaced() -> ObjectReport {
         json!("shop/web:1.3"),
     );
     let hint = "pass `--replace=immutable` to delete and recreate it";
-    let reason = Reason { text: "`spec.template` cannot be changed".to_owned(), hint: Some(hint.to_owned()) };
+    let reason = Reason {
+        replacement: Replacement::NeedsFlag,
+        text: "`spec.template` cannot be changed".to_owned(),
+        hint: Some(hint.to_owned()),
+    };
     object(
         ("batch/v1", "Job"),
         "migrate",

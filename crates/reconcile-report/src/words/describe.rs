@@ -8,10 +8,11 @@ use super::number::grouped;
 use super::value::{inline, stays};
 use super::verdict::verdict;
 use super::why::{owner_in_sentence, why};
-use super::{label, sentence};
+use super::word_diff::Contrast;
+use super::{cut, label, sentence};
 use crate::{Command, ObjectReport, Report, Summary, Verdict, View};
 
-/// Longest value in a line, in characters.
+/// Longest value in a line, in columns.
 const VALUE: usize = 120;
 /// Longest message in a line, in characters.
 const MESSAGE: usize = 1_000;
@@ -22,10 +23,13 @@ pub(crate) fn change(change: &FieldChange) -> String {
         return whole_object(change.class).to_owned();
     }
     let path = one_line(&change.path.to_string(), MESSAGE);
-    let value = |value: &Value| one_line(&inline(value), VALUE);
+    let value = |value: &Value| visible(&cut::alone(&inline(value), VALUE)).into_owned();
     let values = match (&change.live, &change.desired) {
         (Some(live), _) if stays(change) => value(live),
-        (Some(live), Some(desired)) => format!("{} → {}", value(live), value(desired)),
+        (Some(live), Some(desired)) => {
+            let (live, desired) = Contrast::of_values(live, desired).within(VALUE);
+            format!("{} → {}", live.text(), desired.text())
+        }
         (None, Some(desired)) => format!("+ {}", value(desired)),
         (Some(live), None) => format!("- {}", value(live)),
         (None, None) => String::new(),

@@ -1,6 +1,7 @@
 //! The words for a report: sentences, values, locations and comparisons that several formats share.
 
 pub mod cluster;
+pub(crate) mod cut;
 pub(crate) mod describe;
 pub mod excerpt;
 pub(crate) mod findings;

@@ -70,7 +70,7 @@ fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
 
 /// A value of several lines without a comparison.
 pub(super) fn whole(page: &mut Markup, text: &str, limits: &Limits) {
-    let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Equal, line)).collect();
+    let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Equal, line.into())).collect();
     page.raw("<div class=\"d\">");
     let mut left = Left::new(limits, page);
     let shown = left.take(&lines, page);
@@ -115,7 +115,7 @@ fn plain(page: &mut Markup, lines: &[Line<'_>]) {
 
 /// Removed lines, and next to them the added ones.
 fn replaced(page: &mut Markup, lines: &[Line<'_>]) {
-    let tagged = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted).map(|(_, line)| *line);
+    let tagged = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted).map(|(_, line)| line.as_ref());
     let (old, new): (Vec<&str>, Vec<&str>) = (tagged(ChangeTag::Delete).collect(), tagged(ChangeTag::Insert).collect());
     if lines.is_empty() {
         return;

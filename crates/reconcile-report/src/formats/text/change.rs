@@ -9,11 +9,12 @@ use structured_merge::{FieldPath, Op, PathElement, Scalar};
 use super::hunks::{emphasis, pair, put_lines};
 use super::sheet::{GAP, Sheet};
 use super::{certificate, structured};
+use crate::words::cut;
 use crate::words::line_diff::{Line, groups};
 use crate::words::number::grouped;
 use crate::words::value::{block, inline, is_long, stays};
 use crate::words::why::note;
-use crate::words::word_diff::{Contrast, Side};
+use crate::words::word_diff::{self, Contrast, Side};
 use crate::{Role, Styled};
 
 /// Between a live and a desired value.
@@ -157,7 +158,7 @@ fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &
         left.push(Role::Plain, ": ");
         let room = sheet.view.width.saturating_sub(left.width()).max(20);
         let shown = inline(value);
-        left.push(sign.1, if sheet.view.full { shown } else { middle_cut(&shown, room) });
+        left.push(sign.1, if sheet.view.full { shown } else { cut::alone(&shown, room) });
         return sheet.row(left, &heading.note, heading.inner());
     }
     left.push(Role::Plain, ":");
@@ -168,7 +169,7 @@ fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &
         '-' => ChangeTag::Delete,
         _ => ChangeTag::Equal,
     };
-    let lines: Vec<Line<'_>> = text.lines().map(|line| (tag, line)).collect();
+    let lines: Vec<Line<'_>> = text.lines().map(|line| (tag, line.into())).collect();
     let role = (tag == ChangeTag::Equal).then_some(Role::Plain);
     put_lines(sheet, &[lines], heading.inner(), role);
 }
@@ -196,7 +197,7 @@ fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
 
 /// `path: live → desired`, or one below the other if they do not fit on a line.
 fn on_line(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) {
-    let contrast = Contrast::of(&inline(live), &inline(desired));
+    let contrast = Contrast::of_values(live, desired);
     let mut left = heading.head((' ', Role::Plain));
     let (remove, add) = emphasis(&contrast);
     let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP);
@@ -215,7 +216,7 @@ fn on_line(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
 
 /// Both sides as they fit on the line: as complete as possible, but shortened rather than placed above the note.
 fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Option<(Side, Side)> {
-    let Contrast { live, desired } = contrast;
+    let Contrast { live, desired, .. } = contrast;
     let fits = |live: &Side, desired: &Side, room: usize| {
         [live.width(), width(ARROW), desired.width()].iter().sum::<usize>() <= room
     };
@@ -225,9 +226,11 @@ fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Optio
     if full {
         return None;
     }
-    let (short_live, short) = (live.shortened(), desired.shortened());
+    let (short_live, short) = contrast.shortened();
     let choices = [(live, &short, beside), (live, desired, room), (live, &short, room), (&short_live, &short, room)];
-    let found = choices.into_iter().find(|(live, desired, room)| fits(live, desired, *room));
+    let found = choices
+        .into_iter()
+        .find(|(live, desired, room)| fits(live, desired, *room) && word_diff::are_distinct(live, desired));
     found.map(|(live, desired, _)| (live.clone(), desired.clone()))
 }
 

@@ -1,6 +1,7 @@
 //! Knowledge about an object's type, name and labels: which objects are secret, which names are valid, which kind a definition
 //! defines, which shard has an object, and which of its fields are read.
 
+mod certificate;
 mod definition;
 mod embedded;
 mod granting;
@@ -15,6 +16,7 @@ mod secrecy;
 mod selector;
 mod shard;
 
+pub use certificate::{CERTIFICATES, Certificate, certificates, certificates_in};
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
 pub use embedded::{embeds_secrets, is_embedded_secret, is_secret_part, is_secret_text};
 pub use granting::granting;

@@ -3,7 +3,9 @@
 use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
 use reconcile_core::text::{one_line, visible};
 use serde_json::Value;
+use structured_merge::Op;
 
+use super::meaning::{self, Meaning};
 use super::number::grouped;
 use super::value::{inline, stays};
 use super::verdict::verdict;
@@ -14,6 +16,9 @@ use crate::{Command, ObjectReport, Report, Summary, Verdict, View};
 
 /// Longest value in a line, in columns.
 const VALUE: usize = 120;
+/// Longest path and longest value of a difference inside of a value, and most such differences in a line.
+const INNER: usize = 60;
+const PARTS: usize = 5;
 /// Longest message in a line, in characters.
 const MESSAGE: usize = 1_000;
 
@@ -22,21 +27,53 @@ pub(crate) fn change(change: &FieldChange) -> String {
     if change.path.elements().is_empty() {
         return whole_object(change.class).to_owned();
     }
+    let why = why_on_line(change);
+    let why = if why.is_empty() { why } else { format!(" ({why})") };
+    format!("{}{why}", difference(change))
+}
+
+/// A change without its reason: `spec.replicas: 5 → 2`, `data["app.json"] rate.burst: 500 → 200`.
+fn difference(change: &FieldChange) -> String {
     let path = one_line(&change.path.to_string(), MESSAGE);
-    let value = |value: &Value| visible(&cut::alone(&inline(value), VALUE)).into_owned();
-    let values = match (&change.live, &change.desired) {
+    match Meaning::of_change(change) {
+        Some((Meaning::Layout(what), _, _)) => format!("{path}: {}", meaning::layout(what)),
+        Some((Meaning::Parts(parts), _, _)) => {
+            // The paths inside of a text are no part of the path of the text.
+            let gap = if parts.what.is_some() { " " } else { "" };
+            let mut inner: Vec<String> = parts.changes.iter().take(PARTS).map(difference_inside).collect();
+            if let Some(more @ 1..) = parts.changes.len().checked_sub(PARTS) {
+                inner.push(format!("and {} more", grouped(more)));
+            }
+            format!("{path}{gap}{}", inner.join("; "))
+        }
+        Some((Meaning::Lines, Value::String(live), Value::String(desired))) => {
+            format!("{path} {}", meaning::first_line(live, desired, VALUE))
+        }
+        _ => format!("{path}: {}", values(change, VALUE)),
+    }
+}
+
+/// A difference inside of a value, whose own parts are not looked at.
+fn difference_inside(change: &FieldChange) -> String {
+    let path = one_line(&change.path.to_string(), INNER);
+    if change.op == Op::Move { format!("{path}: another order") } else { format!("{path}: {}", values(change, INNER)) }
+}
+
+fn values(change: &FieldChange, columns: usize) -> String {
+    let value = |value: &Value| {
+        let shown = meaning::certificates(value).map_or_else(|| inline(value), |sentences| sentences.join("; "));
+        visible(&cut::alone(&shown, columns)).into_owned()
+    };
+    match (&change.live, &change.desired) {
         (Some(live), _) if stays(change) => value(live),
         (Some(live), Some(desired)) => {
-            let (live, desired) = Contrast::of_values(live, desired).within(VALUE);
+            let (live, desired) = Contrast::of_values(live, desired).within(columns);
             format!("{} → {}", live.text(), desired.text())
         }
         (None, Some(desired)) => format!("+ {}", value(desired)),
         (Some(live), None) => format!("- {}", value(live)),
         (None, None) => String::new(),
-    };
-    let why = why_on_line(change);
-    let why = if why.is_empty() { why } else { format!(" ({why})") };
-    format!("{path}: {values}{why}")
+    }
 }
 
 /// The reason for which a field differs, in a few words; empty if there is none.

@@ -1,6 +1,6 @@
 //! Values, side by side or one above the other: the style sheet decides which, from the same markup.
 
-use reconcile_core::compare::{FieldChange, REDACTED};
+use reconcile_core::compare::{FieldChange, secret_number};
 use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::Op;
@@ -9,13 +9,18 @@ use super::limits::Limits;
 use super::markup::Markup;
 use super::words;
 use crate::words::line_diff::{Line, groups};
+use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
 use crate::words::value::{block, inline, is_long, stays};
 
 /// Both values of a change: on one line, or as a comparison of their lines.
 pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
+    if let Some((what, lines)) = Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning)) {
+        return inner(page, &what, &[lines], limits);
+    }
     let values = [&change.live, &change.desired];
-    if values.into_iter().flatten().any(is_long) { long(page, change, limits) } else { short(page, change) }
+    let is_block = |value: &Value| is_long(value) || meaning::certificates(value).is_some();
+    if values.into_iter().flatten().any(is_block) { long(page, change, limits) } else { short(page, change) }
 }
 
 fn short(page: &mut Markup, change: &FieldChange) {
@@ -41,14 +46,27 @@ fn short(page: &mut Markup, change: &FieldChange) {
 }
 
 fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
-    let text = |value: &Option<Value>| value.as_ref().map(|value| block(&shown(value))).unwrap_or_default();
+    let text = |value: &Option<Value>| {
+        let text = |value: &Value| {
+            let sentences = meaning::certificates(value);
+            sentences.map_or_else(|| block(&shown(value)), |sentences| sentences.join("\n"))
+        };
+        value.as_ref().map(text).unwrap_or_default()
+    };
     let (live, desired) = (text(&change.live), text(&change.desired));
     if stays(change) {
         whole(page, &live, limits);
         return;
     }
+    inner(page, "", &groups(&live, &desired), limits);
+}
+
+/// The lines that differ, below the name of their structure.
+fn inner(page: &mut Markup, what: &str, groups: &[Vec<Line<'_>>], limits: &Limits) {
     page.raw("<div class=\"d\">");
-    let groups = groups(&live, &desired);
+    if !what.is_empty() {
+        page.element("<div class=\"gap\"", what, "</div>");
+    }
     let mut left = Left::new(limits, page);
     for (at, group) in groups.iter().enumerate() {
         if at > 0 && left.lines > 0 {
@@ -88,7 +106,7 @@ pub(super) fn yaml(value: &Value) -> String {
 
 fn shown(value: &Value) -> Value {
     match value {
-        Value::Object(map) if map.len() == 1 && map.contains_key(REDACTED) => inline(value).into(),
+        Value::Object(_) if secret_number(value).is_some() => inline(value).into(),
         Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), shown(value))).collect(),
         Value::Array(items) => items.iter().map(shown).collect(),
         other => other.clone(),

@@ -8,9 +8,9 @@ use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::hunks::{emphasis, pair, put_lines};
 use super::sheet::{GAP, Sheet};
-use super::{certificate, structured};
 use crate::words::cut;
 use crate::words::line_diff::{Line, groups};
+use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
 use crate::words::value::{block, inline, is_long, stays};
 use crate::words::why::note;
@@ -32,9 +32,9 @@ enum Values {
 /// Appends a change; `from` is the length of its path that the line above has already. Returns the changes of the parts of its
 /// value, which belong below it, if it has any.
 pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Vec<FieldChange> {
-    let path = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec()).to_string();
+    let own = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec());
     let note = note(change, sheet.view);
-    let heading = Heading { path, note, indent };
+    let heading = Heading { path: own.to_string(), own, note, indent };
     match values(change) {
         Values::Kept(value) => single(sheet, &heading, (' ', Role::Plain), &value),
         Values::Added(value) => {
@@ -77,6 +77,7 @@ fn defaults_of(sheet: &mut Sheet<'_>, defaults: &[String], indent: usize) {
 /// The path and the note of a change, and their indentation.
 struct Heading {
     path: String,
+    own: FieldPath,
     note: String,
     indent: usize,
 }
@@ -139,7 +140,7 @@ fn is_said(path: &str, value: &Value) -> bool {
 /// Appends a value that is added, removed or kept.
 fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &Value) {
     let mut left = heading.head(sign);
-    if let Some(sentences) = value.as_str().and_then(certificate::sentences) {
+    if let Some(sentences) = meaning::certificates(value) {
         left.push(Role::Note, " (certificate)");
         sheet.row(left, &heading.note, heading.inner());
         for sentence in sentences {
@@ -175,13 +176,21 @@ fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &
 }
 
 fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) -> Vec<FieldChange> {
-    if let Some(parts) = structured::parts(&heading.path, live, desired) {
-        let mut left = heading.head((' ', Role::Plain));
-        if let Some(what) = parts.what {
-            left.push(Role::Note, format!(" ({what})"));
+    let mut left = heading.head((' ', Role::Plain));
+    match Meaning::of(&heading.own, live, desired) {
+        Meaning::Layout(what) => {
+            left.push(Role::Note, format!(" ({})", meaning::layout(what)));
+            sheet.row(left, &heading.note, heading.inner());
+            return Vec::new();
         }
-        sheet.row(left, &heading.note, heading.inner());
-        return parts.changes;
+        Meaning::Parts(parts) => {
+            if let Some(what) = parts.what {
+                left.push(Role::Note, format!(" ({what})"));
+            }
+            sheet.row(left, &heading.note, heading.inner());
+            return parts.changes;
+        }
+        Meaning::Lines | Meaning::Values => {}
     }
     let is_lines = |value: &Value| match value {
         Value::String(text) => text.contains('\n'),

@@ -4,10 +4,8 @@
 //! nearest to the prompt.
 
 mod added_items;
-mod certificate;
 mod change;
 mod definition;
-mod difference;
 mod explain_ignores;
 mod fields;
 mod hunks;
@@ -17,7 +15,6 @@ mod object;
 pub mod outcomes;
 pub mod readiness;
 mod sheet;
-mod structured;
 pub mod summary;
 #[cfg(test)]
 mod tests;

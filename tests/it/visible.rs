@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use rcgen::{CertificateParams, DnType, KeyPair};
 use serde_json::json;
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace, wait_until};
 
 /// The formats that show values for people, one line for each difference first.
 const FORMATS: [&str; 6] = ["github", "gitlab", "junit", "sarif", "markdown", "html"];
@@ -173,4 +173,130 @@ fn certificates_of_secrets_are_shown_and_keys_are_not() {
     let merged = ws.reconcile(["report", "merge", "report.json", "-o", "markdown"]);
     assert!(merged.stdout.contains("2027-12-01T00:00:00Z"), "{merged}");
     ws.reconcile(["snapshot", "-f", "."]);
+}
+
+/// One rule as YAML, one item a line.
+fn rule(group: &str, resources: &[&str], verbs: &[&str]) -> String {
+    let list = |texts: &[&str]| texts.iter().map(|text| format!("  - '{text}'\n")).collect::<String>();
+    format!("- apiGroups:\n{}  resources:\n{}  verbs:\n{}", list(&[group]), list(resources), list(verbs))
+}
+
+fn role(rules: &[String]) -> String {
+    let head = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: $NS-operator\nrules:\n";
+    format!("{head}{}", rules.concat())
+}
+
+const ALL: [&str; 7] = ["create", "delete", "get", "list", "patch", "update", "watch"];
+const READ: [&str; 3] = ["get", "list", "watch"];
+
+/// The rules of an operator before and after an upgrade, which writes most of them otherwise: 327 lines.
+fn upgrade() -> (String, String) {
+    let resource = |at: usize| format!("things{at:02}");
+    let each = |at: usize, verbs: &[&str]| {
+        let (one, status) = (resource(at), format!("{}/status", resource(at)));
+        [
+            rule("example.com", &[one.as_str()], verbs),
+            rule("example.com", &[status.as_str()], &["get", "patch", "update"]),
+        ]
+    };
+    let mut old: Vec<String> = (0..14).flat_map(|at| each(at, &ALL)).collect();
+    old.extend([
+        rule("", &["pods", "services"], &ALL),
+        rule("", &["persistentvolumeclaims"], &["delete", "get"]),
+        rule("apps", &["deployments", "statefulsets"], &READ),
+        rule("coordination.k8s.io", &["leases"], &ALL),
+    ]);
+    let names: Vec<String> = (0..14).map(resource).collect();
+    let statuses: Vec<String> = names.iter().map(|name| format!("{name}/status")).collect();
+    let (names, statuses): (Vec<&str>, Vec<&str>) =
+        (names.iter().rev().map(String::as_str).collect(), statuses.iter().map(String::as_str).collect());
+    let new = [
+        rule("", &["services", "pods", "secrets"], &ALL),
+        rule("", &["persistentvolumeclaims"], &["get"]),
+        rule("", &["pods/exec"], &["create"]),
+        rule("apps", &["deployments"], &READ),
+        rule("apps", &["statefulsets"], &["watch", "list", "get", "patch"]),
+        rule("example.com", &names, &ALL),
+        rule("example.com", &statuses, &["update", "patch", "get"]),
+        rule("example.com", &["widgets"], &["*"]),
+        rule("coordination.k8s.io", &["leases"], &["create", "get", "list", "patch", "update", "watch"]),
+    ];
+    (role(&old), role(&new))
+}
+
+#[test]
+fn the_upgrade_of_a_role_is_shown_by_what_it_grants() {
+    let ws = Workspace::new();
+    let (old, new) = upgrade();
+    assert!((320..340).contains(&old.lines().count()), "{}", old.lines().count());
+    let (role, user) = (format!("{}-operator", ws.namespace()), format!("{}-user", ws.namespace()));
+    ws.write("role.yaml", &old);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl(["create", "clusterrolebinding", &role, "--clusterrole", &role, "--user", &user]).exits_with(0);
+    // The authorizer decides what the lines have to say.
+    let may = |verb: &str, resource: &str| {
+        let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+        let subresource = format!("--subresource={subresource}");
+        ws.kubectl(["auth", "can-i", verb, resource, &subresource, "--as", &user]).stdout.trim().ends_with("yes")
+    };
+    let added = [("create", "secrets"), ("create", "pods/exec"), ("patch", "statefulsets.apps")];
+    let removed = [("delete", "persistentvolumeclaims"), ("delete", "leases.coordination.k8s.io")];
+    let kept = [("watch", "services"), ("list", "deployments.apps")];
+    wait_until("the binding is in force", || may("list", "deployments.apps"));
+    assert!(added.iter().all(|(verb, resource)| !may(verb, resource)));
+    for (verb, resource) in removed.iter().chain(&kept) {
+        assert!(may(verb, resource), "{verb} {resource}");
+    }
+
+    ws.write("role.yaml", &new);
+    for text in texts(&ws, &[]) {
+        assert!(text.lines().count() <= 13, "{text}");
+        assert!(text.contains("    rules (grants)\n") && !text.contains("things"), "{text}");
+        for line in [
+            "      + pods/exec: create (core) ⚠ pods/exec\n",
+            "      + widgets: * (example.com) ⚠ *\n",
+            "      + statefulsets: patch (apps)\n",
+            "      - leases: delete (coordination.k8s.io)\n",
+            "      - persistentvolumeclaims: delete (core)\n",
+        ] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
+        assert!(
+            text.contains("      + secrets: create, delete, get,") && text.contains(" (core) ⚠ secrets\n"),
+            "{text}"
+        );
+    }
+    for format in FORMATS {
+        let (run, text) = shown(&ws, format);
+        assert!(text.contains("pods/exec: create (core) ⚠ pods/exec") && !text.contains("things"), "{run}");
+    }
+    let (run, text) = shown(&ws, "unified");
+    assert!(text.contains("things07") && !text.contains("⚠"), "{run}");
+    let full = ws.reconcile(["diff", "-f", ".", "--full"]).exits_with(1);
+    assert!(full.stdout.contains("- things07/status") && !full.stdout.contains("(grants)"), "{full}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    wait_until("the role is in force", || added.iter().all(|(verb, resource)| may(verb, resource)));
+    assert!(removed.iter().all(|(verb, resource)| !may(verb, resource)));
+    assert!(kept.iter().all(|(verb, resource)| may(verb, resource)));
+
+    let rules: Vec<&str> = new.split("- apiGroups:").collect();
+    let turned =
+        rules.first().into_iter().chain(rules.iter().skip(1).rev()).copied().collect::<Vec<_>>().join("- apiGroups:");
+    ws.write("role.yaml", &turned);
+    for text in texts(&ws, &[]) {
+        assert!(text.contains("rules (the same grants, written otherwise)\n") && text.lines().count() <= 5, "{text}");
+    }
+    // As many rules as before, of which one has another verb.
+    ws.write(
+        "role.yaml",
+        &new.replaced("  - 'pods/exec'\n  verbs:\n  - 'create'\n", "  - 'pods/exec'\n  verbs:\n  - 'get'\n"),
+    );
+    for text in texts(&ws, &[]) {
+        let lines = "      + pods/exec: get (core) ⚠ pods/exec\n      - pods/exec: create (core)\n";
+        assert!(text.contains(lines) && !text.contains("statefulsets"), "{text}");
+    }
+    let run = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let changes = run.object("ClusterRole", &role)["changes"].as_array().unwrap();
+    assert!(changes.len() == 1 && changes[0]["path"] == "rules", "{run}");
+    ws.kubectl(["delete", "clusterrolebinding", &role]).exits_with(0);
 }

@@ -117,7 +117,7 @@ fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String
     let beside = found.iter().filter(|one| !one.is_change);
     let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
     lines.extend(object.diff.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
-    lines.extend(object.diff.changes.iter().flat_map(hunk::lines));
+    lines.extend(object.diff.changes.iter().flat_map(|change| hunk::lines(change, full)));
     for line in &mut lines {
         *line = visible_line(line).into_owned();
     }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op};
 
 use super::formats::one;
-use crate::formats::FORMATS;
-use crate::{Command, FailOn, ObjectReport, Report};
+use crate::formats::{FORMATS, Render};
+use crate::{Command, FailOn, ObjectReport, Report, View, plain};
 
 /// The formats for people, which show values as they are read.
 const READ: [&str; 7] = ["text", "markdown", "html", "github", "gitlab", "junit", "sarif"];
@@ -165,6 +165,45 @@ fn what_only_looks_like_a_redacted_certificate_is_shown() {
     let report = report(("example.com/v1", "It"), &[(&["spec", "a"], forged(80), forged(443))]);
     for (name, text) in shown(&report, &READ) {
         assert!(text.contains("80") && text.contains("443") && !text.contains("only the layout"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn rules_are_shown_by_what_they_grant() {
+    let rule = |resources: &[&str], verbs: &[&str]| json!({"apiGroups": [""], "resources": resources, "verbs": verbs});
+    let live = json!([rule(&["pods", "services"], &["get", "list"]), rule(&["persistentvolumeclaims"], &["delete"])]);
+    let desired = json!([rule(&["services", "secrets"], &["list", "get"]), rule(&["pods"], &["get", "list"])]);
+    let role = ("rbac.authorization.k8s.io/v1", "Role");
+    let changed = report(role, &[(&["rules"], live.clone(), desired)]);
+    for (name, text) in shown(&changed, &READ) {
+        let (added, removed) = ("secrets: get, list (core) ⚠ secrets", "persistentvolumeclaims: delete (core)");
+        match name {
+            "text" => {
+                assert!(text.contains(&format!("    rules (grants)\n      + {added}\n      - {removed}\n")), "{text}")
+            }
+            "markdown" => assert!(text.contains(&format!("# grants\n+{added}\n-{removed}\n")), "{text}"),
+            "html" => assert!(text.contains(&format!("<ins>{added}</ins>")) && text.contains(removed), "{text}"),
+            _ => assert!(text.contains(&format!("rules: + {added}; - {removed}")), "{name}: {text}"),
+        }
+        assert!(!text.contains("services"), "{name}: {text}");
+    }
+    let split = json!([
+        rule(&["persistentvolumeclaims"], &["delete"]),
+        rule(&["services"], &["get", "list"]),
+        rule(&["pods"], &["list", "get"])
+    ]);
+    let rewritten = report(role, &[(&["rules"], live, split)]);
+    for (name, text) in shown(&rewritten, &READ) {
+        assert!(text.contains("the same grants, written otherwise") && !text.contains("services"), "{name}: {text}");
+    }
+    assert_eq!(rewritten.summary.update, 1, "it is drift nevertheless");
+    for format in FORMATS.iter().filter(|format| ["text", "markdown", "html"].contains(&format.name)) {
+        let full = View { full: true, ..View::default() };
+        let text = match format.render {
+            Render::Text(text) => plain(&text(&rewritten, &full)),
+            Render::Data(data) | Render::Lines(data) => data(&rewritten, &full),
+        };
+        assert!(text.contains("services") && !text.contains("the same grants"), "{}: {text}", format.name);
     }
 }
 

@@ -40,17 +40,28 @@ fn difference(change: &FieldChange) -> String {
         Some((Meaning::Parts(parts), _, _)) => {
             // The paths inside of a text are no part of the path of the text.
             let gap = if parts.what.is_some() { " " } else { "" };
-            let mut inner: Vec<String> = parts.changes.iter().take(PARTS).map(difference_inside).collect();
-            if let Some(more @ 1..) = parts.changes.len().checked_sub(PARTS) {
-                inner.push(format!("and {} more", grouped(more)));
-            }
-            format!("{path}{gap}{}", inner.join("; "))
+            format!("{path}{gap}{}", first(parts.changes.iter().map(difference_inside)))
+        }
+        Some((Meaning::Grants(grants), _, _)) => {
+            let mut lines = grants.lines().map(|(sign, line)| format!("{sign} {}", message(line))).peekable();
+            let shown = if lines.peek().is_none() { grants.heading().to_owned() } else { first(lines) };
+            format!("{path}: {shown}")
         }
         Some((Meaning::Lines, Value::String(live), Value::String(desired))) => {
             format!("{path} {}", meaning::first_line(live, desired, VALUE))
         }
         _ => format!("{path}: {}", values(change, VALUE)),
     }
+}
+
+/// The first differences inside of a value, and the number of the others.
+fn first(differences: impl Iterator<Item = String>) -> String {
+    let mut differences = differences.peekable();
+    let mut shown: Vec<String> = differences.by_ref().take(PARTS).collect();
+    if let more @ 1.. = differences.count() {
+        shown.push(format!("and {} more", grouped(more)));
+    }
+    shown.join("; ")
 }
 
 /// A difference inside of a value, whose own parts are not looked at.

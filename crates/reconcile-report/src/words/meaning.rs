@@ -7,20 +7,25 @@ use similar::ChangeTag;
 use structured_merge::{FieldPath, Op};
 
 use super::certificate;
+use super::cut::alone;
+use super::grants::GrantChanges;
 use super::line_diff::{Line, groups};
 use super::number::grouped;
 use super::structured::{self, Parts};
 use super::value::{inline, stays};
 use super::word_diff::Contrast;
 
-/// Longest value on a line, in columns, and longest path, in characters.
+/// Longest value on a line next to another one and alone, in columns, and longest path, in characters.
 const VALUE: usize = 200;
+const ALONE: usize = 1_000;
 const PATH: usize = 200;
 
 /// Two values that differ, as people read them.
 pub(crate) enum Meaning {
     /// Only the layout of a text in this format differs.
     Layout(&'static str),
+    /// Rules that grant permissions.
+    Grants(GrantChanges),
     /// The values have parts, and some of them differ.
     Parts(Parts),
     /// Texts of several lines, of which at least one has more than one.
@@ -32,6 +37,9 @@ pub(crate) enum Meaning {
 impl Meaning {
     /// Decides for two different values; `path` ends with their own name.
     pub fn of(path: &FieldPath, live: &Value, desired: &Value) -> Self {
+        if let Some(grants) = GrantChanges::of(path, live, desired) {
+            return Self::Grants(grants);
+        }
         match structured::parts(&path.to_string(), live, desired) {
             Some(Parts { what: Some(what), changes }) if changes.is_empty() => Self::Layout(what),
             Some(parts) => Self::Parts(parts),
@@ -57,9 +65,16 @@ pub(crate) fn certificates(value: &Value) -> Option<Vec<String>> {
     certificate::sentences(value)
 }
 
-/// The name of the structure, and the differences in it, as lines without context; `None` if the values are shown themselves.
-pub(crate) fn lines(meaning: &Meaning) -> Option<(String, Vec<Line<'static>>)> {
+/// The name of the structure, and the differences in it, as lines without context; `None` if the values are shown themselves. If
+/// everything is shown, rules are.
+pub(crate) fn lines(meaning: &Meaning, is_full: bool) -> Option<(String, Vec<Line<'static>>)> {
     match meaning {
+        Meaning::Grants(_) if is_full => None,
+        Meaning::Grants(grants) => {
+            let tag = |sign: char| if sign == '+' { ChangeTag::Insert } else { ChangeTag::Delete };
+            let lines = grants.lines().map(|(sign, line)| (tag(sign), line.to_owned().into()));
+            Some((grants.heading().to_owned(), lines.collect()))
+        }
         Meaning::Layout(what) => Some((layout(what), Vec::new())),
         Meaning::Parts(parts) => {
             let lines = parts.changes.iter().flat_map(part).collect();
@@ -72,7 +87,7 @@ pub(crate) fn lines(meaning: &Meaning) -> Option<(String, Vec<Line<'static>>)> {
 /// A difference inside of a value as lines.
 fn part(change: &FieldChange) -> Vec<Line<'static>> {
     let path = one_line(&change.path.to_string(), PATH);
-    let line = |tag: ChangeTag, text: String| -> Line<'static> { (tag, format!("{path}: {text}").into()) };
+    let signed = |tag: ChangeTag, text: String| -> Line<'static> { (tag, format!("{path}: {text}").into()) };
     match (Meaning::of_change(change), &change.live, &change.desired) {
         _ if change.op == Op::Move => vec![(ChangeTag::Insert, format!("{path}: another order").into())],
         (Some((Meaning::Lines, live, desired)), _, _) => {
@@ -83,10 +98,10 @@ fn part(change: &FieldChange) -> Vec<Line<'static>> {
         }
         (_, Some(live), Some(desired)) => {
             let (live, desired) = Contrast::of_values(live, desired).within(VALUE);
-            vec![line(ChangeTag::Delete, live.text()), line(ChangeTag::Insert, desired.text())]
+            vec![signed(ChangeTag::Delete, live.text()), signed(ChangeTag::Insert, desired.text())]
         }
-        (_, Some(live), None) => vec![line(ChangeTag::Delete, inline(live))],
-        (_, None, Some(desired)) => vec![line(ChangeTag::Insert, inline(desired))],
+        (_, Some(live), None) => vec![signed(ChangeTag::Delete, alone(&inline(live), ALONE))],
+        (_, None, Some(desired)) => vec![signed(ChangeTag::Insert, alone(&inline(desired), ALONE))],
         (_, None, None) => Vec::new(),
     }
 }

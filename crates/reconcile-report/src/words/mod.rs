@@ -8,6 +8,7 @@ mod difference;
 pub mod excerpt;
 pub(crate) mod findings;
 pub(crate) mod fingerprint;
+pub(crate) mod grants;
 pub(crate) mod installer;
 pub mod label;
 pub(crate) mod line_diff;

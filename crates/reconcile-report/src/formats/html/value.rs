@@ -15,7 +15,9 @@ use crate::words::value::{block, inline, is_long, stays};
 
 /// Both values of a change: on one line, or as a comparison of their lines.
 pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
-    if let Some((what, lines)) = Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning)) {
+    if let Some((what, lines)) =
+        Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning, limits.is_full))
+    {
         return inner(page, &what, &[lines], limits);
     }
     let values = [&change.live, &change.desired];

@@ -14,7 +14,7 @@ use crate::words::value::{inline, stays};
 const SHORT: usize = 200;
 
 /// The lines of a change, each with everything visible: removed lines, added lines, and lines around them.
-pub(crate) fn lines(change: &FieldChange) -> Vec<String> {
+pub(crate) fn lines(change: &FieldChange, is_full: bool) -> Vec<String> {
     let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
     if change.path.elements().is_empty() {
         let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(value)));
@@ -30,7 +30,7 @@ pub(crate) fn lines(change: &FieldChange) -> Vec<String> {
         lines.extend(live.map(|live| signed_lines(' ', &text(live))).into_iter().flatten());
         return lines;
     }
-    match Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning)) {
+    match Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning, is_full)) {
         Some((what, inner)) => {
             if !what.is_empty() {
                 lines.push(format!("# {what}"));

@@ -6,9 +6,10 @@ use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
-use super::hunks::{emphasis, pair, put_lines};
-use super::sheet::{GAP, Sheet};
+use super::hunks::{emphasis, more, pair, put_lines};
+use super::sheet::{GAP, Sheet, wrapped};
 use crate::words::cut;
+use crate::words::grants::GrantChanges;
 use crate::words::line_diff::{Line, groups};
 use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
@@ -183,6 +184,12 @@ fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
             sheet.row(left, &heading.note, heading.inner());
             return Vec::new();
         }
+        Meaning::Grants(grants) if !sheet.view.full => {
+            left.push(Role::Note, format!(" ({})", grants.heading()));
+            sheet.row(left, &heading.note, heading.inner());
+            put_grants(sheet, &grants, heading.inner());
+            return Vec::new();
+        }
         Meaning::Parts(parts) => {
             if let Some(what) = parts.what {
                 left.push(Role::Note, format!(" ({what})"));
@@ -190,7 +197,7 @@ fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
             sheet.row(left, &heading.note, heading.inner());
             return parts.changes;
         }
-        Meaning::Lines | Meaning::Values => {}
+        Meaning::Grants(_) | Meaning::Lines | Meaning::Values => {}
     }
     let is_lines = |value: &Value| match value {
         Value::String(text) => text.contains('\n'),
@@ -202,6 +209,27 @@ fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
         on_line(sheet, heading, live, desired);
     }
     Vec::new()
+}
+
+/// Appends what rules grant now and before, each grant in as many lines as it needs.
+fn put_grants(sheet: &mut Sheet<'_>, grants: &GrantChanges, indent: usize) {
+    let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP);
+    let mut lines = Vec::new();
+    for (sign, line) in grants.lines() {
+        let parts = wrapped(line, room.saturating_sub(GAP)).into_iter().enumerate();
+        lines.extend(
+            parts.map(
+                |(at, part)| if at == 0 { (sign, format!("{sign} {part}")) } else { (sign, format!("    {part}")) },
+            ),
+        );
+    }
+    let margin = " ".repeat(indent);
+    for (sign, line) in lines.iter().take(sheet.most()) {
+        let role = if *sign == '+' { Role::Add } else { Role::Remove };
+        let shown = middle_cut(line, sheet.view.width.saturating_sub(indent));
+        sheet.line(role, format!("{margin}{shown}"));
+    }
+    more(sheet, lines.len().saturating_sub(sheet.most()), "line", indent);
 }
 
 /// `path: live → desired`, or one below the other if they do not fit on a line.

@@ -13,7 +13,7 @@ use similar::ChangeTag;
 use structured_merge::{FieldPath, Op};
 
 use super::hunks::{more, put_lines};
-use super::sheet::{GAP, Sheet};
+use super::sheet::{GAP, Sheet, wrapped};
 use crate::words::line_diff::groups;
 use crate::words::number::grouped;
 use crate::words::value::block;
@@ -75,7 +75,7 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
             written.push_str(clause);
             continue;
         }
-        for part in lines_of(clause, sheet.view.width.saturating_sub(MARGIN + GAP)) {
+        for part in wrapped(clause, sheet.view.width.saturating_sub(MARGIN + GAP)) {
             sheet.line(Role::Plain, std::mem::replace(&mut written, format!("{margin}  {part}")));
         }
     }
@@ -97,18 +97,6 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
             sheet.line(Role::Note, format!("{margin}{note}"));
         }
     }
-}
-
-/// Appends a clause in as many lines as it needs.
-fn lines_of(clause: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for part in clause.split_inclusive(", ") {
-        match lines.last_mut().filter(|line| [line, part.trim_end()].map(width).iter().sum::<usize>() <= columns) {
-            Some(line) => line.push_str(part),
-            None => lines.push(part.to_owned()),
-        }
-    }
-    lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// Appends the schema itself, or its size.

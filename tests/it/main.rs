@@ -100,6 +100,7 @@ mod unmanaged;
 mod unusual_servers;
 mod values;
 mod version;
+mod visible;
 mod wait;
 mod waves;
 mod words;

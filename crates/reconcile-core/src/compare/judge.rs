@@ -15,6 +15,7 @@ use super::policy::{ForceConflicts, Policy};
 use super::prediction::Prediction;
 use super::redact::Redactor;
 use super::secrecy::Secrecy;
+use crate::object::RBAC;
 
 /// Classifies the changes that an apply would make. The texts are warnings for the author of the manifest.
 #[must_use]
@@ -27,6 +28,7 @@ pub fn judge(
     let before_first_apply = owner_before_first_apply(&subject);
     let mut differences = changes(&subject.live.object, &prediction.object, subject.schema, subject.status_is_apart);
     leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.schema);
+    join_rules(&mut differences, &subject, prediction);
     let classifier = Classifier::new(&subject, before_first_apply.as_ref(), &differences, prediction, policy);
 
     let mut found = differing(&subject, &classifier, differences, policy);
@@ -64,6 +66,20 @@ pub fn judge(
         versions: None,
     };
     (diff, warnings)
+}
+
+/// Joins the differences inside the rules of a role: the list is one value, and only as a whole it says what is granted.
+fn join_rules(differences: &mut Vec<Change>, subject: &ObjectPair<'_>, prediction: &Prediction) {
+    let rules = FieldPath::of(&["rules"]);
+    let is_role = subject.gvk.group == RBAC && ["ClusterRole", "Role"].contains(&subject.gvk.kind.as_str());
+    let is_inside = |change: &Change| change.path != rules && rules.is_prefix_of(&change.path);
+    if !is_role || !differences.iter().any(is_inside) {
+        return;
+    }
+    differences.retain(|change| !is_inside(change));
+    let (from, to) = (&subject.live.object, &prediction.object);
+    let (from, to) = (from.get("rules").cloned(), to.get("rules").cloned());
+    differences.push(Change { path: rules, op: Op::Change, from, to });
 }
 
 /// The differences that count, with their classes, and the conflicts without a difference if they block the apply.

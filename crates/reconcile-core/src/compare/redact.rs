@@ -5,13 +5,16 @@ use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use structured_merge::{FieldPath, GroupVersionKind, PathElement};
 
 use super::secrecy::{Secrecy, SecretPart, is_open_metadata};
-use crate::object::{OPEN_FIELDS, is_embedded_secret, is_secret_part, is_secret_text, is_string_data};
+use crate::object::{
+    CERTIFICATES, OPEN_FIELDS, certificates, is_embedded_secret, is_secret_part, is_secret_text, is_string_data,
+};
 
-/// Name of the only field of a redacted value: `{"redacted": "#1"}`.
+/// Name of the field of a redacted value: `{"redacted": "#1"}`. A value that is nothing but public certificates also has their facts, in
+/// the field `certificates`.
 pub const REDACTED: &str = "redacted";
 
 /// Assigns the numbers of one run. The order of the objects must be fixed, so that two runs print the same.
@@ -136,7 +139,11 @@ impl Redactor {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let next = numbers.len() + 1;
         let number = *numbers.entry(secret.to_owned()).or_insert(next);
-        json!({ REDACTED: format!("#{number}") })
+        let number = Value::from(format!("#{number}"));
+        let certificates = std::str::from_utf8(secret).ok().and_then(certificates);
+        let certificates = certificates.and_then(|found| serde_json::to_value(found).ok());
+        let public = certificates.map(|found| (CERTIFICATES.to_owned(), found));
+        std::iter::once((REDACTED.to_owned(), number)).chain(public).collect()
     }
 }
 
@@ -157,13 +164,37 @@ fn field_names(path: &FieldPath) -> Vec<&str> {
 }
 
 fn is_redacted(map: &Map<String, Value>) -> bool {
-    map.len() == 1 && map.get(REDACTED).is_some_and(Value::is_string)
+    number_of(map).is_some()
+}
+
+fn number_of(map: &Map<String, Value>) -> Option<&str> {
+    let is_public = |(name, value): (&String, &Value)| name == REDACTED || name == CERTIFICATES && value.is_array();
+    map.get(REDACTED)?.as_str().filter(|_| map.iter().all(is_public))
+}
+
+/// The number of a redacted value: `#1`. It is an object with the one field `redacted`, or also `certificates` if the value is nothing
+/// but public certificates.
+#[must_use]
+pub fn secret_number(value: &Value) -> Option<&str> {
+    number_of(value.as_object()?)
 }
 
 /// Redacts an object for a snapshot: its secret values are numbers.
 #[must_use]
 pub fn withheld(gvk: &GroupVersionKind, manifest: &Value, live: &Value, redactor: &Redactor) -> Value {
-    redactor.value(&Secrecy::of(gvk, Some(manifest), Some(live)), &FieldPath::root(), live)
+    let mut object = redactor.value(&Secrecy::of(gvk, Some(manifest), Some(live)), &FieldPath::root(), live);
+    without_certificates(&mut object);
+    object
+}
+
+/// Leaves nothing of redacted values but their numbers.
+fn without_certificates(value: &mut Value) {
+    match value {
+        Value::Object(map) if is_redacted(map) => _ = map.remove(CERTIFICATES),
+        Value::Object(map) => map.values_mut().for_each(without_certificates),
+        Value::Array(items) => items.iter_mut().for_each(without_certificates),
+        _ => {}
+    }
 }
 
 /// Returns true if an object comes from a snapshot without its secret values. Annotations of a Secret may be missing without them.
@@ -184,6 +215,8 @@ fn has_numbers(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rcgen::{CertificateParams, DnType, KeyPair};
+    use serde_json::json;
     use structured_merge::LAST_APPLIED;
 
     fn redacted(redactor: &Redactor, path: &FieldPath, value: &Value) -> Value {
@@ -278,6 +311,42 @@ mod tests {
         let secrecy = Secrecy::of(&GroupVersionKind::new("apiextensions.k8s.io/v1", "Any"), Some(&object), None);
         assert_eq!(Redactor::default().value(&secrecy, &FieldPath::root(), &object), object);
         assert!(!is_withheld(&object));
+    }
+
+    #[test]
+    fn of_public_certificates_the_facts_are_shown_and_never_a_key() {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(["shop.example.com".to_owned()]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, "shop");
+        let (pem, key) = (params.self_signed(&key).unwrap().pem(), key.serialize_pem());
+        let object = json!({
+            "type": "kubernetes.io/tls",
+            "data": {"tls.crt": STANDARD.encode(&pem), "tls.key": STANDARD.encode(&key), "both": STANDARD.encode(format!("{pem}{key}"))},
+            "stringData": {"ca.crt": pem, "noted": format!("# hunter2\n{pem}"), "tail": format!("{pem}hunter2"), "tls.key": key},
+        });
+        let redactor = Redactor::default();
+        let shown = redacted(&redactor, &FieldPath::root(), &object);
+        for certificate in [&shown["data"]["tls.crt"], &shown["stringData"]["ca.crt"]] {
+            assert_eq!(certificate["certificates"][0]["names"], json!(["shop.example.com"]));
+            assert_eq!(secret_number(certificate), shown["data"]["tls.crt"]["redacted"].as_str());
+        }
+        for secret in [
+            &shown["data"]["tls.key"],
+            &shown["data"]["both"],
+            &shown["stringData"]["noted"],
+            &shown["stringData"]["tail"],
+            &shown["stringData"]["tls.key"],
+        ] {
+            assert!(secret.as_object().unwrap().len() == 1 && secret_number(secret).is_some(), "{secret}");
+        }
+        let text = shown.to_string();
+        for line in [&pem, &key].into_iter().flat_map(|text| text.lines()).filter(|line| !line.starts_with('-')) {
+            assert!(!text.contains(line) && !text.contains(&STANDARD.encode(line)), "{line}");
+        }
+        assert!(!text.contains("hunter2"), "{text}");
+        let gvk = GroupVersionKind::new("v1", "Secret");
+        let snapshot = withheld(&gvk, &object, &object, &redactor);
+        assert!(!snapshot.to_string().contains("example.com") && is_withheld(&snapshot), "{snapshot}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Whole objects before and after an apply, with their secrets masked, for reports that show all fields.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use structured_merge::{FieldPath, LAST_APPLIED, SERVER_METADATA};
 
-use super::redact::{REDACTED, Redactor};
+use super::redact::{Redactor, secret_number};
 use super::secrecy::Secrecy;
 
 /// The mask of a secret value that is equal in both versions, or exists in only one of them (kubectl `pkg/cmd/diff`).
@@ -61,14 +61,8 @@ fn leave_out_bookkeeping(object: &mut Value, status_is_apart: bool) {
     }
 }
 
-/// The number of a redacted value.
-fn number(value: &Value) -> Option<&str> {
-    let map: &Map<String, Value> = value.as_object()?;
-    if map.len() == 1 { map.get(REDACTED)?.as_str() } else { None }
-}
-
 fn mask(live: &mut Value, desired: &mut Value) {
-    match (number(live), number(desired)) {
+    match (secret_number(live), secret_number(desired)) {
         (Some(one), Some(other)) => {
             let (before, after) = if one == other { (MASK, MASK) } else { (BEFORE, AFTER) };
             (*live, *desired) = (before.into(), after.into());
@@ -102,7 +96,7 @@ fn mask(live: &mut Value, desired: &mut Value) {
 }
 
 fn mask_all(value: &mut Value) {
-    if number(value).is_some() {
+    if secret_number(value).is_some() {
         *value = MASK.into();
         return;
     }

@@ -1,9 +1,11 @@
 //! Knowledge about an object's type, name and labels: which objects are secret, which names are valid, which kind a definition
 //! defines, which shard has an object, and which of its fields are read.
 
+mod certificate;
 mod definition;
 mod embedded;
 mod granting;
+mod grants;
 mod keep;
 pub mod name_rules;
 mod names;
@@ -15,9 +17,11 @@ mod secrecy;
 mod selector;
 mod shard;
 
+pub use certificate::{CERTIFICATES, Certificate, certificates, certificates_in};
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
 pub use embedded::{embeds_secrets, is_embedded_secret, is_secret_part, is_secret_text};
 pub use granting::granting;
+pub use grants::{Grant, Grants, grants};
 pub use keep::{kept_from_deletion, kept_from_pruning};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label};
 pub use parts::{InParts, Parts};

@@ -2,6 +2,7 @@
 //! a command of the pipeline that prints it, and URLs lose their credentials.
 
 mod command;
+mod distinct;
 mod json;
 mod line;
 mod line_index;
@@ -12,6 +13,7 @@ mod width;
 mod yaml;
 
 pub use command::command_starts;
+pub use distinct::{common_ends, distinct, escaped, look, reads_alike};
 pub use json::harmless_json;
 pub use line::{io_reason, listed, one_line};
 pub(crate) use line_index::{IndexedLine, LineIndex};

@@ -128,7 +128,7 @@ fn folded(heading: &str, lines: &[String], end: &str) -> String {
 fn group_details(group: &ChangeGroup<'_>, context: Option<&str>, view: &View) -> String {
     let context = context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
     let name = format!("{}{context}", visible(&group.name()));
-    let mut lines: Vec<String> = group.changes.iter().flat_map(hunk::lines).collect();
+    let mut lines: Vec<String> = group.changes.iter().flat_map(|change| hunk::lines(change, view.full)).collect();
     cut(&mut lines, view.full);
     let most = if view.full { usize::MAX } else { NAMED };
     let mut names: Vec<String> = group.objects.iter().take(most).map(|object| code(&describe::name(object))).collect();
@@ -152,7 +152,7 @@ fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String
     let beside = found.iter().filter(|one| !one.is_change);
     let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
     lines.extend(object.diff.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
-    lines.extend(object.diff.changes.iter().flat_map(hunk::lines));
+    lines.extend(object.diff.changes.iter().flat_map(|change| hunk::lines(change, full)));
     cut(&mut lines, full);
     lines
 }

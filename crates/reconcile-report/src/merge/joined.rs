@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_core::compare::REDACTED;
+use reconcile_core::compare::{REDACTED, secret_number};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::object::Shard;
 use reconcile_core::text::listed;
@@ -119,13 +119,12 @@ fn name_redacted(report: &mut Report) {
 
 fn name_numbers(value: &mut Value, shard: u32) {
     match value {
-        Value::Object(map) => {
-            let is_alone = map.len() == 1;
-            match map.get_mut(REDACTED) {
-                Some(Value::String(number)) if is_alone && is_number(number) => *number = format!("{number}@{shard}"),
-                _ => map.values_mut().for_each(|value| name_numbers(value, shard)),
+        Value::Object(_) if secret_number(value).is_some_and(is_number) => {
+            if let Some(Value::String(number)) = value.get_mut(REDACTED) {
+                *number = format!("{number}@{shard}");
             }
         }
+        Value::Object(map) => map.values_mut().for_each(|value| name_numbers(value, shard)),
         Value::Array(items) => items.iter_mut().for_each(|item| name_numbers(item, shard)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }

@@ -5,3 +5,4 @@ mod hostile;
 mod parsers;
 mod scenario;
 pub mod schema;
+mod visible;

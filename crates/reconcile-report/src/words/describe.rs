@@ -4,15 +4,21 @@ use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::{one_line, visible};
 use serde_json::Value;
+use structured_merge::Op;
 
-use super::label;
+use super::meaning::{self, Meaning};
 use super::number::grouped;
 use super::value::{inline, stays};
 use super::why::{owner_in_sentence, why};
+use super::word_diff::Contrast;
+use super::{cut, label};
 use crate::{Command, ObjectReport, Report, Summary};
 
-/// Longest value in a line, in characters.
+/// Longest value in a line, in columns.
 const VALUE: usize = 120;
+/// Longest path and longest value of a difference inside of a value, and most such differences in a line.
+const INNER: usize = 60;
+const PARTS: usize = 5;
 /// Longest message in a line, in characters.
 const MESSAGE: usize = 1_000;
 
@@ -21,18 +27,64 @@ pub(crate) fn change(change: &FieldChange) -> String {
     if change.path.elements().is_empty() {
         return whole_object(change.class).to_owned();
     }
+    let why = why_on_line(change);
+    let why = if why.is_empty() { why } else { format!(" ({why})") };
+    format!("{}{why}", difference(change))
+}
+
+/// A change without its reason: `spec.replicas: 5 → 2`, `data["app.json"] rate.burst: 500 → 200`.
+fn difference(change: &FieldChange) -> String {
     let path = one_line(&change.path.to_string(), MESSAGE);
-    let value = |value: &Value| one_line(&inline(value), VALUE);
-    let values = match (&change.live, &change.desired) {
+    match Meaning::of_change(change) {
+        Some((Meaning::Layout(what), _, _)) => format!("{path}: {}", meaning::layout(what)),
+        Some((Meaning::Parts(parts), _, _)) => {
+            // The paths inside of a text are no part of the path of the text.
+            let gap = if parts.what.is_some() { " " } else { "" };
+            format!("{path}{gap}{}", first(parts.changes.iter().map(difference_inside)))
+        }
+        Some((Meaning::Grants(grants), _, _)) => {
+            let mut lines = grants.lines().map(|(sign, line)| format!("{sign} {}", message(line))).peekable();
+            let shown = if lines.peek().is_none() { grants.heading().to_owned() } else { first(lines) };
+            format!("{path}: {shown}")
+        }
+        Some((Meaning::Lines, Value::String(live), Value::String(desired))) => {
+            format!("{path} {}", meaning::first_line(live, desired, VALUE))
+        }
+        _ => format!("{path}: {}", values(change, VALUE)),
+    }
+}
+
+/// The first differences inside of a value, and the number of the others.
+fn first(differences: impl Iterator<Item = String>) -> String {
+    let mut differences = differences.peekable();
+    let mut shown: Vec<String> = differences.by_ref().take(PARTS).collect();
+    if let more @ 1.. = differences.count() {
+        shown.push(format!("and {} more", grouped(more)));
+    }
+    shown.join("; ")
+}
+
+/// A difference inside of a value, whose own parts are not looked at.
+fn difference_inside(change: &FieldChange) -> String {
+    let path = one_line(&change.path.to_string(), INNER);
+    if change.op == Op::Move { format!("{path}: another order") } else { format!("{path}: {}", values(change, INNER)) }
+}
+
+fn values(change: &FieldChange, columns: usize) -> String {
+    let value = |value: &Value| {
+        let shown = meaning::certificates(value).map_or_else(|| inline(value), |sentences| sentences.join("; "));
+        visible(&cut::alone(&shown, columns)).into_owned()
+    };
+    match (&change.live, &change.desired) {
         (Some(live), _) if stays(change) => value(live),
-        (Some(live), Some(desired)) => format!("{} → {}", value(live), value(desired)),
+        (Some(live), Some(desired)) => {
+            let (live, desired) = Contrast::of_values(live, desired).within(columns);
+            format!("{} → {}", live.text(), desired.text())
+        }
         (None, Some(desired)) => format!("+ {}", value(desired)),
         (Some(live), None) => format!("- {}", value(live)),
         (None, None) => String::new(),
-    };
-    let why = why_on_line(change);
-    let why = if why.is_empty() { why } else { format!(" ({why})") };
-    format!("{path}: {values}{why}")
+    }
 }
 
 /// The reason for which a field differs, in a few words; empty if there is none.

@@ -1,5 +1,9 @@
 //! Two texts, line by line.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use reconcile_core::text::{distinct, look};
 use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
 use similar::{ChangeTag, DiffOp, group_diff_ops};
 
@@ -10,8 +14,8 @@ const CONTEXT: usize = 2;
 /// than the texts. The bound is a size, not a time, as the same texts have to give the same lines on every machine.
 pub(crate) const MATCHED: usize = 30_000;
 
-/// One line, and whether it is removed, added or kept.
-pub(crate) type Line<'t> = (ChangeTag, &'t str);
+/// One line, and whether it is removed, added or kept. A removed line never reads as the added one in its place.
+pub(crate) type Line<'t> = (ChangeTag, Cow<'t, str>);
 
 /// The changed lines of two texts in groups, each with the lines around it.
 pub(crate) fn groups<'t>(old: &'t str, new: &'t str) -> Vec<Vec<Line<'t>>> {
@@ -20,11 +24,40 @@ pub(crate) fn groups<'t>(old: &'t str, new: &'t str) -> Vec<Vec<Line<'t>>> {
 
 fn groups_within<'t>(bound: usize, old: &'t str, new: &'t str) -> Vec<Vec<Line<'t>>> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    let lines = |op: &DiffOp| -> Vec<Line<'t>> {
-        op.iter_changes(&old, &new).map(|change| (change.tag(), change.value().trim_end_matches('\n'))).collect()
+    let lines = |op: &DiffOp| match *op {
+        DiffOp::Replace { .. } => {
+            replaced(old.get(op.old_range()).unwrap_or_default(), new.get(op.new_range()).unwrap_or_default())
+        }
+        _ => op.iter_changes(&old, &new).map(|change| (change.tag(), without_end(change.value()).into())).collect(),
     };
     let groups = grouped((bound, CONTEXT), &old, &new);
     groups.iter().map(|group| group.iter().flat_map(lines).collect()).collect()
+}
+
+/// Removed lines, and the lines in their place.
+fn replaced<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Line<'t>> {
+    let by_look: HashMap<Cow<'_, str>, &str> = new.iter().map(|line| (look(line), *line)).collect();
+    let mut shown: HashMap<&str, Cow<'t, str>> = HashMap::new();
+    let mut lines: Vec<Line<'t>> = Vec::with_capacity(old.len().saturating_add(new.len()));
+    for line in old {
+        let Some(alike) = by_look.get(&look(line)).filter(|alike| *alike != line) else {
+            lines.push((ChangeTag::Delete, without_end(line).into()));
+            continue;
+        };
+        let (removed, added) = match (line.strip_suffix('\n'), alike.strip_suffix('\n')) {
+            (Some(line), Some(alike)) => distinct(line, alike),
+            _ => distinct(line, alike),
+        };
+        lines.push((ChangeTag::Delete, removed.into_owned().into()));
+        shown.insert(alike, added.into_owned().into());
+    }
+    let added = new.iter().map(|line| shown.get(line).cloned().unwrap_or_else(|| without_end(line).into()));
+    lines.extend(added.map(|line| (ChangeTag::Insert, line)));
+    lines
+}
+
+fn without_end(line: &str) -> &str {
+    line.strip_suffix('\n').unwrap_or(line)
 }
 
 /// The same as operations on lines, with a bound for matching and the number of lines around a change.
@@ -80,9 +113,25 @@ mod tests {
     fn changed_lines_stand_between_two_lines_of_context() {
         let (old, new) = ("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", "a\nb\nc\nx\ne\nf\ng\nh\ni\ny\n");
         assert_eq!(shown(100, old, new), " b\n c\n-d\n+x\n e\n f\n…\n h\n i\n-j\n+y\n");
-        assert_eq!(shown(100, "a", "a\n"), "-a\n+a\n");
+        assert_eq!(shown(100, "a", "a\n"), "-a\n+a\\u{a}\n");
         assert_eq!(shown(100, "", "a\n"), "+a\n");
         assert_eq!(shown(100, "a\n", "a\n"), "");
+    }
+
+    #[test]
+    fn lines_that_look_alike_are_distinguished() {
+        let old = "proxy_read_timeout 90s;\nname gr\u{fc}n\nsame\nx\n";
+        let new = "proxy_read_timeout 90s; \nname gru\u{308}n\nsame\n\u{a0}x\n";
+        let shown = shown(100, old, new);
+        for line in [
+            "-proxy_read_timeout 90s;\n",
+            "+proxy_read_timeout 90s;\\u{20}\n",
+            "-name gr\\u{fc}n\n",
+            "+name gru\\u{308}n\n",
+            "+\u{a0}x\n",
+        ] {
+            assert!(shown.contains(line), "{line} in {shown}");
+        }
     }
 
     #[test]

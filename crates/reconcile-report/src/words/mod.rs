@@ -1,17 +1,23 @@
 //! The words for a report: sentences, values, locations and comparisons that several formats share.
 
 pub(crate) mod added_items;
+mod certificate;
 pub mod cluster;
+pub(crate) mod cut;
 pub(crate) mod describe;
+mod difference;
 pub mod excerpt;
 pub(crate) mod findings;
 pub(crate) mod fingerprint;
+pub(crate) mod grants;
 pub(crate) mod installer;
 pub mod label;
 pub(crate) mod line_diff;
 pub(crate) mod location;
+pub(crate) mod meaning;
 pub(crate) mod number;
 pub(crate) mod sentence;
+mod structured;
 pub mod styled;
 pub(crate) mod summary;
 pub(crate) mod value;

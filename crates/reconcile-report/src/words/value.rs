@@ -1,6 +1,6 @@
 //! Values as text: short ones on a line, long ones as lines that can be compared.
 
-use reconcile_core::compare::{Class, FieldChange, REDACTED};
+use reconcile_core::compare::{Class, FieldChange, secret_number};
 use reconcile_core::text::yaml;
 use serde_json::Value;
 
@@ -10,11 +10,10 @@ const SHORT: usize = 60;
 /// A value on one line, in YAML's flow style: `{value: debug}`, `[a, b]`, `3`, `"3"` for the string.
 pub(crate) fn inline(value: &Value) -> String {
     match value {
-        Value::Object(map) if is_redacted(value) => {
-            let number = map.get(REDACTED).and_then(Value::as_str).unwrap_or_default();
-            format!("(secret {number})")
-        }
         Value::Object(map) => {
+            if let Some(number) = secret_number(value) {
+                return format!("(secret {number})");
+            }
             let fields: Vec<String> =
                 map.iter().map(|(name, value)| format!("{}: {}", key(name), inline(value))).collect();
             format!("{{{}}}", fields.join(", "))
@@ -32,7 +31,7 @@ fn key(name: &str) -> String {
 }
 
 fn is_redacted(value: &Value) -> bool {
-    value.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(REDACTED))
+    secret_number(value).is_some()
 }
 
 /// Returns true if a string needs no quotes to be distinguished from numbers, booleans, null and collections.

@@ -1,11 +1,16 @@
 //! Two values side by side: their differences are emphasised, and their common parts are shortened so that the differences stay
 //! visible.
 
-use reconcile_core::text::{end_within, middle_cut, start_within, width};
+use std::ops::Range;
+
+use reconcile_core::text::{distinct, end_within, escaped, start_within, width};
+use serde_json::Value;
 use similar::DiffOp;
 
+use super::cut::{Cut, Kind, LEAST, around_difference, around_escapes, omission};
 use super::line_diff::matched;
 use super::styled::{Role, Styled};
+use super::value::inline;
 
 /// Most words of both sides together, without their common start and end, that are matched with each other. Of longer texts, only
 /// the common start and end count as equal.
@@ -14,14 +19,17 @@ const MATCHED: usize = 1_000;
 const ALIKE: usize = 10;
 /// Width of an equal part that stays next to a difference, in columns.
 const BESIDE: usize = 8;
+/// Most characters in a column: any number of combining characters fits in one.
+const IN_COLUMN: usize = 4;
 
-/// The equal and the different parts of two texts.
+/// The equal and the different parts of two texts, with everything visible that distinguishes them.
 pub(crate) struct Contrast {
     pub live: Side,
     pub desired: Side,
+    kind: Kind,
 }
 
-/// One of the two texts, in parts.
+/// One of the two texts, in parts. Both sides have the same number of parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Side(Vec<Part>);
 
@@ -32,28 +40,77 @@ struct Part {
 }
 
 impl Contrast {
+    /// Compares two lines.
     pub fn of(live: &str, desired: &str) -> Self {
+        Self::compared(live, desired, Kind::Line)
+    }
+
+    /// Compares two values, each on one line.
+    pub fn of_values(live: &Value, desired: &Value) -> Self {
+        Self::compared(&inline(live), &inline(desired), Kind::Value)
+    }
+
+    fn compared(live: &str, desired: &str, kind: Kind) -> Self {
+        let (live, desired) = distinct(live, desired);
+        let (live, desired) = (live.as_ref(), desired.as_ref());
         let (old, new) = (words(live), words(desired));
         let mut sides = (Vec::new(), Vec::new());
         for op in matched(MATCHED, &old, &new) {
             let differs = !matches!(op, DiffOp::Equal { .. });
-            for (side, words) in [(&mut sides.0, old.get(op.old_range())), (&mut sides.1, new.get(op.new_range()))] {
-                side.push(Part { text: words.unwrap_or_default().concat(), differs });
-            }
+            let text = |words: &[&str], range: Range<usize>| words.get(range).unwrap_or_default().concat();
+            let (live, desired) = (text(&old, op.old_range()), text(&new, op.new_range()));
+            let (live, desired) = distinct(&live, &desired);
+            sides.0.push(Part { text: live.into_owned(), differs });
+            sides.1.push(Part { text: desired.into_owned(), differs });
         }
         join_short(&mut sides.0, &mut sides.1);
         let alike: usize = sides.0.iter().filter(|part| !part.differs).map(|part| part.text.len()).sum();
         if alike.saturating_mul(3) < live.len().min(desired.len()) {
-            let whole = |text: &str| Side(vec![Part { text: text.to_owned(), differs: true }]);
-            return Self { live: whole(live), desired: whole(desired) };
+            let (live, desired) = (sides.0, sides.1);
+            return Self { live: Side::whole(&live), desired: Side::whole(&desired), kind };
         }
-        Self { live: Side::of(sides.0), desired: Side::of(sides.1) }
+        Self { live: Side::of(sides.0), desired: Side::of(sides.1), kind }
     }
 
     /// Returns true if the texts have no equal part, so that nothing needs to be emphasised.
     pub fn is_whole(&self) -> bool {
         self.live.0.iter().chain(&self.desired.0).all(|part| part.differs)
     }
+
+    /// Both sides in full.
+    pub fn whole(&self) -> (Side, Side) {
+        (self.live.clone(), self.desired.clone())
+    }
+
+    /// Both sides, with their equal parts shortened to the words next to a difference.
+    pub fn shortened(&self) -> (Side, Side) {
+        (self.live.shortened(self.kind), self.desired.shortened(self.kind))
+    }
+
+    /// Fits both sides into this many columns each, but at least 20. Different texts never read the same: equal parts are shortened first,
+    /// then the text is cut around the first and the last difference.
+    pub fn within(&self, columns: usize) -> (Side, Side) {
+        let columns = columns.max(LEAST);
+        let (live, desired) = (self.live.text(), self.desired.text());
+        let fits = |pair: &(Side, Side)| pair.0.fits(columns) && pair.1.fits(columns) && are_distinct(&pair.0, &pair.1);
+        let whole = self.whole();
+        if fits(&whole) || live == desired && whole.0.fits(columns) {
+            return whole;
+        }
+        let cut = |live: &str, desired: &str| {
+            let (live, desired) = around_difference(live, desired, columns, self.kind);
+            (Side::from(live), Side::from(desired))
+        };
+        [self.shortened(), cut(&live, &desired)]
+            .into_iter()
+            .find(fits)
+            .unwrap_or_else(|| cut(&escaped(&live), &escaped(&desired)))
+    }
+}
+
+/// Returns true if two sides do not read the same.
+pub(crate) fn are_distinct(live: &Side, desired: &Side) -> bool {
+    live.text() != desired.text()
 }
 
 /// Runs of letters and digits, and every other character by itself.
@@ -90,7 +147,7 @@ fn join_short(live: &mut [Part], desired: &mut [Part]) {
 impl Side {
     fn of(parts: Vec<Part>) -> Self {
         let mut joined: Vec<Part> = Vec::new();
-        for part in parts.into_iter().filter(|part| !part.text.is_empty()) {
+        for part in parts {
             match joined.last_mut() {
                 Some(last) if last.differs == part.differs => last.text.push_str(&part.text),
                 _ => joined.push(part),
@@ -99,50 +156,52 @@ impl Side {
         Self(joined)
     }
 
+    /// All parts as one difference.
+    fn whole(parts: &[Part]) -> Self {
+        Self(vec![Part { text: parts.iter().map(|part| part.text.as_str()).collect(), differs: true }])
+    }
+
     pub fn width(&self) -> usize {
         self.0.iter().map(|part| width(&part.text)).sum()
     }
 
-    /// Shortens the equal parts to the words next to a difference.
-    pub fn shortened(&self) -> Self {
-        let last = self.0.len().saturating_sub(1);
-        let part = |(at, part): (usize, &Part)| {
-            if part.differs || width(&part.text) <= ALIKE {
-                return part.clone();
-            }
-            let head = if at == 0 { "" } else { head(&part.text) };
-            let tail = if at == last { "" } else { tail(&part.text) };
-            Part { text: format!("{head}…{tail}"), differs: false }
-        };
-        Self(self.0.iter().enumerate().map(part).collect())
+    /// The text without emphasis.
+    pub fn text(&self) -> String {
+        self.0.iter().map(|part| part.text.as_str()).collect()
     }
 
-    /// Fits the text into this many columns: the equal parts are shortened first, then the middle of the differences.
-    pub fn within(&self, columns: usize) -> Self {
-        if self.width() <= columns {
-            return self.clone();
+    fn fits(&self, columns: usize) -> bool {
+        let characters: usize = self.0.iter().map(|part| part.text.chars().count()).sum();
+        self.width() <= columns && characters <= columns.saturating_mul(IN_COLUMN)
+    }
+
+    /// Shortens the equal parts to the words next to a difference.
+    fn shortened(&self, kind: Kind) -> Self {
+        let text = self.text();
+        let last = self.0.len().saturating_sub(1);
+        let mut start = 0_usize;
+        let mut parts = Vec::with_capacity(self.0.len());
+        for (at, part) in self.0.iter().enumerate() {
+            let end = start.saturating_add(part.text.len());
+            let mut shown = part.clone();
+            if !part.differs && width(&part.text) > ALIKE {
+                let head = if at == 0 { "" } else { head(&part.text) };
+                let tail = if at == last { "" } else { tail(&part.text) };
+                let omitted = (start.saturating_add(head.len()), end.saturating_sub(tail.len()));
+                let omitted = around_escapes(&text, omitted);
+                let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+                let gap = omission(&text, omitted, kind);
+                shown.text = format!("{}{gap}{}", part(start, omitted.0), part(omitted.1, end));
+            }
+            parts.push(shown);
+            start = end;
         }
-        let short = self.shortened();
-        if short.width() <= columns {
-            return short;
-        }
-        let differing = short.0.iter().filter(|part| part.differs).count().max(1);
-        let alike: usize = short.0.iter().filter(|part| !part.differs).map(|part| width(&part.text)).sum();
-        let each = columns.saturating_sub(alike).checked_div(differing).unwrap_or_default();
-        if each < BESIDE {
-            let whole: String = short.0.iter().map(|part| part.text.as_str()).collect();
-            return Self(vec![Part { text: middle_cut(&whole, columns), differs: true }]);
-        }
-        let cut = |part: &Part| Part {
-            text: if part.differs { middle_cut(&part.text, each) } else { part.text.clone() },
-            ..*part
-        };
-        Self(short.0.iter().map(cut).collect())
+        Self(parts)
     }
 
     /// Its parts in order, and whether they differ from the other side.
     pub fn parts(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.0.iter().map(|part| (part.text.as_str(), part.differs))
+        self.0.iter().filter(|part| !part.text.is_empty()).map(|part| (part.text.as_str(), part.differs))
     }
 
     /// Appends the text, with the differences emphasised.
@@ -150,6 +209,13 @@ impl Side {
         for (part, differs) in self.parts() {
             text.push(if differs { emphasis } else { role }, part);
         }
+    }
+}
+
+impl From<Cut> for Side {
+    fn from(cut: Cut) -> Self {
+        let part = |text: String, differs: bool| Part { text, differs };
+        Self(vec![part(cut.before, false), part(cut.differing, true), part(cut.after, false)])
     }
 }
 
@@ -172,6 +238,10 @@ fn is_separator(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use reconcile_core::text::{reads_alike, visible};
+    use serde_json::json;
+
     use super::*;
 
     fn shown(side: &Side) -> String {
@@ -197,17 +267,76 @@ mod tests {
     #[test]
     fn what_is_alike_is_left_out_and_what_differs_stays() {
         let contrast = Contrast::of("registry.example.com/shop/web:1.3.0", "registry.example.com/shop/web:1.2.9");
-        assert_eq!(shown(&contrast.desired.shortened()), "…/web:1.[2.9]");
+        assert_eq!(shown(&contrast.shortened().1), "…/web:1.[2.9]");
         let contrast = Contrast::of(
             &format!("--flag={} --level=debug --x={}", "a".repeat(50), "b".repeat(50)),
             &format!("--flag={} --level=info --x={}", "a".repeat(50), "b".repeat(50)),
         );
-        assert_eq!(shown(&contrast.live.shortened()), "…--level=[debug] --x=…");
-        for columns in 1..60 {
-            assert!(contrast.live.within(columns).width() <= columns, "{columns}");
+        assert_eq!(shown(&contrast.shortened().0), "…--level=[debug] --x=…");
+        for columns in LEAST..60 {
+            let (live, desired) = contrast.within(columns);
+            assert!(live.width() <= columns && desired.width() <= columns, "{columns}");
         }
         let long = Contrast::of(&"x".repeat(500), &"y".repeat(500));
-        assert!(long.is_whole() && long.live.within(40).width() <= 40);
+        assert!(long.is_whole() && long.within(40).0.width() <= 40);
+    }
+
+    #[track_caller]
+    fn cut(live: &str, desired: &str, columns: usize) -> (String, String) {
+        let (live, desired) = Contrast::of_values(&live.into(), &desired.into()).within(columns);
+        (live.text(), desired.text())
+    }
+
+    #[test]
+    fn long_values_are_cut_around_their_differences() {
+        let same = "x".repeat(300);
+        let text = |a: &str, b: &str| format!("{same}{a}{same}{b}{same}");
+        let both = |live: &str, desired: &str| (live.to_owned(), desired.to_owned());
+        assert_eq!(cut(&text("1", ""), &text("2", ""), 20), both("…xxx1xxx…", "…xxx2xxx…"));
+        assert_eq!(cut(&text("1", "3"), &text("2", "4"), 20), both("…xxx1xxxxxx…xx3xxx…", "…xxx2xxxxxx…xx4xxx…"));
+        let flags = |heap: &str| format!("-Xmx{heap} -Xms256m, -XX:+UseG1GC -XX:MaxGCPauseMillis=200");
+        assert_eq!(cut(&flags("1g"), &flags("512m"), 24), both("\"-Xmx1g -Xms256…\"", "\"-Xmx512m -Xms256…\""));
+        let names = ("pay.example.com, api.pay.example.com", "pay.example.com");
+        assert_eq!(cut(names.0, names.1, 34), both("\"pay.example.com, api.…ample.com\"", "pay.example.com"));
+        let marks = format!("e{}", "\u{301}".repeat(5_000));
+        let (live, desired) = cut(&marks, "e", 40);
+        assert!(live.len() < 100 && live != desired, "{live} {desired}");
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        let words = "(a|b| |\"|'|, |\\\\|\\{x: |\\}|\u{301}|\u{e9}|e|\u{a0}|\u{200b}|…|日本|👍🏽|→|\\n|\t|#){0,60}";
+        prop_oneof![words, "\\PC{0,40}", any::<String>(), "a{0,400}", "[ab]{0,90}"]
+    }
+
+    /// Unescaped quotes; odd if a string does not end.
+    fn quotes(text: &str) -> usize {
+        let plain = text.replace("\\\\", "").replace("\\\"", "");
+        plain.matches('"').count()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn what_is_shown_of_two_values_is_never_the_same(
+            start in any_text(), a in any_text(), b in any_text(), end in any_text(), columns in 20..300_usize,
+        ) {
+            let (live, desired) = (format!("{start}{a}{end}"), format!("{start}{b}{end}"));
+            for kind in [Kind::Line, Kind::Value] {
+                let contrast = match kind {
+                    Kind::Line => Contrast::of(&live, &desired),
+                    Kind::Value => Contrast::of_values(&json!([live]), &json!([desired])),
+                };
+                let (old, new) = contrast.within(columns);
+                prop_assert!(old.width() <= columns && new.width() <= columns, "{:?} {:?}", old, new);
+                let (old, new) = (old.text(), new.text());
+                let shown = (visible(&old).into_owned(), visible(&new).into_owned());
+                prop_assert_eq!((&shown.0, &shown.1), (&old, &new), "nothing is hidden");
+                prop_assert_eq!(live == desired, reads_alike(&old, &new), "{} | {}", old, new);
+                if kind == Kind::Value {
+                    prop_assert!(quotes(&old) % 2 == 0 && quotes(&new) % 2 == 0, "{} | {}", old, new);
+                }
+            }
+        }
     }
 
     #[test]

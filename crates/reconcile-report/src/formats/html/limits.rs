@@ -3,6 +3,8 @@ use crate::View;
 /// The limits on the parts of the page: anyone who may write a live object decides how long its values are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
+    /// True if everything is shown.
+    pub is_full: bool,
     /// Largest number of lines of one field.
     pub lines: usize,
     /// Size after which a field is cut at the end of a block of lines, in bytes.
@@ -21,8 +23,22 @@ impl Limits {
         const KIB: usize = 1024;
         if view.full {
             let all = usize::MAX;
-            return Self { lines: all, field_bytes: all, items: all, object_bytes: all, page_bytes: 64 * KIB * KIB };
+            return Self {
+                is_full: true,
+                lines: all,
+                field_bytes: all,
+                items: all,
+                object_bytes: all,
+                page_bytes: 64 * KIB * KIB,
+            };
         }
-        Self { lines: 200, field_bytes: 64 * KIB, items: 200, object_bytes: 256 * KIB, page_bytes: 16 * KIB * KIB }
+        Self {
+            is_full: false,
+            lines: 200,
+            field_bytes: 64 * KIB,
+            items: 200,
+            object_bytes: 256 * KIB,
+            page_bytes: 16 * KIB * KIB,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Values, side by side or one above the other: the style sheet decides which, from the same markup.
 
-use reconcile_core::compare::{FieldChange, REDACTED};
+use reconcile_core::compare::{FieldChange, secret_number};
 use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::Op;
@@ -9,13 +9,20 @@ use super::limits::Limits;
 use super::markup::Markup;
 use super::words;
 use crate::words::line_diff::{Line, groups};
+use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
 use crate::words::value::{block, inline, is_long, stays};
 
 /// Both values of a change: on one line, or as a comparison of their lines.
 pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
+    if let Some((what, lines)) =
+        Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning, limits.is_full))
+    {
+        return inner(page, &what, &[lines], limits);
+    }
     let values = [&change.live, &change.desired];
-    if values.into_iter().flatten().any(is_long) { long(page, change, limits) } else { short(page, change) }
+    let is_block = |value: &Value| is_long(value) || meaning::certificates(value).is_some();
+    if values.into_iter().flatten().any(is_block) { long(page, change, limits) } else { short(page, change) }
 }
 
 fn short(page: &mut Markup, change: &FieldChange) {
@@ -41,14 +48,27 @@ fn short(page: &mut Markup, change: &FieldChange) {
 }
 
 fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
-    let text = |value: &Option<Value>| value.as_ref().map(|value| block(&shown(value))).unwrap_or_default();
+    let text = |value: &Option<Value>| {
+        let text = |value: &Value| {
+            let sentences = meaning::certificates(value);
+            sentences.map_or_else(|| block(&shown(value)), |sentences| sentences.join("\n"))
+        };
+        value.as_ref().map(text).unwrap_or_default()
+    };
     let (live, desired) = (text(&change.live), text(&change.desired));
     if stays(change) {
         whole(page, &live, limits);
         return;
     }
+    inner(page, "", &groups(&live, &desired), limits);
+}
+
+/// The lines that differ, below the name of their structure.
+fn inner(page: &mut Markup, what: &str, groups: &[Vec<Line<'_>>], limits: &Limits) {
     page.raw("<div class=\"d\">");
-    let groups = groups(&live, &desired);
+    if !what.is_empty() {
+        page.element("<div class=\"gap\"", what, "</div>");
+    }
     let mut left = Left::new(limits, page);
     for (at, group) in groups.iter().enumerate() {
         if at > 0 && left.lines > 0 {
@@ -70,7 +90,7 @@ fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
 
 /// A value of several lines without a comparison.
 pub(super) fn whole(page: &mut Markup, text: &str, limits: &Limits) {
-    let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Equal, line)).collect();
+    let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Equal, line.into())).collect();
     page.raw("<div class=\"d\">");
     let mut left = Left::new(limits, page);
     let shown = left.take(&lines, page);
@@ -88,7 +108,7 @@ pub(super) fn yaml(value: &Value) -> String {
 
 fn shown(value: &Value) -> Value {
     match value {
-        Value::Object(map) if map.len() == 1 && map.contains_key(REDACTED) => inline(value).into(),
+        Value::Object(_) if secret_number(value).is_some() => inline(value).into(),
         Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), shown(value))).collect(),
         Value::Array(items) => items.iter().map(shown).collect(),
         other => other.clone(),
@@ -115,7 +135,7 @@ fn plain(page: &mut Markup, lines: &[Line<'_>]) {
 
 /// Removed lines, and next to them the added ones.
 fn replaced(page: &mut Markup, lines: &[Line<'_>]) {
-    let tagged = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted).map(|(_, line)| *line);
+    let tagged = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted).map(|(_, line)| line.as_ref());
     let (old, new): (Vec<&str>, Vec<&str>) = (tagged(ChangeTag::Delete).collect(), tagged(ChangeTag::Insert).collect());
     if lines.is_empty() {
         return;

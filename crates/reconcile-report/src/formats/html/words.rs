@@ -11,12 +11,13 @@ pub(super) fn emphasised(old: &str, new: &str) -> (Markup, Markup) {
     let contrast = Contrast::of(old, new);
     // Two lines with nothing in common differ as a whole, which the colour says already.
     let is_emphasised = !contrast.is_whole();
-    (line(&contrast.live, is_emphasised), line(&contrast.desired, is_emphasised))
+    let (live, desired) = contrast.within(LINE);
+    (line(&live, is_emphasised), line(&desired, is_emphasised))
 }
 
 fn line(side: &Side, is_emphasised: bool) -> Markup {
     let mut markup = Markup::default();
-    for (text, differs) in side.within(LINE).parts() {
+    for (text, differs) in side.parts() {
         if differs && is_emphasised {
             markup.raw("<b>").text(text).raw("</b>");
         } else {

@@ -6,14 +6,15 @@ use serde_json::Value;
 use similar::ChangeTag;
 
 use crate::words::describe;
-use crate::words::line_diff::groups;
+use crate::words::line_diff::{Line, groups};
+use crate::words::meaning::{self, Meaning};
 use crate::words::value::{inline, stays};
 
 /// Longest value that is one line, in characters.
 const SHORT: usize = 200;
 
 /// The lines of a change, each with everything visible: removed lines, added lines, and lines around them.
-pub(crate) fn lines(change: &FieldChange) -> Vec<String> {
+pub(crate) fn lines(change: &FieldChange, is_full: bool) -> Vec<String> {
     let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
     if change.path.elements().is_empty() {
         let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(value)));
@@ -29,21 +30,40 @@ pub(crate) fn lines(change: &FieldChange) -> Vec<String> {
         lines.extend(live.map(|live| signed_lines(' ', &text(live))).into_iter().flatten());
         return lines;
     }
+    match Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning, is_full)) {
+        Some((what, inner)) => {
+            if !what.is_empty() {
+                lines.push(format!("# {what}"));
+            }
+            lines.extend(inner.iter().map(signed));
+            return lines;
+        }
+        None if live.is_none() || desired.is_none() => {
+            if let Some(sentences) = live.or(desired).and_then(meaning::certificates) {
+                let sign = if live.is_some() { '-' } else { '+' };
+                lines.extend(sentences.iter().map(|sentence| format!("{sign}{}", visible(sentence))));
+                return lines;
+            }
+        }
+        None => {}
+    }
     let (live, desired) = (live.map(text).unwrap_or_default(), desired.map(text).unwrap_or_default());
     for (at, group) in groups(&live, &desired).iter().enumerate() {
         if at > 0 {
             lines.push("@@ … @@".to_owned());
         }
-        lines.extend(group.iter().map(|(tag, content)| {
-            let sign = match tag {
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-                ChangeTag::Equal => ' ',
-            };
-            format!("{sign}{}", visible(content))
-        }));
+        lines.extend(group.iter().map(signed));
     }
     lines
+}
+
+fn signed((tag, content): &Line<'_>) -> String {
+    let sign = match tag {
+        ChangeTag::Delete => '-',
+        ChangeTag::Insert => '+',
+        ChangeTag::Equal => ' ',
+    };
+    format!("{sign}{}", visible(content))
 }
 
 fn signed_lines(sign: char, text: &str) -> Vec<String> {

@@ -6,14 +6,16 @@ use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
-use super::hunks::{emphasis, pair, put_lines};
-use super::sheet::{GAP, Sheet};
-use super::{certificate, structured};
+use super::hunks::{emphasis, more, pair, put_lines};
+use super::sheet::{GAP, Sheet, wrapped};
+use crate::words::cut;
+use crate::words::grants::GrantChanges;
 use crate::words::line_diff::{Line, groups};
+use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
 use crate::words::value::{block, inline, is_long, stays};
 use crate::words::why::note;
-use crate::words::word_diff::{Contrast, Side};
+use crate::words::word_diff::{self, Contrast, Side};
 use crate::{Role, Styled};
 
 /// Between a live and a desired value.
@@ -31,9 +33,9 @@ enum Values {
 /// Appends a change; `from` is the length of its path that the line above has already. Returns the changes of the parts of its
 /// value, which belong below it, if it has any.
 pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Vec<FieldChange> {
-    let path = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec()).to_string();
+    let own = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec());
     let note = note(change, sheet.view);
-    let heading = Heading { path, note, indent };
+    let heading = Heading { path: own.to_string(), own, note, indent };
     match values(change) {
         Values::Kept(value) => single(sheet, &heading, (' ', Role::Plain), &value),
         Values::Added(value) => {
@@ -76,6 +78,7 @@ fn defaults_of(sheet: &mut Sheet<'_>, defaults: &[String], indent: usize) {
 /// The path and the note of a change, and their indentation.
 struct Heading {
     path: String,
+    own: FieldPath,
     note: String,
     indent: usize,
 }
@@ -138,7 +141,7 @@ fn is_said(path: &str, value: &Value) -> bool {
 /// Appends a value that is added, removed or kept.
 fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &Value) {
     let mut left = heading.head(sign);
-    if let Some(sentences) = value.as_str().and_then(certificate::sentences) {
+    if let Some(sentences) = meaning::certificates(value) {
         left.push(Role::Note, " (certificate)");
         sheet.row(left, &heading.note, heading.inner());
         for sentence in sentences {
@@ -157,7 +160,7 @@ fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &
         left.push(Role::Plain, ": ");
         let room = sheet.view.width.saturating_sub(left.width()).max(20);
         let shown = inline(value);
-        left.push(sign.1, if sheet.view.full { shown } else { middle_cut(&shown, room) });
+        left.push(sign.1, if sheet.view.full { shown } else { cut::alone(&shown, room) });
         return sheet.row(left, &heading.note, heading.inner());
     }
     left.push(Role::Plain, ":");
@@ -168,19 +171,33 @@ fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &
         '-' => ChangeTag::Delete,
         _ => ChangeTag::Equal,
     };
-    let lines: Vec<Line<'_>> = text.lines().map(|line| (tag, line)).collect();
+    let lines: Vec<Line<'_>> = text.lines().map(|line| (tag, line.into())).collect();
     let role = (tag == ChangeTag::Equal).then_some(Role::Plain);
     put_lines(sheet, &[lines], heading.inner(), role);
 }
 
 fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) -> Vec<FieldChange> {
-    if let Some(parts) = structured::parts(&heading.path, live, desired) {
-        let mut left = heading.head((' ', Role::Plain));
-        if let Some(what) = parts.what {
-            left.push(Role::Note, format!(" ({what})"));
+    let mut left = heading.head((' ', Role::Plain));
+    match Meaning::of(&heading.own, live, desired) {
+        Meaning::Layout(what) => {
+            left.push(Role::Note, format!(" ({})", meaning::layout(what)));
+            sheet.row(left, &heading.note, heading.inner());
+            return Vec::new();
         }
-        sheet.row(left, &heading.note, heading.inner());
-        return parts.changes;
+        Meaning::Grants(grants) if !sheet.view.full => {
+            left.push(Role::Note, format!(" ({})", grants.heading()));
+            sheet.row(left, &heading.note, heading.inner());
+            put_grants(sheet, &grants, heading.inner());
+            return Vec::new();
+        }
+        Meaning::Parts(parts) => {
+            if let Some(what) = parts.what {
+                left.push(Role::Note, format!(" ({what})"));
+            }
+            sheet.row(left, &heading.note, heading.inner());
+            return parts.changes;
+        }
+        Meaning::Grants(_) | Meaning::Lines | Meaning::Values => {}
     }
     let is_lines = |value: &Value| match value {
         Value::String(text) => text.contains('\n'),
@@ -194,9 +211,30 @@ fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
     Vec::new()
 }
 
+/// Appends what rules grant now and before, each grant in as many lines as it needs.
+fn put_grants(sheet: &mut Sheet<'_>, grants: &GrantChanges, indent: usize) {
+    let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP);
+    let mut lines = Vec::new();
+    for (sign, line) in grants.lines() {
+        let parts = wrapped(line, room.saturating_sub(GAP)).into_iter().enumerate();
+        lines.extend(
+            parts.map(
+                |(at, part)| if at == 0 { (sign, format!("{sign} {part}")) } else { (sign, format!("    {part}")) },
+            ),
+        );
+    }
+    let margin = " ".repeat(indent);
+    for (sign, line) in lines.iter().take(sheet.most()) {
+        let role = if *sign == '+' { Role::Add } else { Role::Remove };
+        let shown = middle_cut(line, sheet.view.width.saturating_sub(indent));
+        sheet.line(role, format!("{margin}{shown}"));
+    }
+    more(sheet, lines.len().saturating_sub(sheet.most()), "line", indent);
+}
+
 /// `path: live → desired`, or one below the other if they do not fit on a line.
 fn on_line(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) {
-    let contrast = Contrast::of(&inline(live), &inline(desired));
+    let contrast = Contrast::of_values(live, desired);
     let mut left = heading.head((' ', Role::Plain));
     let (remove, add) = emphasis(&contrast);
     let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP);
@@ -215,7 +253,7 @@ fn on_line(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
 
 /// Both sides as they fit on the line: as complete as possible, but shortened rather than placed above the note.
 fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Option<(Side, Side)> {
-    let Contrast { live, desired } = contrast;
+    let Contrast { live, desired, .. } = contrast;
     let fits = |live: &Side, desired: &Side, room: usize| {
         [live.width(), width(ARROW), desired.width()].iter().sum::<usize>() <= room
     };
@@ -225,9 +263,11 @@ fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Optio
     if full {
         return None;
     }
-    let (short_live, short) = (live.shortened(), desired.shortened());
+    let (short_live, short) = contrast.shortened();
     let choices = [(live, &short, beside), (live, desired, room), (live, &short, room), (&short_live, &short, room)];
-    let found = choices.into_iter().find(|(live, desired, room)| fits(live, desired, *room));
+    let found = choices
+        .into_iter()
+        .find(|(live, desired, room)| fits(live, desired, *room) && word_diff::are_distinct(live, desired));
     found.map(|(live, desired, _)| (live.clone(), desired.clone()))
 }
 

@@ -4,7 +4,7 @@
 mod schema;
 mod versions;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use reconcile_core::compare::{Class, FieldChange};
 use reconcile_core::text::{middle_cut, width};
@@ -13,12 +13,12 @@ use similar::ChangeTag;
 use structured_merge::{FieldPath, Op};
 
 use super::hunks::{more, put_lines};
-use super::sheet::{GAP, Sheet};
+use super::sheet::{GAP, Sheet, ended, wrapped};
 use crate::words::line_diff::groups;
 use crate::words::number::grouped;
 use crate::words::value::block;
 use crate::words::why::note;
-use crate::{ObjectReport, Role};
+use crate::{ObjectReport, Role, Styled};
 use versions::Versions;
 
 /// Largest number of fields that are named, without `--full`.
@@ -75,7 +75,7 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
             written.push_str(clause);
             continue;
         }
-        for part in lines_of(clause, sheet.view.width.saturating_sub(MARGIN + GAP)) {
+        for part in wrapped(clause, sheet.view.width.saturating_sub(MARGIN + GAP)) {
             sheet.line(Role::Plain, std::mem::replace(&mut written, format!("{margin}  {part}")));
         }
     }
@@ -90,36 +90,46 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
         sheet.line(role, format!("{sign}{field}"));
     }
     more(sheet, dangers.len().saturating_sub(most), "field", MARGIN + GAP);
-    schema(sheet, live, desired);
-    if few_owned(summarised).is_empty() {
-        let notes: BTreeSet<String> = summarised.iter().map(|change| note(change, sheet.view)).collect();
-        for note in notes.iter().filter(|note| !note.is_empty()) {
-            sheet.line(Role::Note, format!("{margin}{note}"));
-        }
+    let mut by_note = notes(sheet, summarised);
+    let of_all =
+        by_note.iter().position(|(_, changes)| changes.len() == summarised.len()).map(|at| by_note.remove(at).0);
+    for (note, changes) in by_note {
+        let about = match changes.as_slice() {
+            [change] => path_in_spec(change),
+            several => format!("{} fields", grouped(several.len())),
+        };
+        let end = format!(": {note}");
+        let room = sheet.view.width.saturating_sub(MARGIN + GAP).saturating_sub(width(&end));
+        let about = if sheet.view.full || width(&about) <= room { about } else { ended(&about, room.max(GAP)) };
+        sheet.line(Role::Note, format!("{margin}  {about}{end}"));
     }
+    schema(sheet, live, desired, &of_all.unwrap_or_default());
 }
 
-/// Appends a clause in as many lines as it needs.
-fn lines_of(clause: &str, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for part in clause.split_inclusive(", ") {
-        match lines.last_mut().filter(|line| [line, part.trim_end()].map(width).iter().sum::<usize>() <= columns) {
-            Some(line) => line.push_str(part),
-            None => lines.push(part.to_owned()),
-        }
+/// The managers and reasons of changes that are not shown by themselves, and the changes of each.
+fn notes<'c>(sheet: &Sheet<'_>, summarised: &[&'c FieldChange]) -> Vec<(String, Vec<&'c FieldChange>)> {
+    let mut by_note: BTreeMap<String, Vec<&FieldChange>> = BTreeMap::new();
+    for change in summarised.iter().filter(|_| few_owned(summarised).is_empty()) {
+        by_note.entry(note(change, sheet.view)).or_default().push(change);
     }
-    lines.iter().map(|line| line.trim_end().to_owned()).collect()
+    by_note.into_iter().filter(|(note, _)| !note.is_empty()).collect()
 }
 
-/// Appends the schema itself, or its size.
-fn schema(sheet: &mut Sheet<'_>, live: &Value, desired: &Value) {
+/// `versions[name=v1].subresources`
+fn path_in_spec(change: &FieldChange) -> String {
+    FieldPath::from(change.path.elements().get(1..).unwrap_or_default().to_vec()).to_string()
+}
+
+/// Appends the schema itself, or its size, with a note about all of it.
+fn schema(sheet: &mut Sheet<'_>, live: &Value, desired: &Value, note: &str) {
     let (old, new) = (block(live), block(desired));
     let groups = groups(&old, &new);
     if sheet.view.full {
-        sheet.line(Role::Plain, format!("{}spec.versions", " ".repeat(MARGIN)));
+        sheet.row(Styled::new().with(Role::Plain, format!("{}spec.versions", " ".repeat(MARGIN))), note, MARGIN + GAP);
         return put_lines(sheet, &groups, MARGIN + GAP, None);
     }
     let count = groups.iter().flatten().filter(|(tag, _)| *tag != ChangeTag::Equal).count();
     let lines = if count == 1 { "line" } else { "lines" };
-    sheet.line(Role::Note, format!("{}{} {lines} of schema: --full", " ".repeat(MARGIN), grouped(count)));
+    let size = format!("{}{} {lines} of schema: --full", " ".repeat(MARGIN), grouped(count));
+    sheet.row(Styled::new().with(Role::Note, size), note, MARGIN + GAP);
 }

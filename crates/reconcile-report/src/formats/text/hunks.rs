@@ -12,13 +12,11 @@ use crate::words::word_diff::Contrast;
 /// Two lines, one below the other.
 pub(super) fn pair(sheet: &mut Sheet<'_>, contrast: &Contrast, indent: usize) {
     let (remove, add) = emphasis(contrast);
-    for (sign, side, role, emphasis) in
-        [('-', &contrast.live, Role::Remove, remove), ('+', &contrast.desired, Role::Add, add)]
-    {
+    let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP);
+    let (live, desired) = if sheet.view.full { contrast.whole() } else { contrast.within(room) };
+    for (sign, side, role, emphasis) in [('-', live, Role::Remove, remove), ('+', desired, Role::Add, add)] {
         sheet.text.push(role, format!("{}{sign} ", " ".repeat(indent)));
-        let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).max(20);
-        let shown = if sheet.view.full { side.clone() } else { side.within(room) };
-        shown.show(&mut sheet.text, role, emphasis);
+        side.show(&mut sheet.text, role, emphasis);
         sheet.text.line_end();
     }
 }

@@ -3,10 +3,8 @@
 //! Signs and names are at the left edge, paths and values below, owners and files at the right. What needs attention comes last,
 //! nearest to the prompt.
 
-mod certificate;
 mod change;
 mod definition;
-mod difference;
 mod explain_ignores;
 mod fields;
 mod hunks;
@@ -16,7 +14,6 @@ mod object;
 pub mod outcomes;
 pub mod readiness;
 mod sheet;
-mod structured;
 pub mod summary;
 #[cfg(test)]
 mod tests;

@@ -96,7 +96,7 @@ fn content(sheet: &mut Sheet<'_>, object: &ObjectReport) {
     let desired = object.diff.changes.first().and_then(|change| change.desired.as_ref());
     let Some(desired) = desired.filter(|_| object.diff.action == Action::Create) else { return };
     let text = yaml(&masked(desired));
-    let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Insert, line)).collect();
+    let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Insert, line.into())).collect();
     put_lines(sheet, &[lines], MARGIN.len(), None);
 }
 

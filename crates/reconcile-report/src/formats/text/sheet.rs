@@ -76,3 +76,15 @@ impl<'v> Sheet<'v> {
 pub(super) fn ended(text: &str, columns: usize) -> String {
     format!("…{}", end_within(text, columns.saturating_sub(1)))
 }
+
+/// A list in as many lines as it needs, broken after commas.
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in text.split_inclusive(", ") {
+        match lines.last_mut().filter(|line| [line, part.trim_end()].map(width).iter().sum::<usize>() <= columns) {
+            Some(line) => line.push_str(part),
+            None => lines.push(part.to_owned()),
+        }
+    }
+    lines.iter().map(|line| line.trim_end().to_owned()).collect()
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reconcile_core::compare::{Class, FieldChange, FieldDiff, ObjectVerdict, Versions};
+use reconcile_core::text::width;
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, Op, builtin, changes};
 
@@ -106,7 +107,24 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
     }
     let text = plain(&object_text(&installed, &view(100)));
     assert!(text.lines().count() < 14 && !text.contains("openAPIV3Schema"), "{text}");
-    assert!(text.contains("\n    by kubectl-client-side-apply 2026-11-21T18:15:08Z\n"), "{text}");
+    assert!(
+        text.contains(" of schema: --full  ") && text.contains("  by kubectl-client-side-apply 2026-11-21T18:15:08Z\n"),
+        "{text}"
+    );
+
+    // A reason for some of them is a part of the summary.
+    let mut pruned = report.clone();
+    let path = "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.gone";
+    let reasons = pruned.diff.changes.iter_mut().filter(|change| change.path.to_string() == path);
+    reasons.for_each(|change| change.class = Class::Pruned);
+    let text = plain(&object_text(&pruned, &view(200)));
+    let told = format!("      {}: no longer in the manifest\n", path.trim_start_matches("spec."));
+    assert!(text.contains(&told), "{told}: {text}");
+    for columns in [60, 80] {
+        let text = plain(&object_text(&pruned, &view(columns)));
+        let line = text.lines().find(|line| line.ends_with("properties.gone: no longer in the manifest"));
+        assert!(line.is_some_and(|line| line.starts_with("      …") && width(line) <= columns), "{text}");
+    }
     let mut edited = report;
     let is_gone = |change: &&mut FieldChange| change.path.to_string().contains("properties.gone");
     let gone = edited.diff.changes.iter_mut().find(is_gone).unwrap();

@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use jiff::civil::DateTime;
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
 use x509_cert::der::asn1::AnyRef;
 use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::oid::db::rfc4519;
@@ -24,25 +26,39 @@ const ATTRIBUTES: [(ObjectIdentifier, &str); 6] = [
     (rfc4519::ORGANIZATION_NAME, "O"),
     (rfc4519::ORGANIZATIONAL_UNIT_NAME, "OU"),
 ];
-/// Most names that are shown of one certificate.
+/// Most names of one certificate, and most characters of a text of it.
 const NAMES: usize = 100;
+const TEXT: usize = 256;
 
-/// The fields of a certificate that are shown.
-#[derive(Debug)]
-pub(super) struct Certificate {
+/// The public facts of a certificate that people ask for. Its texts come from the one who requested it, and are bounded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Certificate {
+    /// The subject: `CN=shop, O=Shop`.
     pub subject: String,
+    /// The issuer, in the same form.
     pub issuer: String,
+    /// The time from which on it is valid (RFC 3339).
     pub not_before: String,
+    /// The time until which it is valid (RFC 3339).
     pub not_after: String,
-    pub names: String,
+    /// The names and addresses that it is for, at most 100.
+    pub names: Vec<String>,
+    /// The serial number, in hexadecimal digits.
     pub serial: String,
+    /// The SHA-256 fingerprint of the whole certificate, in hexadecimal digits.
+    pub sha256: String,
 }
 
 impl Certificate {
-    /// Reads a certificate; `None` if the bytes are not one.
-    pub fn read(der: &[u8]) -> Option<Self> {
-        let certificate = Vec::<AnyRef<'_>>::from_der(der).ok()?;
-        let fields = sequence(certificate.first()?)?;
+    /// Reads a certificate in DER; `None` if the bytes are anything else.
+    pub(super) fn read(der: &[u8]) -> Option<Self> {
+        let parts = Vec::<AnyRef<'_>>::from_der(der).ok()?;
+        let [fields, _algorithm, signature] = parts.as_slice() else { return None };
+        if signature.tag() != Tag::BitString {
+            return None;
+        }
+        let fields = sequence(fields)?;
         let fields = match fields.as_slice() {
             [version, fields @ ..] if is_explicit(version, TagNumber(0)) => fields,
             fields => fields,
@@ -55,15 +71,10 @@ impl Certificate {
             issuer: name(issuer)?,
             not_before: time(validity.first()?)?,
             not_after: time(validity.get(1)?)?,
-            names: extensions.map_or(Some(String::new()), alternative_names)?,
+            names: extensions.map_or(Some(Vec::new()), alternative_names)?,
             serial: serial_number(serial)?,
+            sha256: hexadecimal(digest(&SHA256, der).as_ref()),
         })
-    }
-
-    /// `CN=shop by CN=ca, until 2026-12-01T00:00:00Z, for shop.example.com`
-    pub fn sentence(&self) -> String {
-        let names = if self.names.is_empty() { String::new() } else { format!(", for {}", self.names) };
-        format!("{} by {}, until {}{names}", self.subject, self.issuer, self.not_after)
     }
 }
 
@@ -78,10 +89,22 @@ fn is_explicit(field: &AnyRef<'_>, number: TagNumber) -> bool {
 /// The first 20 bytes, in hexadecimal digits.
 fn serial_number(field: &AnyRef<'_>) -> Option<String> {
     let bytes = (field.tag() == Tag::Integer).then(|| field.value())?;
-    Some(bytes.iter().take(20).fold(String::new(), |mut text, byte| {
+    Some(hexadecimal(bytes.get(..20).unwrap_or(bytes)))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
-    }))
+    })
+}
+
+/// The start of a text from a certificate.
+fn bounded(text: &str) -> String {
+    match text.char_indices().nth(TEXT) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 /// `CN=shop, O=Shop`
@@ -91,7 +114,7 @@ fn name(field: &AnyRef<'_>) -> Option<String> {
         let (_, name) = ATTRIBUTES.iter().find(|(id, _)| *id == attribute.oid)?;
         Some(format!("{name}={}", String::from_utf8_lossy(attribute.value.value()).replace(',', "\\,")))
     });
-    Some(attributes.collect::<Vec<_>>().join(", "))
+    Some(bounded(&attributes.take(NAMES).collect::<Vec<_>>().join(", ")))
 }
 
 /// `2026-12-01T00:00:00Z`
@@ -112,11 +135,11 @@ fn time(field: &AnyRef<'_>) -> Option<String> {
     Some(format!("{}Z", DateTime::strptime("%Y%m%d%H%M%S", digits).ok()?))
 }
 
-/// `shop.example.com, 10.0.0.1`
-fn alternative_names(field: &AnyRef<'_>) -> Option<String> {
+/// The names and addresses that a certificate is for.
+fn alternative_names(field: &AnyRef<'_>) -> Option<Vec<String>> {
     let extensions = Extensions::from_der(field.value()).ok()?;
     let Some(extension) = extensions.iter().find(|extension| extension.extn_id == ID_CE_SUBJECT_ALT_NAME) else {
-        return Some(String::new());
+        return Some(Vec::new());
     };
     let names = Vec::<AnyRef<'_>>::from_der(extension.extn_value.as_bytes()).ok()?;
     let mut texts = Vec::new();
@@ -125,12 +148,12 @@ fn alternative_names(field: &AnyRef<'_>) -> Option<String> {
         match number.value() {
             _ if texts.len() == NAMES => break,
             // A mail address, a name in DNS, a URI.
-            1 | 2 | 6 => texts.push(String::from_utf8_lossy(name.value()).into_owned()),
+            1 | 2 | 6 => texts.push(bounded(&String::from_utf8_lossy(name.value()))),
             7 => texts.push(address(name.value())?.to_string()),
             _ => {}
         }
     }
-    Some(texts.join(", "))
+    Some(texts)
 }
 
 fn address(bytes: &[u8]) -> Option<IpAddr> {

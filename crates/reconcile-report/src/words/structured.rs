@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Validation, read};
-use reconcile_core::compare::{FieldChange, REDACTED};
+use reconcile_core::compare::{FieldChange, secret_number};
 use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::certificate;
 use super::difference::difference;
-use crate::words::value::is_long;
+use super::value::is_long;
 
 /// Longest text that is read, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -21,50 +21,74 @@ const DEEPEST: usize = 100;
 const KEYS: [&str; 8] = ["name", "key", "id", "type", "path", "host", "mountPath", "port"];
 
 /// The differences inside a value.
-pub(super) struct Parts {
+#[derive(Debug)]
+pub(crate) struct Parts {
     /// The name of the format, if it is not obvious.
     pub what: Option<&'static str>,
-    /// The differences; their paths begin at the value.
+    /// The differences; their paths begin at the value. Empty if only the layout of the format differs.
     pub changes: Vec<FieldChange>,
 }
 
-/// The parts of two values that differ, if both have the same kind of structure; `path` ends with the value's own name.
+/// The parts of two different values that differ, if both have the same kind of structure; `path` ends with the value's own name.
 pub(super) fn parts(path: &str, live: &Value, desired: &Value) -> Option<Parts> {
+    if let Some(changes) = certificate::differences(live, desired) {
+        // Redacted values may differ in more than their certificates.
+        let is_told = !changes.is_empty() || live.is_string();
+        return is_told.then_some(Parts { what: Some("certificate"), changes });
+    }
     match (live, desired) {
         (Value::String(live), Value::String(desired)) => of_texts(path, live, desired),
         (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_))
-            if (is_long(live) || is_long(desired)) && !is_redacted(live) && !is_redacted(desired) =>
+            if (is_long(live) || is_long(desired))
+                && [live, desired].iter().all(|value| secret_number(value).is_none()) =>
         {
             let changes = differences(live, desired)?;
-            // The difference of the value itself is known.
-            let says_more = changes.iter().all(|change| !change.path.elements().is_empty());
-            (says_more && !changes.is_empty()).then_some(Parts { what: None, changes })
+            (says_more(&changes) && !changes.is_empty()).then_some(Parts { what: None, changes })
         }
         _ => None,
     }
 }
 
-fn of_texts(path: &str, live: &str, desired: &str) -> Option<Parts> {
-    if live.len().max(desired.len()) > LONGEST {
+/// Returns true if there is more than the difference of the value itself, which is known.
+fn says_more(changes: &[FieldChange]) -> bool {
+    changes.iter().all(|change| !change.path.elements().is_empty())
+}
+
+fn of_texts(path: &str, old: &str, new: &str) -> Option<Parts> {
+    if old.len().max(new.len()) > LONGEST {
         return None;
     }
-    if let Some(changes) = certificate::differences(live, desired) {
-        return Some(Parts { what: Some("certificate"), changes });
-    }
-    let is_json = [live, desired].iter().all(|text| text.trim_start().starts_with('{'))
-        || [live, desired].iter().all(|text| text.trim_start().starts_with('[') && text.trim_end().ends_with(']'));
+    let is_json = [old, new].iter().all(|text| text.trim_start().starts_with('{'))
+        || [old, new].iter().all(|text| text.trim_start().starts_with('[') && text.trim_end().ends_with(']'));
     let (what, live, desired) = if is_json {
-        ("JSON", document(live)?, document(desired)?)
-    } else if let (Some(live), Some(desired)) = (table(live), table(desired)) {
+        ("JSON", document(old)?, document(new)?)
+    } else if let (Some(live), Some(desired)) = (table(old), table(new)) {
         ("TOML", live, desired)
-    } else if is_written_as_yaml(path, live, desired) {
-        ("YAML", document(live)?, document(desired)?)
+    } else if is_written_as_yaml(path, old, new) {
+        ("YAML", document(old)?, document(new)?)
     } else {
         return None;
     };
     let changes = differences(&live, &desired)?;
-    let says_more = changes.iter().all(|change| !change.path.elements().is_empty());
-    (says_more && !changes.is_empty()).then_some(Parts { what: Some(what), changes })
+    let is_told = if changes.is_empty() { words(old) == words(new) } else { says_more(&changes) };
+    is_told.then_some(Parts { what: Some(what), changes })
+}
+
+/// The words of a text without its layout: comments, punctuation and order. Two spellings of a value (`yes` and `true`, two long
+/// fractions) may be the same for us and differ for the program that reads the text.
+fn words(text: &str) -> Vec<&str> {
+    let code = |line: &'_ str| -> usize {
+        let comment = line.char_indices().filter(|(_, c)| *c == '#').map(|(at, _)| at);
+        let starts =
+            |at: &usize| line.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with([' ', '\t']));
+        comment.into_iter().find(starts).unwrap_or(line.len())
+    };
+    let is_layout = |c: char| c.is_whitespace() || ",:=[]{}\"'".contains(c);
+    let lines = text.lines().filter_map(|line| line.get(..code(line)));
+    let mut words: Vec<&str> = lines.flat_map(|line| line.split(is_layout)).collect();
+    words.retain(|word| word.contains(|c: char| c.is_alphanumeric() || !c.is_ascii()));
+    words.sort_unstable();
+    words
 }
 
 /// The values of a text in TOML that has any.
@@ -127,7 +151,7 @@ fn compare(
     }
     let below = depth.saturating_sub(1);
     match (live, desired) {
-        (Some(Value::Object(a)), Some(Value::Object(b))) if depth > 0 && !a.contains_key(REDACTED) => {
+        (Some(Value::Object(a)), Some(Value::Object(b))) if depth > 0 && live.and_then(secret_number).is_none() => {
             for name in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
                 compare(changes, &path.field(name), a.get(name), b.get(name), below)?;
             }
@@ -176,10 +200,6 @@ fn key_of(items: &[Value]) -> Option<&'static str> {
     })
 }
 
-fn is_redacted(value: &Value) -> bool {
-    value.as_object().is_some_and(|map| map.contains_key(REDACTED))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,11 +235,35 @@ mod tests {
             ("echo: a\nfi done\n", "echo: b\nfi done\n"),
             ("{\"a\": 1, \"a\": 2}", "{\"a\": 3, \"a\": 2}"),
             ("{a", "{b"),
-            ("a: 1\n", "# only a comment\na: 1\n"),
             ("plain", "other"),
             ("a: 1\n---\na: 2\n", "a: 1\n---\na: 3\n"),
         ] {
             assert_eq!(found(&json!(live), &json!(desired)), [""; 0], "{live}");
+        }
+    }
+
+    #[test]
+    fn what_differs_only_in_its_layout_has_no_parts() {
+        let found = |live: &str, desired: &str| parts("data[\"a.yaml\"]", &json!(live), &json!(desired));
+        for (live, desired, what) in [
+            ("{\"a\":1,\"b\":[true]}", "{\n  \"b\": [ true ],\n  \"a\": 1\n}\n", "JSON"),
+            ("a: 1\n", "# only a comment\na: 1   # why\n", "YAML"),
+            ("a: {b: c, d: [e, 'f']}\n", "a:\n  d:\n  - e\n  - f\n  b: \"c\"\n", "YAML"),
+            ("[a]\nb = 1\n", "[ a ] # why\n\nb=1\n", "TOML"),
+        ] {
+            let parts = found(live, desired).unwrap_or_else(|| panic!("{live} {desired}"));
+            assert!(parts.what == Some(what) && parts.changes.is_empty(), "{live} {parts:?}");
+        }
+        // For another reader these may be other values.
+        for (live, desired) in [
+            ("a: yes\n", "a: true\n"),
+            ("a: 010\n", "a: 8\n"),
+            ("a: 0.10000000000000000001\n", "a: 0.1\n"),
+            ("{\"a\": 1e2}", "{\"a\": 100.0}"),
+            ("a: &b [x]\nc: *b\n", "a: [x]\nc: [x]\n"),
+            ("a: \"\\u0041\"\n", "a: A\n"),
+        ] {
+            assert!(found(live, desired).is_none(), "{live} {desired}");
         }
     }
 

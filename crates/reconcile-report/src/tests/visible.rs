@@ -1,0 +1,228 @@
+//! The differences inside of values, in every format for people.
+
+use proptest::prelude::*;
+use reconcile_core::compare::{Class, Evidence, FieldChange, FieldDiff, ObjectVerdict};
+use reconcile_core::manifest::Source;
+use serde_json::{Value, json};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op};
+
+use super::formats::one;
+use crate::formats::{FORMATS, Render};
+use crate::{Command, FailOn, ObjectReport, Report, View, plain};
+
+/// The formats for people, which show values as they are read.
+const READ: [&str; 7] = ["text", "markdown", "html", "github", "gitlab", "junit", "sarif"];
+
+fn report(kind: (&str, &str), changes: &[(&[&str], Value, Value)]) -> Report {
+    let changes = changes.iter().map(|(path, live, desired)| FieldChange {
+        path: FieldPath::of(path),
+        op: Op::Change,
+        class: Class::Pending,
+        live: Some(live.clone()),
+        desired: Some(desired.clone()),
+        managers: Vec::new(),
+        defaulted: Vec::new(),
+        known: false,
+    });
+    let diff = FieldDiff { changes: changes.collect(), ..FieldDiff::none(Evidence::Server) };
+    let key = ObjectKey {
+        gvk: GroupVersionKind::new(kind.0, kind.1),
+        namespace: Some("shop".to_owned()),
+        name: "it".to_owned(),
+    };
+    let source = Some(Source { file: "it.yaml".into(), line: 1, document: 1, template: None });
+    let object = ObjectReport { source, ..ObjectReport::unwanted(&key, ObjectVerdict::Update(diff)) };
+    Report::compared(Command::Diff, vec![object], &FailOn::default())
+}
+
+fn data(live: &str, desired: &str) -> Report {
+    report(("v1", "ConfigMap"), &[(&["data", "a"], json!(live), json!(desired))])
+}
+
+/// The output of each of these formats, without markup.
+fn shown<'f>(report: &'f Report, names: &'f [&str]) -> impl Iterator<Item = (&'static str, String)> + 'f {
+    let formats = FORMATS.iter().filter(|format| names.contains(&format.name));
+    formats.map(|format| {
+        let text = one(format, report);
+        let text = match format.name {
+            "html" => text.replace("<b>", "").replace("</b>", "").replace("&quot;", "\""),
+            "junit" => text.replace("&quot;", "\""),
+            "sarif" | "gitlab" => text.replace("\\\"", "\""),
+            _ => text,
+        };
+        (format.name, text)
+    })
+}
+
+#[test]
+fn structured_text_is_shown_by_its_paths() {
+    let live = json!({"rate": {"burst": 500, "per": "x".repeat(200)}, "list": [{"name": "a", "v": 1}]}).to_string();
+    let desired =
+        format!("{:#}\n", json!({"rate": {"burst": 200, "per": "x".repeat(200)}, "list": [{"name": "a", "v": 2}]}));
+    let report = report(("v1", "ConfigMap"), &[(&["data", "app.json"], json!(live), json!(desired))]);
+    for (name, text) in shown(&report, &READ) {
+        let line = "data[\"app.json\"] list[name=a].v: 1 → 2; rate.burst: 500 → 200";
+        match name {
+            "markdown" => assert!(
+                text.contains("# JSON\n-list[name=a].v: 1\n+list[name=a].v: 2\n-rate.burst: 500\n+rate.burst: 200\n"),
+                "{text}"
+            ),
+            "html" => assert!(
+                text.contains("<del>rate.burst: 500</del>") && text.contains("<ins>rate.burst: 200</ins>"),
+                "{text}"
+            ),
+            "text" => assert!(
+                text.contains("data[\"app.json\"] (JSON)\n") && text.contains("rate.burst: 500 → 200\n"),
+                "{text}"
+            ),
+            _ => assert!(text.contains(line), "{name}: {text}"),
+        }
+        assert!(!text.contains("xxxx"), "{name}: what is equal is not shown: {text}");
+    }
+}
+
+#[test]
+fn text_of_several_lines_is_shown_by_the_first_that_differs() {
+    let line = |timeout: &str| format!("    proxy_set_header X-{} on; timeout {timeout};\n", "y".repeat(150));
+    let file = |timeout: &str, end: &str| {
+        format!(
+            "worker_processes auto;\nevents {{\n  worker_connections 1024;\n}}\nhttp {{\n  server {{\n{}  }}\n}}\n{end}",
+            line(timeout)
+        )
+    };
+    let report = data(&file("90s", "# a\nb\n"), &file("30s", "# c\nd\n"));
+    for (name, text) in shown(&report, &["github", "gitlab", "junit", "sarif"]) {
+        assert!(text.contains("data.a line 7: …"), "{name}: {text}");
+        assert!(text.contains("timeout 90s; → …") && text.contains("timeout 30s;; 3 lines differ"), "{name}: {text}");
+    }
+    let inserted = data("a\nb\n", "a\nnew line\nb\n");
+    let removed = data("a\nold line\nb\n", "a\nb\n");
+    let indented = data("a\n  b\n", "a\n    b\n");
+    for (report, line) in [
+        (inserted, "data.a line 2: + new line"),
+        (removed, "data.a line 2: - old line"),
+        (indented, "data.a line 2: another indentation"),
+    ] {
+        let (_, text) = shown(&report, &["github"]).next().unwrap();
+        assert!(text.contains(&format!("{line}\n")), "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_shown_of_text_of_which_only_the_layout_differs() {
+    for (live, desired, what) in [
+        (
+            json!({"key": "value", "list": [1]}).to_string(),
+            format!("{:#}", json!({"list": [1], "key": "value"})),
+            "JSON",
+        ),
+        ("key: value\nlist: [1]\n".to_owned(), "# a comment\nlist:\n- 1\nkey: \"value\"\n".to_owned(), "YAML"),
+        ("key = \"value\"\n".to_owned(), "# a comment\nkey=\"value\"\n".to_owned(), "TOML"),
+    ] {
+        let report = data(&live, &desired);
+        for (name, text) in shown(&report, &READ) {
+            assert!(text.contains(&format!("only the layout of the {what} differs")), "{name}: {text}");
+            assert!(!text.contains("value\"") && !text.contains("a comment"), "{name}: {text}");
+        }
+        for (name, text) in shown(&report, &["json", "yaml"]) {
+            assert!(text.contains("value") && !text.contains("only the layout"), "{name}: {text}");
+        }
+    }
+}
+
+/// A certificate as redaction leaves it.
+fn certificate(number: &str, until: &str, names: &[&str]) -> Value {
+    json!({"redacted": number, "certificates": [{
+        "subject": "CN=shop", "issuer": "CN=ca", "notBefore": "2026-01-01T00:00:00Z", "notAfter": until, "names": names,
+        "serial": "01", "sha256": number,
+    }]})
+}
+
+#[test]
+fn certificates_of_secrets_are_shown_by_their_names_and_dates() {
+    let (old, new) = (
+        certificate("#1", "2026-12-01T00:00:00Z", &["shop.example.com"]),
+        certificate("#2", "2027-12-01T00:00:00Z", &["shop.example.com", "www.shop.example.com"]),
+    );
+    let (key, other) = (json!({"redacted": "#3"}), json!({"redacted": "#4"}));
+    let report = report(("v1", "Secret"), &[(&["data", "tls.crt"], old, new), (&["data", "tls.key"], key, other)]);
+    for (name, text) in shown(&report, &READ) {
+        for part in ["2026-12-01T00:00:00Z", "2027-12-01T00:00:00Z", "expires", "www.shop.example.com", "(secret #3)"] {
+            assert!(text.contains(part), "{name}: {part} in {text}");
+        }
+        assert!(!text.contains("(secret #1)"), "{name}: {text}");
+    }
+}
+
+/// Somebody gives an object the form of a redacted certificate, to hide a difference.
+#[test]
+fn what_only_looks_like_a_redacted_certificate_is_shown() {
+    let forged = |port: u16| {
+        let mut value = certificate("#1", "2026-12-01T00:00:00Z", &[]);
+        value["port"] = port.into();
+        value
+    };
+    let report = report(("example.com/v1", "It"), &[(&["spec", "a"], forged(80), forged(443))]);
+    for (name, text) in shown(&report, &READ) {
+        assert!(text.contains("80") && text.contains("443") && !text.contains("only the layout"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn rules_are_shown_by_what_they_grant() {
+    let rule = |resources: &[&str], verbs: &[&str]| json!({"apiGroups": [""], "resources": resources, "verbs": verbs});
+    let live = json!([rule(&["pods", "services"], &["get", "list"]), rule(&["persistentvolumeclaims"], &["delete"])]);
+    let desired = json!([rule(&["services", "secrets"], &["list", "get"]), rule(&["pods"], &["get", "list"])]);
+    let role = ("rbac.authorization.k8s.io/v1", "Role");
+    let changed = report(role, &[(&["rules"], live.clone(), desired)]);
+    for (name, text) in shown(&changed, &READ) {
+        let (added, removed) = ("secrets: get, list (core) ⚠ secrets", "persistentvolumeclaims: delete (core)");
+        match name {
+            "text" => {
+                assert!(text.contains(&format!("    rules (grants)\n      + {added}\n      - {removed}\n")), "{text}")
+            }
+            "markdown" => assert!(text.contains(&format!("# grants\n+{added}\n-{removed}\n")), "{text}"),
+            "html" => assert!(text.contains(&format!("<ins>{added}</ins>")) && text.contains(removed), "{text}"),
+            _ => assert!(text.contains(&format!("rules: + {added}; - {removed}")), "{name}: {text}"),
+        }
+        assert!(!text.contains("services"), "{name}: {text}");
+    }
+    let split = json!([
+        rule(&["persistentvolumeclaims"], &["delete"]),
+        rule(&["services"], &["get", "list"]),
+        rule(&["pods"], &["list", "get"])
+    ]);
+    let rewritten = report(role, &[(&["rules"], live, split)]);
+    for (name, text) in shown(&rewritten, &READ) {
+        assert!(text.contains("the same grants, written otherwise") && !text.contains("services"), "{name}: {text}");
+    }
+    assert_eq!(rewritten.summary.update, 1, "it is drift nevertheless");
+    for format in FORMATS.iter().filter(|format| ["text", "markdown", "html"].contains(&format.name)) {
+        let full = View { full: true, ..View::default() };
+        let text = match format.render {
+            Render::Text(text) => plain(&text(&rewritten, &full)),
+            Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(&rewritten, &full),
+        };
+        assert!(text.contains("services") && !text.contains("the same grants"), "{}: {text}", format.name);
+    }
+}
+
+/// A text that is neither JSON, YAML nor TOML, so that its values are shown.
+fn any_text() -> impl Strategy<Value = String> {
+    let words = "(a|b| |\"|'|, |;|\u{301}|\u{e9}|e|\u{a0}|\u{200b}|…|日本|👍🏽|\n|\t|#){0,80}";
+    prop_oneof![words, "\\PC{0,40}", any::<String>(), "a{0,400}"]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    /// If both sides read the same in a format, it shows the same for the opposite change.
+    #[test]
+    fn no_format_shows_the_same_for_both_sides(start in any_text(), a in any_text(), b in any_text(), end in any_text()) {
+        let (live, desired) = (format!("it {start}{a}{end}"), format!("it {start}{b}{end}"));
+        prop_assume!(live != desired);
+        let (report, opposite) = (data(&live, &desired), data(&desired, &live));
+        for ((name, one), (_, other)) in shown(&report, &READ).zip(shown(&opposite, &READ)) {
+            prop_assert!(one != other, "{}: {:?} {:?}: {}", name, live, desired, one);
+        }
+    }
+}

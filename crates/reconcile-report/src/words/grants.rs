@@ -1,0 +1,127 @@
+//! The rules of a Role or a `ClusterRole`, by the permissions that they grant.
+
+use std::collections::BTreeSet;
+
+use reconcile_core::object::{Grant, Grants, grants};
+use reconcile_core::text::one_line;
+use serde_json::Value;
+use structured_merge::{FieldPath, PathElement};
+
+use super::value::inline;
+
+/// Longest name of a group, a resource, an object or a verb, in characters.
+const NAME: usize = 200;
+
+/// The grants that only one of two lists of rules has, folded, one line for each. Both are empty if the lists grant the same.
+#[derive(Debug)]
+pub(crate) struct GrantChanges {
+    pub added: Vec<String>,
+    pub removed: Vec<String>,
+}
+
+impl GrantChanges {
+    /// Compares two lists of rules; `None` if they are something else.
+    pub(super) fn of(path: &FieldPath, live: &Value, desired: &Value) -> Option<Self> {
+        let is_rules = matches!(path.elements().last(), Some(PathElement::Field(name)) if name == "rules");
+        let (old, new) = (grants(live).filter(|_| is_rules)?, grants(desired)?);
+        let only = |these: &BTreeSet<Grant<'_>>, others: &BTreeSet<Grant<'_>>, is_added: bool| -> Vec<String> {
+            let only = these.difference(others).copied().collect();
+            Grants::folded(&only).iter().map(|grants| line(grants, is_added)).collect()
+        };
+        Some(Self { added: only(&new, &old, true), removed: only(&old, &new, false) })
+    }
+
+    /// The heading of the lines: `grants`, or that they are the same.
+    pub fn heading(&self) -> &'static str {
+        if self.added.is_empty() && self.removed.is_empty() { "the same grants, written otherwise" } else { "grants" }
+    }
+
+    /// The lines with their signs: what is added comes first.
+    pub fn lines(&self) -> impl Iterator<Item = (char, &str)> {
+        let added = self.added.iter().map(|line| ('+', line.as_str()));
+        added.chain(self.removed.iter().map(|line| ('-', line.as_str())))
+    }
+}
+
+/// `secrets, services named a: create, get (core) ⚠ secrets`
+fn line(grants: &Grants<'_>, is_added: bool) -> String {
+    let names = if grants.names.is_empty() { String::new() } else { format!(" named {}", list(&grants.names)) };
+    let groups = if grants.groups.is_empty() { String::new() } else { format!(" ({})", group_list(&grants.groups)) };
+    let dangers = grants.dangers();
+    let mark = if is_added && !dangers.is_empty() { format!(" ⚠ {}", list(&dangers)) } else { String::new() };
+    format!("{}{names}: {}{groups}{mark}", list(&grants.resources), list(&grants.verbs))
+}
+
+fn list(texts: &BTreeSet<&str>) -> String {
+    texts.iter().map(|text| name(text)).collect::<Vec<_>>().join(", ")
+}
+
+/// The names of groups; that of the core group is empty.
+fn group_list(groups: &BTreeSet<&str>) -> String {
+    let group = |group: &&str| match *group {
+        "" => "core".to_owned(),
+        "core" => "\"core\"".to_owned(),
+        group => name(group),
+    };
+    groups.iter().map(group).collect::<Vec<_>>().join(", ")
+}
+
+fn name(text: &str) -> String {
+    one_line(&inline(&Value::from(text)), NAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(live: &Value, desired: &Value) -> Option<Vec<String>> {
+        let changes = GrantChanges::of(&FieldPath::of(&["rules"]), live, desired)?;
+        Some(changes.lines().map(|(sign, line)| format!("{sign} {line}")).collect())
+    }
+
+    fn rule(groups: &[&str], resources: &[&str], verbs: &[&str]) -> Value {
+        json!({"apiGroups": groups, "resources": resources, "verbs": verbs})
+    }
+
+    #[test]
+    fn only_what_is_added_or_gone_is_shown() {
+        let live = json!([
+            rule(&["apps"], &["deployments"], &["get", "list"]),
+            rule(&[""], &["persistentvolumeclaims", "pods"], &["get", "delete"]),
+        ]);
+        let desired = json!([
+            rule(&[""], &["pods", "persistentvolumeclaims"], &["get"]),
+            rule(&[""], &["services", "secrets"], &["get", "create"]),
+            rule(&["apps"], &["deployments"], &["list", "get"]),
+            {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
+            {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["a, b"], "verbs": ["*"]},
+        ]);
+        assert_eq!(
+            shown(&live, &desired).unwrap(),
+            [
+                "+ configmaps named \"a, b\": * (core) ⚠ *",
+                "+ secrets, services: create, get (core) ⚠ secrets",
+                "+ /metrics: get",
+                "- persistentvolumeclaims, pods: delete (core)",
+            ]
+        );
+        let folded = json!([
+            rule(&["apps"], &["deployments"], &["list"]),
+            rule(&[""], &["pods"], &["get", "delete"]),
+            rule(&["apps"], &["deployments"], &["get"]),
+            rule(&[""], &["persistentvolumeclaims"], &["delete", "get"]),
+        ]);
+        let same = GrantChanges::of(&FieldPath::of(&["rules"]), &live, &folded).unwrap();
+        assert_eq!((same.heading(), same.lines().count()), ("the same grants, written otherwise", 0));
+        assert_eq!(shown(&json!([{"host": "a"}]), &json!([{"host": "b"}])), None, "the rules of an Ingress");
+    }
+
+    #[test]
+    fn foreign_names_cannot_pass_for_others() {
+        let evil = rule(&["core"], &["pods: get (core)\n+ x"], &["a, b", ""]);
+        let shown = shown(&json!([]), &json!([evil])).unwrap();
+        assert_eq!(shown, ["+ \"pods: get (core)\\n+ x\": \"\", \"a, b\" (\"core\")"]);
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use apply_set::{ApplySet, GroupKind, ID, TOOLING, Tooling};
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{ObjectKey, ObjectMeta as _};
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use super::prune::{is_own_tooling, parent_kinds};
 use super::server::Server;
@@ -13,7 +13,7 @@ use crate::client::{IN_FLIGHT, RequestError};
 use crate::live::list::Pages;
 use reconcile_core::compare::{Decision, Membership, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::live::{Resolution, Resource, Target};
+use reconcile_core::live::{Discovery, Resolution, Resource, Target};
 use reconcile_core::text::one_line;
 
 /// The most sets that are named: anybody who may write live objects decides how many there are.
@@ -62,6 +62,17 @@ impl Memberships {
             parents.extend(find(server, custom, &ids, &likely).await);
         }
         Self { parents, default_namespace }
+    }
+
+    /// The parents among these objects, for comparisons without a server.
+    pub fn among<'o>(objects: impl Iterator<Item = &'o Value>, discovery: &Discovery, default_namespace: &str) -> Self {
+        let found = objects.filter(|object| object.label(ID).is_some()).filter_map(|object| {
+            match discovery.resolve(&GroupVersionKind::of(object)) {
+                Resolution::Known(resource) => parent(resource, object),
+                Resolution::Unavailable | Resolution::Oversized | Resolution::Unknown => None,
+            }
+        });
+        Self { parents: found.take(MOST_SETS).collect(), default_namespace: default_namespace.to_owned() }
     }
 
     /// Names the set in the verdict on an object that belongs to another set than that of the run.

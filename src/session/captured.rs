@@ -56,6 +56,7 @@ pub(crate) async fn without_cluster(
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let redactor = Redactor::default();
     let events = Events::new(output, false).beside(known);
+    let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
     let mut memberships = Vec::new();
     for target in plan.targets() {
         let (state, gvk) = (snapshot.state(&target.key), &target.key.gvk);
@@ -68,10 +69,11 @@ pub(crate) async fn without_cluster(
                 "compared without its type, because the snapshot has no CustomResourceDefinition of {kind}: each list is compared as a whole"
             ));
         }
+        parents.name_in(&mut decision);
         events.receive(Event::Compared(target, &decision));
         memberships.extend(decision.membership);
     }
     let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
-    report.warnings.extend(Memberships::default().warnings(&memberships));
+    report.warnings.extend(parents.warnings(&memberships));
     Ok(report)
 }

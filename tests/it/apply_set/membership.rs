@@ -182,6 +182,16 @@ fn without_permission_or_parent_the_set_is_told_by_its_id() {
 }
 
 #[test]
+fn a_snapshot_that_has_the_parent_names_the_set() {
+    let ws = applied();
+    ws.write("set.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: set}}");
+    ws.reconcile(["snapshot", "-f", ".", "--file", "live.snapshot"]).exits_with(0);
+    let offline = ws.reconcile(["diff", "-f", "a.yaml", "-f", "b.yaml", "--live", "live.snapshot"]).exits_with(0);
+    let told = "2 objects belong to apply set `set` (Secret $NS/set): pass `--prune --applyset set`, or `--leave-applyset` to take them out";
+    assert_eq!(warnings(&offline), [ws.fill_in(told)]);
+}
+
+#[test]
 fn objects_without_a_set_cost_no_request_for_parents() {
     let ws = Workspace::new();
     config_map(&ws, "a");

@@ -68,7 +68,8 @@ fn a_first_set_needs_no_rights_to_other_kinds() {
     assert!(diff.stderr.contains("could not be looked for"), "{diff}");
     limited("apply").exits_with(0);
     let again = limited("apply").exits_with(0);
-    assert_eq!((again.writes(), again.stderr.lines().count()), (0, 1), "it names the context: {again}");
+    assert_eq!(again.writes(), 0);
+    assert!(again.stderr.lines().all(|line| line.starts_with("context ")), "{again}");
 }
 
 #[test]

@@ -7,13 +7,23 @@ use super::config::ConfigArgs;
 /// Flags that select the manifests.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
+#[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]
 pub struct InputArgs {
     /// File, directory, glob, URL, or `-` for standard input (repeatable)
-    #[arg(short, long = "filename", value_name = "PATH", value_delimiter = ',', required_unless_present = "kustomize", value_hint = ValueHint::AnyPath)]
+    #[arg(short, long = "filename", value_name = "PATH", value_delimiter = ',', required_unless_present_any = ["kustomize", "from"], value_hint = ValueHint::AnyPath)]
     pub filename: Vec<OsString>,
     /// Kustomization directory to build with `kustomize` or `kubectl kustomize`
     #[arg(short = 'k', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["filename", "recursive"])]
     pub kustomize: Option<OsString>,
+    /// Use the manifests that the cluster keeps, without writing: `helm/RELEASE[@REVISION]` for those of a release of Helm, or `last-applied` for those of client-side `kubectl apply`
+    #[arg(long, value_name = "SOURCE", value_parser = FromSource::parse, conflicts_with_all = ["filename", "kustomize", "recursive"])]
+    pub from: Option<FromSource>,
+    /// With `--from last-applied`: the kinds to search, such as `deployments,ingresses` (default: those of `kubectl get all`, ConfigMaps, Secrets and Ingresses)
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
+    pub kinds: Vec<String>,
+    /// With `--from last-applied`: search all namespaces
+    #[arg(short = 'A', long)]
+    pub all_namespaces: bool,
     /// Also read the subdirectories of directories
     #[arg(short = 'R', long)]
     pub recursive: bool,
@@ -63,4 +73,69 @@ pub enum HooksChoice {
     Skip,
     /// Use them like other objects
     Include,
+}
+
+/// `--from`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FromSource {
+    /// The manifest of a release of Helm.
+    Helm {
+        /// The name of the release.
+        release: String,
+        /// The revision; the deployed one without it.
+        revision: Option<u32>,
+    },
+    /// The annotations of client-side `kubectl apply`.
+    LastApplied,
+}
+
+impl FromSource {
+    /// Longest name of a release (Helm `pkg/chart/common/util/validate_name.go`).
+    const LONGEST: usize = 53;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text == "last-applied" {
+            return Ok(Self::LastApplied);
+        }
+        let rest =
+            text.strip_prefix("helm/").ok_or("write `helm/RELEASE`, `helm/RELEASE@REVISION` or `last-applied`")?;
+        let (release, revision) = rest.split_once('@').map_or((rest, None), |(name, revision)| (name, Some(revision)));
+        let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+        let has_edges = !release.starts_with(['-', '.']) && !release.ends_with(['-', '.']);
+        if release.is_empty() || release.len() > Self::LONGEST || !release.bytes().all(is_inner) || !has_edges {
+            return Err("a release has 1 to 53 lowercase letters, digits, `-` and `.`".to_owned());
+        }
+        let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
+        let revision = revision.map(|text| number(text).ok_or("a revision is a number from 1 on")).transpose()?;
+        Ok(Self::Helm { release: release.to_owned(), revision })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_in_the_cluster_is_a_release_or_the_last_applied_configurations() {
+        let helm = |release: &str, revision| Ok(FromSource::Helm { release: release.to_owned(), revision });
+        assert_eq!(FromSource::parse("helm/pay"), helm("pay", None));
+        assert_eq!(FromSource::parse("helm/pay.v2-a@12"), helm("pay.v2-a", Some(12)));
+        assert_eq!(FromSource::parse("last-applied"), Ok(FromSource::LastApplied));
+        let long = format!("helm/{}", "a".repeat(54));
+        for wrong in [
+            "",
+            "pay",
+            "helm/",
+            "helm/Pay",
+            "helm/../pay",
+            "helm/pay,owner!=helm",
+            "helm/-a",
+            "helm/a@",
+            "helm/a@0",
+            "helm/a@-1",
+            &long,
+        ] {
+            assert!(FromSource::parse(wrong).is_err(), "{wrong}");
+        }
+    }
 }

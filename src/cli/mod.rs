@@ -34,7 +34,7 @@ pub use completion::{CompletionArgs, CompletionShell, Script};
 pub use config::{ConfigArgs, ConfigCommand, ConfigCommandArgs, ConfigViewArgs, ViewFormat};
 pub use connection::ConnectionArgs;
 pub use diff::DiffArgs;
-pub use input::{HooksChoice, InputArgs, ValidateLevel};
+pub use input::{FromSource, HooksChoice, InputArgs, ValidateLevel};
 pub use man::ManArgs;
 pub use output::{ConsoleArgs, OutputArgs, OutputTarget};
 pub use prune::PruneArgs;

@@ -20,8 +20,6 @@ const FAMILIAR: &[(&str, &str)] = &[
     ("--prune-allowlist", PRUNE),
     ("--prune-whitelist", PRUNE),
     ("--all", PRUNE),
-    ("--all-namespaces", "each manifest names its namespace, and `-n` the namespace of those that do not"),
-    ("-A", "each manifest names its namespace, and `-n` the namespace of those that do not"),
     ("--cascade", "objects are deleted in the background, which is the default of kubectl"),
     ("--grace-period", "objects are deleted with the grace period that they have themselves"),
     ("--concurrency", "the number of requests under way adapts to the server"),

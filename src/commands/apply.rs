@@ -14,6 +14,7 @@ use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::run::{Invocation, Run};
 use crate::session::setup::writing_policy;
+use crate::session::stored::refuse_stored;
 use crate::terminal::Closed;
 use reconcile_core::compare::Policy;
 use reconcile_core::manifest::DesiredSet;
@@ -34,6 +35,7 @@ pub(super) async fn run(args: &ApplyArgs, configured: Configured) -> Result<u8, 
 }
 
 async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Result<u8, Failure> {
+    refuse_stored(&args.input, "apply")?;
     let settings = &Settings::of(configured?, output);
     let policy = Policy { keeps_versions: output.shows_versions(), ..writing_policy(args, settings)? };
     let set = requested(&args.prune, &args.input, args.shard.shard)?;

@@ -37,6 +37,7 @@ const WRITES: &str = "a proposed change could write files with it";
 /// Every flag of the commands that read a configuration.
 pub(super) const FLAGS: &[(&str, Default)] = &[
     ("adopt", Default::Never(TAKES)),
+    ("all-namespaces", Default::Never(INPUT)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
     ("apply", Default::Never(COMMAND)),
     ("applyset", Default::Never(DELETES)),
@@ -69,10 +70,12 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("filename", Default::Never(INPUT)),
     ("for", Default::Never(COMMAND)),
     ("force-conflicts", Default::Only(&["manual", "none"], TAKES)),
+    ("from", Default::Never(INPUT)),
     ("full", Default::Any(DETAILS)),
     ("hooks", Default::Only(&["skip"], "a proposed change could apply hooks with it")),
     ("include-secrets", Default::Never("a proposed change could write Secrets with it")),
     ("insecure-skip-tls-verify", Default::Never(CLUSTER)),
+    ("kinds", Default::Never(INPUT)),
     ("kubeconfig", Default::Never(CLUSTER)),
     ("kustomize", Default::Never(INPUT)),
     ("leave-applyset", Default::Never("a proposed change could leave objects behind that nothing prunes")),

@@ -28,6 +28,10 @@ pub(crate) fn excluded(args: &DiffArgs, prunes: bool, output: &Output) -> Result
         let message = "`--live` and several contexts cannot be combined: a snapshot is compared without a cluster";
         return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
     }
+    if args.live.is_some() && args.input.from.is_some() {
+        let message = "`--from` reads the manifests from the cluster, and `--live` replaces the cluster";
+        return Err(Failure::refused(message, "leave one of them out"));
+    }
     if args.suggest_ignores {
         suggests_on_stdout(args, output)?;
     }

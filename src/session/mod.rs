@@ -31,4 +31,5 @@ pub(crate) mod screen;
 pub(crate) mod setup;
 mod several;
 pub(crate) mod signals;
+pub(crate) mod stored;
 pub(crate) mod unmanaged;

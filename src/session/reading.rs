@@ -13,7 +13,9 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use crate::cli::{HooksChoice, InputArgs, ValidateLevel};
 use crate::client::{Bounds, Environment, download};
 use crate::desired::files::Inputs;
+use crate::engine::server::Server;
 use crate::session::failure::Failure;
+use crate::session::stored::{excluded, stored};
 use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Input;
@@ -34,10 +36,24 @@ pub(crate) struct Reading {
 impl Reading {
     /// Loads files, URLs, standard input and kustomizations, and begins to parse them.
     pub async fn begin(args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
+        excluded(args)?;
         let options = options(args)?;
-        let inputs = inputs(args, terminal).await?;
+        Ok(Self::of(inputs(args, terminal).await?, args, options, terminal))
+    }
+
+    /// Begins to parse what the cluster keeps.
+    pub async fn stored(args: &InputArgs, server: &Server, terminal: &Terminal) -> Result<Self, Failure> {
+        let options = options(args)?;
+        let inputs = match &args.from {
+            Some(source) => stored(source, args, server, terminal).await?,
+            None => Vec::new(),
+        };
+        Ok(Self::of(inputs, args, options, terminal))
+    }
+
+    fn of(inputs: Vec<Input>, args: &InputArgs, options: ReadOptions, terminal: &Terminal) -> Self {
         let desired = spawn_blocking(move || gather(read_chunks(&inputs, options.validation), &options));
-        Ok(Self { desired, respects_annotations: args.respects_annotations(), terminal: terminal.clone() })
+        Self { desired, respects_annotations: args.respects_annotations(), terminal: terminal.clone() }
     }
 
     /// The manifests; prints the warnings about them.

@@ -22,6 +22,7 @@ use crate::session::output::Output;
 use crate::session::reading::Reading;
 use crate::session::setup::{autoscalers, cluster_info, connected, resolved, server_version};
 use crate::session::signals::listen;
+use crate::session::stored::excluded;
 use reconcile_core::compare::Policy;
 use reconcile_core::live::Target;
 use reconcile_core::live::resolve::{Namespaces, key_of};
@@ -73,6 +74,12 @@ impl<'a> Invocation<'a> {
     /// Begins the only run, over this connection.
     pub(super) async fn begin_in(&self, connection: &ConnectionArgs) -> Result<(Run<'a>, DesiredSet), Failure> {
         let terminal = &self.output.terminal;
+        if self.input.from.is_some() {
+            excluded(self.input)?;
+            let run = Box::pin(self.join(connection, self.output, listen(terminal), None)).await?;
+            let desired = Box::pin(Reading::stored(self.input, &run.server, terminal)).await?.desired().await?;
+            return Ok((run, desired));
+        }
         let reading = {
             let _progress = terminal.progress("reading", 0);
             Reading::begin(self.input, terminal).await?

@@ -23,8 +23,9 @@ use crate::session::contexts::same_targets;
 use crate::session::failure::Failure;
 use crate::session::output::{Output, print_diagnostics};
 use crate::session::reading::Reading;
-use crate::session::run::Invocation;
+use crate::session::run::{Invocation, Run};
 use crate::session::signals::listen;
+use crate::session::stored::excluded;
 use crate::terminal::Progress;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::DesiredSet;
@@ -43,7 +44,8 @@ fn all_expected(contexts: &[Context], expect: &Expectation) -> Result<(), Vec<Di
 struct InSeveral<'a, C> {
     command: &'a C,
     invocation: &'a Invocation<'a>,
-    desired: DesiredSet,
+    /// The manifests, unless each context has its own.
+    desired: Option<DesiredSet>,
     interrupt: Interrupt,
     /// The contexts, each with its own output.
     outputs: &'a [(&'a Context, Output)],
@@ -61,9 +63,16 @@ pub(super) async fn in_several<C: ContextCommand>(
 ) -> Result<u8, Failure> {
     let Invocation { connection, input, output, settings } = invocation;
     all_expected(contexts, &settings.configuration.expect)?;
-    let reading = Reading::begin(input, &output.terminal).await?;
+    excluded(input)?;
+    let reading = match &input.from {
+        None => Some(Reading::begin(input, &output.terminal).await?),
+        Some(_) => None,
+    };
     let interrupt = listen(&output.terminal);
-    let desired = reading.desired().await?;
+    let desired = match reading {
+        Some(reading) => Some(reading.desired().await?),
+        None => None,
+    };
     let mut warnings = settings.warnings().to_vec();
     warnings.extend(same_targets(contexts, connection.namespace.as_deref()));
     for warning in &warnings {
@@ -142,8 +151,19 @@ impl<C: ContextCommand> InSeveral<'_, C> {
         let connection = ConnectionArgs { context: Some(context.name.clone()), ..ConnectionArgs::clone(connection) };
         let connecting = self.invocation.join(&connection, own, self.interrupt.clone(), Some(participant));
         let run = Box::pin(connecting).await?;
-        let report = Box::pin(self.command.pass(&run, self.desired.clone())).await?;
-        Ok(run.concluded(report, self.desired.hooks_left_out()))
+        let desired = Box::pin(self.desired(&run, own)).await?;
+        let hooks = desired.hooks_left_out();
+        let report = Box::pin(self.command.pass(&run, desired)).await?;
+        Ok(run.concluded(report, hooks))
+    }
+
+    /// The manifests of one context: those that were read before, or those that its cluster keeps.
+    async fn desired(&self, run: &Run<'_>, own: &Output) -> Result<DesiredSet, Failure> {
+        if let Some(desired) = &self.desired {
+            return Ok(desired.clone());
+        }
+        let reading = Reading::stored(self.invocation.input, &run.server, &own.terminal).await?;
+        reading.desired().await
     }
 
     fn end_progress(&self) {

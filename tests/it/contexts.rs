@@ -351,3 +351,19 @@ fn every_format_has_all_contexts() {
         }
     }
 }
+
+#[test]
+fn each_context_keeps_manifests_of_its_own() {
+    let fleet = Fleet::new();
+    fleet.us.write("web.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {a: b}}");
+    for ws in [&fleet.eu, &fleet.us] {
+        ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
+    }
+    fleet.us.kubectl(["patch", "configmap", "other", "-p", r#"{"data":{"a":"c"}}"#]).exits_with(0);
+    let kubeconfig = format!("--kubeconfig={}", fleet.kubeconfig());
+    let flags = ["diff", "--from", "last-applied", "--kinds", "configmaps", "--context=eu,us,down", &kubeconfig];
+    let run = fleet.eu.as_user("admin").reconcile(flags).exits_with(3);
+    assert_eq!((&of(&run, "eu")["verdict"], &of(&run, "eu")["summary"]["inSync"]), (&json!("inSync"), &json!(2)));
+    assert_eq!((&of(&run, "us")["verdict"], &of(&run, "us")["objects"][0]["name"]), (&json!("drift"), &json!("other")));
+    assert_eq!(of(&run, "down")["verdict"], "unreachable");
+}

@@ -88,6 +88,7 @@ mod sides;
 mod snapshot;
 mod soak;
 mod soundness;
+mod stored;
 mod structure;
 mod succession;
 mod suggestions;

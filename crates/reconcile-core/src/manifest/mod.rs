@@ -27,6 +27,6 @@ pub use manifest::Manifest;
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use origin::Origin;
 pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, repeated};
-pub use source::{STDIN, Source, SourceText};
+pub use source::{LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, stored_name};
 
 pub use kube_yaml as yaml;

@@ -17,11 +17,34 @@ use crate::text::LineIndex;
 /// The name of standard input.
 pub const STDIN: &str = "stdin";
 
+/// The name of the configurations last applied by client-side `kubectl apply`.
+pub const LAST_APPLIED_NAME: &str = "last-applied";
+
+/// The name of the manifest that Helm stored for a revision of a release: `helm/RELEASE@REVISION`.
+#[must_use]
+pub fn stored_name(release: &str, revision: u32) -> String {
+    format!("{STORED}{release}@{revision}")
+}
+
+/// The beginning of the names of manifests that Helm stored.
+const STORED: &str = "helm/";
+
+/// Returns true if an input has this name that was read from no file: nobody can open it.
+#[must_use]
+pub fn is_stream(name: &str) -> bool {
+    let is_revision = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_stored = || {
+        let stored = name.strip_prefix(STORED).and_then(|rest| rest.rsplit_once('@'));
+        stored.is_some_and(|(release, revision)| !release.contains('/') && is_revision(revision))
+    };
+    name == STDIN || name == LAST_APPLIED_NAME || is_stored()
+}
+
 /// The file and the line of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The file as it was named, `stdin` for standard input.
+    /// The file as it was named, `stdin` for standard input, `helm/RELEASE@REVISION` for what Helm stored, or `last-applied`.
     pub file: Arc<str>,
     /// First line of the object, from 1.
     #[schemars(range(min = 1))]
@@ -38,7 +61,7 @@ impl Source {
     /// Returns the template if its text came from a stream, which nobody can open.
     #[must_use]
     pub fn template_of_stream(&self) -> Option<&str> {
-        self.template.as_deref().filter(|_| *self.file == *STDIN)
+        self.template.as_deref().filter(|_| is_stream(&self.file))
     }
 
     /// A message about the object, with the template.

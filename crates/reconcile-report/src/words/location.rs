@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
-use reconcile_core::manifest::STDIN;
+use reconcile_core::manifest::is_stream;
 
 use crate::View;
 
-/// The path of a file relative to the root of the repository, or else to the working directory; `None` for standard input, which
-/// other tools cannot open.
+/// The path of a file relative to the root of the repository, or else to the working directory; `None` for what was read from no file,
+/// which other tools cannot open.
 pub(crate) fn path(file: &str, view: &View) -> Option<String> {
-    if file == STDIN {
+    if is_stream(file) {
         return None;
     }
     if is_url(file) {
@@ -95,6 +95,8 @@ mod tests {
             assert_eq!(path(file, &without).as_deref(), Some(from_folder), "{file}");
         }
         assert_eq!((path("stdin", &within), path("./stdin", &without).as_deref()), (None, Some("stdin")));
+        assert_eq!((path("helm/pay@3", &within), path("last-applied", &within)), (None, None));
+        assert_eq!(path("helm/pay@a/b@3", &without).as_deref(), Some("helm/pay@a/b@3"));
     }
 
     #[test]

@@ -1,0 +1,253 @@
+//! `--from`: manifests that the cluster keeps, as Helm and client-side `kubectl apply` leave them.
+
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use crate::control_plane::{Replaced, Run, Workspace, base64};
+use crate::helm::{rendered, without_hooks};
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The record of a release as Helm makes it (`pkg/storage/driver`): JSON, compressed, in base64.
+fn record(name: &str, revision: u32, status: &str, manifest: &str) -> Value {
+    json!({
+        "name": name, "namespace": "shop", "version": revision,
+        "info": {"first_deployed": "2026-11-20T10:00:00Z", "status": status, "notes": "thanks"},
+        "chart": {"metadata": {"name": "pay", "version": "2.4.0"}, "values": {"token": "value-of-the-chart"}, "templates": []},
+        "config": {"token": "value-of-the-user"},
+        "manifest": manifest,
+        "hooks": [{"name": "pay-migrate", "kind": "Job", "path": "pay/templates/migrate.yaml",
+                   "manifest": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: pay-migrate}\n", "events": ["pre-install"]}],
+    })
+}
+
+/// Stores a record as Helm does, with this kind of storage.
+fn store(ws: &Workspace, kind: &str, (name, revision, status): (&str, u32, &str), content: &[u8]) {
+    let release = base64(content);
+    let labels = json!({"owner": "helm", "name": name, "status": status, "version": revision.to_string()});
+    let metadata = json!({"name": format!("sh.helm.release.v1.{name}.v{revision}"), "labels": labels});
+    let mut object = json!({"apiVersion": "v1", "kind": kind, "metadata": metadata});
+    if kind == "Secret" {
+        object["type"] = json!("helm.sh/release.v1");
+        object["data"] = json!({"release": base64(release.as_bytes())});
+    } else {
+        object["data"] = json!({"release": release});
+    }
+    ws.stdin(&object.to_string()).kubectl(["create", "--field-manager", "helm", "-f", "-"]).exits_with(0);
+}
+
+fn stored(ws: &Workspace, kind: &str, name: &str, revision: u32, status: &str, manifest: &str) {
+    let content = gzip(record(name, revision, status, manifest).to_string().as_bytes());
+    store(ws, kind, (name, revision, status), &content);
+}
+
+/// A release with two revisions, of which the second is deployed and installed.
+fn released(kind: &str) -> Workspace {
+    let ws = Workspace::new();
+    for value in ["value-of-the-chart", "value-of-the-user", "cmVkaXMtb2YtcGF5LTEyMw==", "redis-of-pay-123"] {
+        ws.secret(value);
+    }
+    let manifest = ws.fill_in(&without_hooks(&rendered("2.4.0")));
+    stored(&ws, kind, "pay", 1, "superseded", &manifest.replaced("replicas: 2", "replicas: 1"));
+    stored(&ws, kind, "pay", 2, "deployed", &manifest);
+    ws.apply_as("helm", &manifest);
+    ws
+}
+
+fn from(ws: &Workspace, source: &str) -> Run {
+    ws.reconcile(["diff", "--from", source])
+}
+
+#[test]
+fn what_helm_stored_is_compared_with_what_is_there() {
+    for kind in ["Secret", "ConfigMap"] {
+        let ws = released(kind);
+        let same = from(&ws, "helm/pay").exits_with(0);
+        assert_eq!(same.report()["summary"]["inSync"], 12, "{same}");
+        assert_eq!(same.writes(), 0);
+
+        ws.scale("deployment/pay", 5);
+        let drift = from(&ws, "helm/pay").exits_with(1);
+        assert_eq!(drift.changes("Deployment", "pay"), ["changedByOther spec.replicas"]);
+        let source = &drift.object("Deployment", "pay")["source"];
+        assert_eq!(
+            (&source["file"], &source["template"]),
+            (&json!("helm/pay@2"), &json!("pay/templates/deployment.yaml"))
+        );
+        assert!(drift.stdout.contains("pay/templates/deployment.yaml"), "{drift}");
+        // An earlier revision is what a rollback would restore.
+        let earlier = from(&ws, "helm/pay@1").exits_with(1);
+        assert_eq!(earlier.change("Deployment", "pay", "spec.replicas")["desired"], 1);
+    }
+}
+
+#[test]
+fn other_commands_read_it_too_and_those_that_write_refuse_it() {
+    let ws = released("Secret");
+    let status = ws.reconcile(["status", "--from", "helm/pay"]).exits_with(5);
+    assert_eq!(status.report()["summary"]["objects"], 12);
+    let snapshot = ws.reconcile(["snapshot", "--from", "helm/pay"]).exits_with(0);
+    assert!(snapshot.stdout.contains("name: pay-worker") && !snapshot.stdout.contains("sh.helm"), "{snapshot}");
+    let access = ws.reconcile(["access", "--from", "helm/pay", "--for", "diff"]).exits_with(0);
+    assert!(access.stdout.contains("poddisruptionbudgets"), "{access}");
+    let before = ws.all_resource_versions();
+    for command in [&["apply"][..], &["diff", "--apply"]] {
+        let refused = ws.reconcile(command.iter().chain(&["--from", "helm/pay@1"])).exits_with(2);
+        assert!(refused.stderr.contains("`apply` cannot take its manifests from the cluster"), "{refused}");
+        assert!(refused.stderr.contains("`helm rollback pay 1`"), "{refused}");
+    }
+    assert_eq!(ws.all_resource_versions(), before);
+    let offline = ws.reconcile(["diff", "--from", "helm/pay", "--live", "live.yaml"]).exits_with(2);
+    assert!(offline.stderr.contains("`--live` replaces the cluster"), "{offline}");
+    ws.reconcile(["apply", "--dry-run", "--from", "helm/pay"]).exits_with(0);
+}
+
+#[test]
+fn the_latest_deployed_revision_counts_and_others_have_to_be_named() {
+    let ws = Workspace::new();
+    let map = |value: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{a: {value}}}\n");
+    for (revision, status) in
+        [(1, "superseded"), (2, "deployed"), (10, "deployed"), (11, "failed"), (12, "pending-upgrade")]
+    {
+        stored(&ws, "Secret", "two", revision, status, &map(&format!("v{revision}")));
+    }
+    stored(&ws, "Secret", "none", 3, "uninstalling", &map("x"));
+    stored(&ws, "Secret", "none", 4, "failed", &map("x"));
+    let source = |run: &Run| run.object("ConfigMap", "a")["source"]["file"].as_str().unwrap().to_owned();
+    assert_eq!(source(&from(&ws, "helm/two").exits_with(1)), "helm/two@10");
+    for (revision, _) in [(1, ""), (11, ""), (12, "")] {
+        let name = format!("helm/two@{revision}");
+        assert_eq!(source(&from(&ws, &name).exits_with(1)), name);
+    }
+    let none = from(&ws, "helm/none").exits_with(2);
+    assert!(
+        none.stderr.contains("no revision of release `none`")
+            && none.stderr.contains("`4 (failed)`, `3 (uninstalling)`"),
+        "{none}"
+    );
+    assert!(none.stderr.contains("--from helm/none@4"), "{none}");
+    let missing = from(&ws, "helm/two@7").exits_with(2);
+    assert!(missing.stderr.contains("has no revision 7"), "{missing}");
+    let unknown = from(&ws, "helm/other").exits_with(2);
+    assert!(unknown.stderr.contains("there is no release `other`"), "{unknown}");
+    for wrong in ["helm/", "helm/a,owner!=helm", "helm/a@x", "chart"] {
+        from(&ws, wrong).exits_with(2);
+    }
+}
+
+/// Nothing of a record is quoted: the values of the chart are in it.
+#[test]
+fn a_record_that_cannot_be_used_is_named_and_not_quoted() {
+    let ws = Workspace::new();
+    let secret = ws.secret("hunter2-in-a-broken-record");
+    let bomb = gzip(&vec![b' '; 40 << 20]);
+    let wrong = json!({"name": "other", "version": 1, "manifest": secret}).to_string();
+    let unpacked = json!({"name": "unpacked", "config": {"password": secret}}).to_string();
+    for (name, content, reason) in [
+        ("bomb", bomb, "it has more than 32 MiB"),
+        ("cut", gzip(wrong.as_bytes())[..20].to_vec(), "its compressed content is broken"),
+        ("other-one", gzip(wrong.as_bytes()), "it is the record of another release or revision"),
+        ("unpacked", unpacked.into_bytes(), "it has no release in JSON"),
+    ] {
+        store(&ws, "Secret", (name, 1, "deployed"), &content);
+        let run = from(&ws, &format!("helm/{name}")).exits_with(2);
+        let record =
+            format!("Secret {}/sh.helm.release.v1.{name}.v1 cannot be read as a release: {reason}", ws.namespace());
+        assert!(run.stderr.contains(&record), "{run}");
+    }
+    let deep = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {}\n", "[".repeat(5_000));
+    stored(&ws, "Secret", "deep", 1, "deployed", &deep);
+    let run = from(&ws, "helm/deep").exits_with(2);
+    assert!(run.stderr.contains("helm/deep@1:4"), "{run}");
+    stored(&ws, "Secret", "empty", 1, "deployed", "");
+    let run = from(&ws, "helm/empty").exits_with(2);
+    assert!(run.stderr.contains("no objects found in the input"), "{run}");
+}
+
+#[test]
+fn somebody_who_may_not_read_secrets_is_told_so() {
+    let ws = released("Secret");
+    ws.allow("reader", "get,list", "configmaps");
+    let run = ws.as_user("reader").reconcile(["diff", "--from", "helm/pay"]).exits_with(4);
+    assert!(run.stderr.contains("the records of release `pay`") && run.stderr.contains("cannot be read"), "{run}");
+    let run = ws.as_user("reader").reconcile(["diff", "--from", "helm/pay@2"]).exits_with(4);
+    assert!(run.stderr.contains("cannot be read"), "{run}");
+    // Records in ConfigMaps can be read without Secrets.
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    stored(&ws, "ConfigMap", "open", 1, "deployed", map);
+    ws.as_user("reader").reconcile(["diff", "--from", "helm/open", "--evidence=read-only"]).exits_with(1);
+}
+
+#[test]
+fn what_kubectl_applied_last_is_compared_with_what_is_there() {
+    let ws = Workspace::new();
+    let value = ws.secret("applied-by-kubectl");
+    ws.write("map.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: map, labels: {app: a}}, data: {a: one}}");
+    ws.write(
+        "secret.yaml",
+        &format!("{{apiVersion: v1, kind: Secret, metadata: {{name: s}}, stringData: {{a: {value}}}}}"),
+    );
+    ws.write("role.yaml", "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r}, rules: []}");
+    ws.kubectl(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl(["create", "configmap", "other"]).exits_with(0);
+    let same = from(&ws, "last-applied").exits_with(0);
+    assert_eq!(same.each("action"), ["ConfigMap map: none", "Secret s: none"], "{same}");
+    ws.kubectl(["patch", "configmap", "map", "-p", r#"{"data":{"a":"two"}}"#]).exits_with(0);
+    let drift = from(&ws, "last-applied").exits_with(1);
+    assert_eq!(drift.changes("ConfigMap", "map"), ["changedByOther data.a"]);
+    assert_eq!(drift.object("ConfigMap", "map")["source"]["file"], "last-applied");
+
+    let run = |flags: &[&str]| ws.reconcile(["diff", "--from", "last-applied"].iter().chain(flags));
+    for kinds in ["roles", "role", "Role", "roles.rbac.authorization.k8s.io"] {
+        assert_eq!(run(&["--kinds", kinds]).exits_with(0).each("action"), ["Role r: none"]);
+    }
+    assert_eq!(run(&["-l", "app=a"]).exits_with(1).each("action"), ["ConfigMap map: update"]);
+    // Objects of other tests are among them, so that any result is possible.
+    let all = run(&["-A", "--kinds", "configmaps,roles"]);
+    let is_ours = |object: &&Value| object["name"] == "map" && object["namespace"] == ws.namespace();
+    assert!(all.report()["objects"].as_array().unwrap().iter().any(|object| is_ours(&object)), "{all}");
+    let none = run(&["--kinds", "services"]).exits_with(2);
+    assert!(none.stderr.contains("no object of these kinds in namespace"), "{none}");
+    assert!(run(&["--kinds", "confgmaps"]).exits_with(2).stderr.contains("did you mean `configmaps`?"));
+    ws.reconcile(["apply", "--from", "last-applied"]).exits_with(2);
+    ws.allow("reader", "get,list", "configmaps");
+    let forbidden = ws.as_user("reader").reconcile(["diff", "--from", "last-applied"]).exits_with(4);
+    assert!(forbidden.stderr.contains("objects of kind `Secret` cannot be listed"), "{forbidden}");
+    for flags in [&["-A"][..], &["--kinds", "pods"]] {
+        let alone = ws.reconcile(["diff", "-f", "map.yaml"].iter().chain(flags)).exits_with(2);
+        assert!(alone.stderr.contains("needs `--from last-applied`"), "{alone}");
+    }
+}
+
+/// The annotation is a text that anybody who may write the object chooses.
+#[test]
+fn an_annotation_about_another_object_does_not_count() {
+    let ws = Workspace::new();
+    let annotated = |name: &str, text: &str| {
+        ws.kubectl(["create", "configmap", name]).exits_with(0);
+        let annotation = format!("kubectl.kubernetes.io/last-applied-configuration={text}");
+        ws.kubectl(["annotate", "configmap", name, &annotation]).exits_with(0);
+    };
+    let about = |kind: &str, namespace: &str, name: &str| {
+        json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": namespace}}).to_string()
+    };
+    annotated("good", &about("ConfigMap", "", "good"));
+    annotated("named", &about("ConfigMap", "", "good"));
+    annotated("elsewhere", &about("ConfigMap", "kube-system", "elsewhere"));
+    annotated("kind", &about("Secret", "", "kind"));
+    annotated("broken", "{");
+    annotated("deep", &format!("{}{}", "[".repeat(9_000), "]".repeat(9_000)));
+    let run = ws.reconcile(["diff", "--from", "last-applied", "--kinds", "configmaps"]).exits_with(0);
+    assert_eq!(run.each("action"), ["ConfigMap good: none"]);
+    for name in ["named", "elsewhere", "kind", "broken", "deep"] {
+        let warning = format!("ConfigMap {}/{name} is left out: its annotation", ws.namespace());
+        assert!(run.stderr.contains(&warning), "{run}");
+    }
+}

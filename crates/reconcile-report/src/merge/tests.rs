@@ -84,11 +84,15 @@ fn whole(reports: &[Value]) -> Report {
 fn the_shards_of_a_run_become_the_run() {
     let mut parts = shards(4);
     parts.reverse();
+    for part in &mut parts {
+        part["summary"]["hooks"] = json!(3);
+    }
     let together = whole(&parts);
     let names: Vec<String> = together.objects.iter().map(|object| object.key.name.clone()).collect();
     assert_eq!(names, (0..12).map(|place| format!("m-{place}")).collect::<Vec<_>>());
     assert_eq!((together.summary.objects, together.summary.in_sync, together.requests.list), (12, 12, 8));
     assert_eq!((together.shard, together.exit_code), (None, 0));
+    assert_eq!(together.summary.hooks, 3, "each shard leaves out the hooks of the whole input");
     assert!(!render(&together, &View::default()).contains("\"place\""));
 }
 

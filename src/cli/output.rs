@@ -51,6 +51,8 @@ pub enum SortChoice {
     Namespace,
     /// By file and line
     Source,
+    /// As they are applied, each by itself: equal changes of several objects are not grouped
+    Object,
 }
 
 impl From<SortChoice> for Sort {
@@ -60,6 +62,7 @@ impl From<SortChoice> for Sort {
             SortChoice::Kind => Self::Kind,
             SortChoice::Namespace => Self::Namespace,
             SortChoice::Source => Self::Source,
+            SortChoice::Object => Self::Object,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::control_plane::Workspace;
+use crate::control_plane::{Replaced, Workspace};
 use crate::manifests::{SHOP, WEB};
 
 fn keys(value: &Value) -> BTreeSet<&str> {
@@ -73,6 +73,7 @@ fn the_report_has_the_fields_of_the_contract() {
         "unmanaged",
         "unmanagedManual",
         "ignored",
+        "hooks",
     ];
     assert_eq!(keys(&report["summary"]), counts.into());
     assert_eq!(keys(&report["requests"]), ["get", "list", "dryRun", "write", "other"].into());
@@ -461,6 +462,37 @@ fn the_summary_alone_and_the_order_are_flags() {
     assert_eq!((first("kind"), first("source")), ('+', '+'));
     ws.reconcile(["diff", "-f", ".", "--sort", "colour"]).exits_with(2);
     ws.reconcile(["diff", "-f", ".", "--summary", "--full"]).exits_with(2);
+}
+
+/// The oracle for what differs is the report, which has all changes of all objects.
+#[test]
+fn the_same_change_of_many_objects_is_told_once() {
+    let ws = Workspace::new();
+    let shop = |chart: &str| -> String {
+        let one = |at: usize| {
+            let named = WEB.replaced("  name: web\n", &format!("  name: web-{at}\n"));
+            named.replaced("tier: front", &format!("chart: {chart}"))
+        };
+        (0..30).map(one).collect::<Vec<_>>().join("\n---\n")
+    };
+    ws.write("web.yaml", &shop("shop-2.4.0"));
+    ws.reconcile(["apply", "-f", ".", "-q"]).exits_with(0);
+    ws.write("web.yaml", &shop("shop-2.4.1"));
+    ws.scale("deployment/web-7", 4);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.stdout.matches("shop-2.4.0 → shop-2.4.1").count(), 1, "{diff}");
+    assert!(diff.stdout.contains("~ 30 Deployments ") && diff.stdout.contains(" more\n"), "{diff}");
+    assert_eq!(diff.stdout.lines().filter(|line| line.starts_with("~ Deployment ")).count(), 1, "{diff}");
+    assert_eq!(diff.stdout.matches("spec.replicas: 4 → 2").count(), 1, "{diff}");
+    assert!(diff.stdout.contains("30 to update: 29 changed in the manifests, 1 in both; 0 in sync"), "{diff}");
+    for at in 0..30 {
+        let changes = diff.changes("Deployment", &format!("web-{at}"));
+        assert!(changes.contains(&"pending metadata.labels.chart".to_owned()), "{changes:?}");
+    }
+    let each = ws.reconcile(["diff", "-f", ".", "--sort", "object"]).exits_with(1);
+    assert_eq!(each.stdout.matches("shop-2.4.0 → shop-2.4.1").count(), 30, "{each}");
+    let comment = ws.reconcile(["diff", "-f", ".", "-o", "markdown"]).exits_with(1).stdout;
+    assert_eq!(comment.matches("+shop-2.4.1").count(), 1, "{comment}");
 }
 
 /// One namespace that is missing is one problem, however many objects are meant for it.

@@ -3,12 +3,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use reconcile_core::compare::FieldChange;
 use reconcile_core::manifest::Source;
 
+use crate::model::equal_changes::EqualChanges;
 use crate::{ObjectReport, Report, Sections};
 
 /// The options for showing a report, from the command line and from the terminal. Every format gets them.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct View {
     /// The width of a line, in columns.
     pub width: usize,
@@ -44,6 +47,8 @@ pub enum Sort {
     Namespace,
     /// By file and line.
     Source,
+    /// As they are applied, each by itself: equal changes of several objects are not grouped.
+    Object,
 }
 
 impl Default for View {
@@ -78,7 +83,7 @@ impl View {
     pub fn sorted<'r>(&self, report: &'r Report) -> Vec<&'r ObjectReport> {
         let mut objects: Vec<&ObjectReport> = report.objects.iter().collect();
         match self.sort {
-            Sort::Plan => {}
+            Sort::Plan | Sort::Object => {}
             Sort::Kind => objects.sort_by_key(|object| (&object.key.gvk.kind, &object.key.namespace, &object.key.name)),
             Sort::Namespace => {
                 objects.sort_by_key(|object| (&object.key.namespace, &object.key.gvk.kind, &object.key.name));
@@ -89,6 +94,15 @@ impl View {
             }),
         }
         objects
+    }
+
+    /// The equal changes of these objects, among those that are shown.
+    pub(crate) fn equal_changes<'r>(
+        &self,
+        objects: &[&'r ObjectReport],
+        is_shown: impl Fn(&ObjectReport, &FieldChange) -> bool,
+    ) -> EqualChanges<'r> {
+        if self.sort == Sort::Object { EqualChanges::default() } else { EqualChanges::of(objects, is_shown) }
     }
 
     /// A time as it is printed: absolute, or relative as in `5m ago`.

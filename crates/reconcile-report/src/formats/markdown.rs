@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use reconcile_core::compare::Action;
 use reconcile_core::text::{visible, visible_line};
 
+use crate::model::equal_changes::ChangeGroup;
 use crate::words::findings::{Finding, IGNORED, of_object, of_run, own_location, worst};
 use crate::words::verdict::verdict;
 use crate::words::{cluster, describe, label, location, summary};
@@ -17,6 +18,8 @@ use crate::{Command, Level, ObjectReport, Section, Sections, View};
 const LIMIT: usize = 65_536;
 /// Space that is reserved for the line that counts the omissions, in characters.
 const RESERVE: usize = 200;
+/// Largest number of objects of a group that are named.
+const NAMED: usize = 5;
 /// Most lines of one object.
 const LINES: usize = 200;
 
@@ -94,19 +97,45 @@ fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
 
 /// The differences of each object.
 fn section_details(comment: &mut Comment, section: &Section<'_>, view: &View) {
-    for (object, found) in shown(section, view) {
+    let all: Vec<(&ObjectReport, Vec<Finding<'_>>)> = shown(section, view).collect();
+    let objects: Vec<&ObjectReport> = all.iter().map(|(object, _)| *object).collect();
+    let equal = view.equal_changes(&objects, |_, change| !change.path.elements().is_empty());
+    for (at, (object, found)) in all.iter().enumerate() {
+        for group in equal.beginning_at(at) {
+            comment.add(&group_details(group, section.context, view), "group of objects with its differences");
+        }
+        let rest = equal.rest_of(at, object);
+        let lines = lines(rest.as_ref().unwrap_or(object), found, view.full);
+        // The groups tell everything about it.
+        if rest.is_some() && lines.is_empty() {
+            continue;
+        }
         let context = section.context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
         let name = format!("{}{context}", describe::name(object));
-        let lines = lines(object, &found, view.full);
-        let fence = "`".repeat(longest_run(&lines).max(2).saturating_add(1));
-        let details = format!(
-            "\n<details><summary><code>{}</code> {}</summary>\n\n{fence}diff\n{}\n{fence}\n\n</details>\n",
-            html(&name),
-            describe::state(object),
-            lines.join("\n")
-        );
-        comment.add(&details, "object with its differences");
+        let heading = format!("<code>{}</code> {}", html(&name), describe::state(object));
+        comment.add(&folded(&heading, &lines, ""), "object with its differences");
     }
+}
+
+/// Lines of a diff below a heading that opens them.
+fn folded(heading: &str, lines: &[String], end: &str) -> String {
+    let fence = "`".repeat(longest_run(lines).max(2).saturating_add(1));
+    let lines = lines.join("\n");
+    format!("\n<details><summary>{heading}</summary>\n\n{fence}diff\n{lines}\n{fence}\n{end}\n</details>\n")
+}
+
+/// The changes that several objects have in common, with their names.
+fn group_details(group: &ChangeGroup<'_>, context: Option<&str>, view: &View) -> String {
+    let context = context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
+    let name = format!("{}{context}", visible(&group.name()));
+    let mut lines: Vec<String> = group.changes.iter().flat_map(hunk::lines).collect();
+    cut(&mut lines, view.full);
+    let most = if view.full { usize::MAX } else { NAMED };
+    let mut names: Vec<String> = group.objects.iter().take(most).map(|object| code(&describe::name(object))).collect();
+    if let Some(more @ 1..) = group.objects.len().checked_sub(most) {
+        names.push(format!("… {more} more"));
+    }
+    folded(&format!("<code>{}</code>", html(&name)), &lines, &format!("\n{}\n", names.join(", ")))
 }
 
 /// The objects that are not in sync or have remarks.
@@ -124,14 +153,19 @@ fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String
     let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
     lines.extend(object.diff.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
     lines.extend(object.diff.changes.iter().flat_map(hunk::lines));
-    for line in &mut lines {
+    cut(&mut lines, full);
+    lines
+}
+
+/// Makes everything in the lines visible, and leaves out those that are too many.
+fn cut(lines: &mut Vec<String>, full: bool) {
+    for line in lines.iter_mut() {
         *line = visible_line(line).into_owned();
     }
     if let Some(more @ 1..) = lines.len().checked_sub(LINES).filter(|_| !full) {
         lines.truncate(LINES);
         lines.push(format!("# … {more} more lines"));
     }
-    lines
 }
 
 fn placed(found: &Finding<'_>, view: &View) -> String {

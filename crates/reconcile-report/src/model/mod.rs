@@ -7,6 +7,7 @@ mod configuration;
 pub(crate) mod contexts;
 pub(crate) mod diagnostic;
 pub(crate) mod disposition;
+pub(crate) mod equal_changes;
 mod failure;
 pub(crate) mod gate;
 mod identity;

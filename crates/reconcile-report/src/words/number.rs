@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers and numbers of things as people read them.
 
 /// `19,900`
 pub(crate) fn grouped(number: usize) -> String {
@@ -11,4 +11,38 @@ pub(crate) fn grouped(number: usize) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `30 Deployments`, `3 Ingresses`, `3 NetworkPolicies`
+pub(crate) fn counted_kind(count: usize, kind: &str) -> String {
+    let is_vowel = |c: char| "aeiou".contains(c);
+    let stem = kind.strip_suffix('y').filter(|stem| !stem.ends_with(is_vowel));
+    let plural = match stem {
+        _ if count == 1 => kind.to_owned(),
+        Some(stem) => format!("{stem}ies"),
+        None if ["ss", "x", "ch", "sh"].iter().any(|end| kind.ends_with(end)) => format!("{kind}es"),
+        // `Endpoints`
+        None if kind.ends_with('s') => kind.to_owned(),
+        None => format!("{kind}s"),
+    };
+    format!("{} {plural}", grouped(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_plurals() {
+        for (kind, plural) in [
+            ("Deployment", "1,200 Deployments"),
+            ("Ingress", "1,200 Ingresses"),
+            ("NetworkPolicy", "1,200 NetworkPolicies"),
+            ("Gateway", "1,200 Gateways"),
+            ("Endpoints", "1,200 Endpoints"),
+        ] {
+            assert_eq!(counted_kind(1_200, kind), plural);
+        }
+        assert_eq!(counted_kind(1, "Ingress"), "1 Ingress");
+    }
 }

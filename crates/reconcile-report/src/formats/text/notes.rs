@@ -12,9 +12,12 @@ const CHOSEN_AT_ZERO: [&str; 3] = ["healthCheckNodePort", "nodePort", "targetPor
 
 /// The changes that are shown.
 pub(super) fn shown<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o FieldChange> {
-    let is_wanted =
-        |change: &&FieldChange| is_shown(change) && (view.verbosity > 0 || view.full || !is_harmless(change));
-    object.diff.changes.iter().filter(is_wanted).collect()
+    object.diff.changes.iter().filter(|change| is_wanted(change, view)).collect()
+}
+
+/// Returns true if the text shows a change.
+pub(super) fn is_wanted(change: &FieldChange, view: &View) -> bool {
+    is_shown(change) && (view.verbosity > 0 || view.full || !is_harmless(change))
 }
 
 /// Returns true if a field is shown.

@@ -61,12 +61,8 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
         shown.into_iter().partition(|change| definition::is_summarised(object, change));
     definition::versions(&mut sheet, object, &summarised);
     shown.extend(definition::few_owned(&summarised));
-    let most = if view.full { usize::MAX } else { SHOWN };
-    let (added, differing): (Vec<_>, Vec<_>) =
-        foremost(&shown, most).into_iter().partition(|change| change.class == Class::Unmanaged);
-    let count = fields::fields(&mut sheet, &differing, MARGIN.len());
-    let count = count + additions(&mut sheet, &added);
-    more(&mut sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
+    changes(&mut sheet, &shown);
+    let most = most(view);
     conflicts(&mut sheet, object, most);
     for warning in warnings.iter().take(most) {
         sheet.line(Role::Note, format!("{MARGIN}warning: {warning}"));
@@ -76,6 +72,19 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
         hint(&mut sheet, object);
     }
     sheet.text
+}
+
+fn most(view: &View) -> usize {
+    if view.full { usize::MAX } else { SHOWN }
+}
+
+/// Appends changes: those of the manifest's fields, and then the fields that others added.
+pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&FieldChange]) {
+    let (added, differing): (Vec<_>, Vec<_>) =
+        foremost(shown, most(sheet.view)).into_iter().partition(|change| change.class == Class::Unmanaged);
+    let count = fields::fields(sheet, &differing, MARGIN.len());
+    let count = count + additions(sheet, &added);
+    more(sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
 }
 
 fn needs_replacement(object: &ObjectReport) -> bool {

@@ -3,31 +3,68 @@
 use reconcile_core::compare::Action;
 use reconcile_core::text::width;
 
+use crate::model::equal_changes::ChangeGroup;
 use crate::words::describe::coded;
 use crate::words::label::sign;
 use crate::words::number::grouped;
 use crate::{ObjectReport, Role, Styled, View};
 
 use super::notes;
-use super::object::object_text;
+use super::object::{self, object_text};
 use super::sheet::Sheet;
 
 /// Largest number of locations of a group that are named.
 const PLACES: usize = 3;
+/// Largest number of objects of a group that are named.
+const NAMED: usize = 5;
 /// The indentation of the lines about a group.
 const MARGIN: &str = "    ";
 
 /// The texts of objects, in their order; a group has the position of its first object.
 pub(super) fn texts(objects: &[&ObjectReport], view: &View) -> Styled {
     let mut text = Styled::new();
-    for group in alike(objects, |object| said(object, view)) {
+    let groups = alike(objects, |object| said(object, view));
+    let alone: Vec<&ObjectReport> = groups.iter().filter_map(|group| sole(group)).collect();
+    let equal = view.equal_changes(&alone, |_, change| notes::is_wanted(change, view));
+    let mut at = 0_usize;
+    for group in &groups {
         match group.as_slice() {
             [] => {}
-            [object] => text.append(object_text(object, view)),
-            [first, ..] => text.append(group_text(first, &group, view)),
+            [object] => {
+                equal.beginning_at(at).iter().for_each(|group| text.append(changes_text(group, view)));
+                match equal.rest_of(at, object) {
+                    None => text.append(object_text(object, view)),
+                    Some(rest) if is_told(&rest, view) => {}
+                    Some(rest) => text.append(object_text(&rest, view)),
+                }
+                at = at.saturating_add(1);
+            }
+            [first, ..] => text.append(group_text(first, group, view)),
         }
     }
     text
+}
+
+fn sole<'r>(group: &[&'r ObjectReport]) -> Option<&'r ObjectReport> {
+    match group {
+        [object] => Some(object),
+        _ => None,
+    }
+}
+
+/// Returns true if groups tell everything about an object.
+fn is_told(rest: &ObjectReport, view: &View) -> bool {
+    notes::shown(rest, view).is_empty() && notes::warnings(rest, view).is_empty()
+}
+
+/// Changes that several objects have in common, with the names of the objects below.
+fn changes_text(group: &ChangeGroup<'_>, view: &View) -> Styled {
+    let mut sheet = Sheet::new(view);
+    let Some(first) = group.objects.first() else { return sheet.text };
+    object::head(&mut sheet, sign(first), &group.name(), "", &places(&group.objects, view));
+    object::changes(&mut sheet, &group.changes.iter().collect::<Vec<_>>());
+    names(&mut sheet, &group.objects);
+    sheet.text
 }
 
 /// The message about an object that several can share, without its name: a sentence and a hint.
@@ -106,7 +143,7 @@ fn names(sheet: &mut Sheet<'_>, group: &[&ObjectReport]) {
         };
         let left = group.len().saturating_sub(at);
         let end = if left == 1 { String::new() } else { and_more(left.saturating_sub(1)) };
-        if at > 0 && [&line, &next, &end].map(|text| width(text)).iter().sum::<usize>() > room {
+        if at >= NAMED || at > 0 && [&line, &next, &end].map(|text| width(text)).iter().sum::<usize>() > room {
             line.push_str(&and_more(left));
             break;
         }

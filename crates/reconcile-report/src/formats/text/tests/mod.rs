@@ -5,13 +5,13 @@ mod samples;
 
 use std::path::Path;
 
-use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict, Replacement};
+use reconcile_core::compare::{Evidence, FieldChange, FieldDiff, ObjectVerdict, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::text::width;
 use serde_json::json;
 
 use super::*;
-use crate::{Command, FailOn, ObjectReport, Report, View};
+use crate::{Command, FailOn, ObjectReport, Report, Sort, View};
 use crate::{THEMES, paint, plain};
 use samples::*;
 
@@ -63,6 +63,35 @@ fn everything_is_shown_on_request() {
             "not done: 35 not compared, 1 in conflict, 1 needs --replace=immutable",
         ]
     );
+}
+
+#[test]
+fn the_same_change_of_many_objects_is_told_once() {
+    let bump = || change(&["metadata", "labels", "helm.sh/chart"], json!("shop-2.4.0"), json!("shop-2.4.1"));
+    let one = |at: u32, more: Vec<FieldChange>| {
+        let changes = [vec![bump()], more].concat();
+        object((APPS, "Deployment"), &format!("d{at}"), ("a.yaml", at), ObjectVerdict::Update(fields(changes)))
+    };
+    let mut objects: Vec<ObjectReport> = (1..=30).map(|at| one(at, Vec::new())).collect();
+    objects[2] = one(3, vec![change(&["spec", "replicas"], json!(2), json!(3))]);
+    objects[3].messages.warnings.push("odd".to_owned());
+    let report = Report::compared(Command::Diff, objects, &FailOn::default());
+    let text = plain(&whole(&report, &view(100)));
+    let expected = [
+        "~ 30 Deployments                                                            a.yaml:1, 2, 3 … 27 more",
+        "    metadata.labels[\"helm.sh/chart\"]: shop-2.4.0 → shop-2.4.1",
+        "    Deployment shop/d1, shop/d2, shop/d3, shop/d4, shop/d5 … 25 more",
+        "~ Deployment shop/d3                                                                        a.yaml:3",
+        "    spec.replicas: 2 → 3",
+        "~ Deployment shop/d4                                                                        a.yaml:4",
+        "    warning: odd",
+        "30 to update: all changed in the manifests; 0 in sync",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    let full = plain(&whole(&report, &View { full: true, ..view(100) }));
+    assert!(full.contains("    Deployment shop/d30  ") && full.matches("shop-2.4.1").count() == 1, "{full}");
+    let each = plain(&whole(&report, &View { sort: Sort::Object, ..view(100) }));
+    assert_eq!((each.matches("shop-2.4.1").count(), each.matches("~ Deployment").count()), (30, 30));
 }
 
 /// Each object is in one count of the first two lines.

@@ -11,7 +11,7 @@ use crate::{ObjectReport, Report, Sections};
 
 /// The options for showing a report, from the command line and from the terminal. Every format gets them.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct View {
     /// The width of a line, in columns.
     pub width: usize,

@@ -5,8 +5,8 @@ mod hunk;
 
 use std::fmt::Write as _;
 
-use reconcile_core::compare::Action;
-use reconcile_core::text::{visible, visible_line};
+use reconcile_core::compare::{Action, FieldChange};
+use reconcile_core::text::{one_line, visible, visible_line};
 
 use crate::model::equal_changes::ChangeGroup;
 use crate::words::findings::{Finding, IGNORED, of_object, of_run, own_location, worst};
@@ -20,6 +20,8 @@ const LIMIT: usize = 65_536;
 const RESERVE: usize = 200;
 /// Largest number of objects of a group that are named.
 const NAMED: usize = 5;
+/// Longest finding in the table that is not a change, in characters.
+const CELL: usize = 100;
 /// Most lines of one object.
 const LINES: usize = 200;
 
@@ -89,9 +91,22 @@ fn head(comment: &mut Comment, section: &Section<'_>, view: &View) {
         let line = |line: Option<u32>| line.map(|line| format!(":{line}")).unwrap_or_default();
         let place = place.map(|(file, at)| in_cell(&format!("{file}{}", line(at)))).unwrap_or_default();
         let state = describe::state(object);
-        let row =
-            format!("| `{sign}` | {} | {state} | {} | {place} |\n", in_cell(&object.key.to_string()), found.len());
+        let (name, findings) = (in_cell(&object.key.to_string()), in_brief(object, &found));
+        let row = format!("| `{sign}` | {name} | {state} | {findings} | {place} |\n");
         comment.add(&row, "object");
+    }
+}
+
+/// The most important finding of an object in a few words, and the number of the others.
+fn in_brief(object: &ObjectReport, found: &[Finding<'_>]) -> String {
+    let Some((first, others)) = found.split_first() else { return String::new() };
+    let is_it =
+        |change: &&FieldChange| first.is_change && !first.path.is_empty() && change.path.to_string() == first.path;
+    let change = object.diff.changes.iter().find(is_it);
+    let text = in_cell(&change.map_or_else(|| one_line(&first.message, CELL), describe::brief));
+    match others.len() {
+        0 => text,
+        more => format!("{text} and {more} more"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::text::{one_line, visible};
+use reconcile_core::text::{end_within, one_line, visible, width};
 use serde_json::Value;
 use structured_merge::Op;
 
@@ -14,11 +14,18 @@ use super::word_diff::Contrast;
 use super::{cut, label};
 use crate::{Command, ObjectReport, Report, Summary};
 
-/// Longest value in a line, in columns.
-const VALUE: usize = 120;
-/// Longest path and longest value of a difference inside of a value, and most such differences in a line.
-const INNER: usize = 60;
-const PARTS: usize = 5;
+/// The room for a change: the longest value, the longest path and value of a difference inside of it, in columns, and most of these.
+struct Room {
+    value: usize,
+    inner: usize,
+    parts: usize,
+}
+
+/// The room on a line of its own, and in a cell of a table.
+const LINE: Room = Room { value: 120, inner: 60, parts: 5 };
+const CELL: Room = Room { value: 30, inner: 30, parts: 1 };
+/// Longest path in a cell, in columns.
+const PATH: usize = 60;
 /// Longest message in a line, in characters.
 const MESSAGE: usize = 1_000;
 
@@ -29,35 +36,42 @@ pub(crate) fn change(change: &FieldChange) -> String {
     }
     let why = why_on_line(change);
     let why = if why.is_empty() { why } else { format!(" ({why})") };
-    format!("{}{why}", difference(change))
+    let path = one_line(&change.path.to_string(), MESSAGE);
+    format!("{}{why}", difference(change, &path, &LINE))
+}
+
+/// A change without its reason, for a cell of a table: `…containers[name=web].image: shop/web:1.2 → shop/web:1.3`.
+pub(crate) fn brief(change: &FieldChange) -> String {
+    let path = one_line(&change.path.to_string(), MESSAGE);
+    let path = if width(&path) <= PATH { path } else { format!("…{}", end_within(&path, PATH)) };
+    difference(change, &path, &CELL)
 }
 
 /// A change without its reason: `spec.replicas: 5 → 2`, `data["app.json"] rate.burst: 500 → 200`.
-fn difference(change: &FieldChange) -> String {
-    let path = one_line(&change.path.to_string(), MESSAGE);
+fn difference(change: &FieldChange, path: &str, room: &Room) -> String {
     match Meaning::of_change(change) {
         Some((Meaning::Layout(what), _, _)) => format!("{path}: {}", meaning::layout(what)),
         Some((Meaning::Parts(parts), _, _)) => {
             // The paths inside of a text are no part of the path of the text.
             let gap = if parts.what.is_some() { " " } else { "" };
-            format!("{path}{gap}{}", first(parts.changes.iter().map(difference_inside)))
+            format!("{path}{gap}{}", first(parts.changes.iter().map(|change| difference_inside(change, room)), room))
         }
         Some((Meaning::Grants(grants), _, _)) => {
             let mut lines = grants.lines().map(|(sign, line)| format!("{sign} {}", message(line))).peekable();
-            let shown = if lines.peek().is_none() { grants.heading().to_owned() } else { first(lines) };
+            let shown = if lines.peek().is_none() { grants.heading().to_owned() } else { first(lines, room) };
             format!("{path}: {shown}")
         }
         Some((Meaning::Lines, Value::String(live), Value::String(desired))) => {
-            format!("{path} {}", meaning::first_line(live, desired, VALUE))
+            format!("{path} {}", meaning::first_line(live, desired, room.value))
         }
-        _ => format!("{path}: {}", values(change, VALUE)),
+        _ => format!("{path}: {}", values(change, room.value)),
     }
 }
 
 /// The first differences inside of a value, and the number of the others.
-fn first(differences: impl Iterator<Item = String>) -> String {
+fn first(differences: impl Iterator<Item = String>, room: &Room) -> String {
     let mut differences = differences.peekable();
-    let mut shown: Vec<String> = differences.by_ref().take(PARTS).collect();
+    let mut shown: Vec<String> = differences.by_ref().take(room.parts).collect();
     if let more @ 1.. = differences.count() {
         shown.push(format!("and {} more", grouped(more)));
     }
@@ -65,9 +79,13 @@ fn first(differences: impl Iterator<Item = String>) -> String {
 }
 
 /// A difference inside of a value, whose own parts are not looked at.
-fn difference_inside(change: &FieldChange) -> String {
-    let path = one_line(&change.path.to_string(), INNER);
-    if change.op == Op::Move { format!("{path}: another order") } else { format!("{path}: {}", values(change, INNER)) }
+fn difference_inside(change: &FieldChange, room: &Room) -> String {
+    let path = one_line(&change.path.to_string(), room.inner);
+    if change.op == Op::Move {
+        format!("{path}: another order")
+    } else {
+        format!("{path}: {}", values(change, room.inner))
+    }
 }
 
 fn values(change: &FieldChange, columns: usize) -> String {

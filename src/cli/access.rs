@@ -92,6 +92,8 @@ pub enum PurposeChoice {
     Diff,
     /// Permissions that `apply` needs
     Apply,
+    /// Permissions that `pull` needs: those of `diff`
+    Pull,
 }
 
 /// `-o`

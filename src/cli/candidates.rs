@@ -187,7 +187,7 @@ fn source_of(arg: &Arg) -> Option<Source> {
         "user" => Source::Users,
         "namespace" | "report_unmanaged" => Source::Namespaces,
         "applyset" => Source::ApplySets,
-        "adopt" => Source::Managers,
+        "adopt" | "managers" => Source::Managers,
         "field_manager" => Source::Appliers,
         "command" => Source::Commands,
         "timeout" | "request_timeout" => Source::Durations,

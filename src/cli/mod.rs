@@ -15,6 +15,7 @@ mod input;
 mod man;
 mod output;
 mod prune;
+mod pull;
 mod report;
 mod shard;
 mod snapshot;
@@ -38,6 +39,7 @@ pub use input::{HooksChoice, InputArgs, ValidateLevel};
 pub use man::ManArgs;
 pub use output::{ConsoleArgs, OutputArgs, OutputTarget};
 pub use prune::PruneArgs;
+pub use pull::{PullArgs, PullFormat};
 pub use report::{MergeArgs, ReportArgs, ReportCommand};
 pub use shard::ShardArgs;
 pub use snapshot::SnapshotArgs;
@@ -70,6 +72,9 @@ pub enum Command {
     /// Show whether the objects of the manifests are ready; exit with 5 if one is not
     #[command(after_long_help = status::AFTER_HELP)]
     Status(StatusArgs),
+    /// Write live values into the manifests, in place
+    #[command(after_long_help = pull::AFTER_HELP)]
+    Pull(PullArgs),
     /// Save the live objects for an offline `diff --live FILE`
     #[command(after_long_help = snapshot::AFTER_HELP)]
     Snapshot(SnapshotArgs),
@@ -103,6 +108,7 @@ impl Command {
             Self::Diff(args) => Some(&args.input),
             Self::Apply(args) => Some(&args.input),
             Self::Status(args) => Some(&args.input),
+            Self::Pull(args) => Some(&args.input),
             Self::Snapshot(args) => Some(&args.input),
             Self::Access(args) => Some(&args.input),
             Self::Report(_)
@@ -120,6 +126,7 @@ impl Command {
             Self::Diff(args) => Some(&args.output.console),
             Self::Apply(args) => Some(&args.output.console),
             Self::Status(args) => Some(&args.output.console),
+            Self::Pull(args) => Some(&args.console),
             Self::Snapshot(args) => Some(&args.console),
             Self::Access(args) => Some(&args.console),
             Self::Report(ReportArgs { command: ReportCommand::Merge(args) }) => Some(&args.output.console),

@@ -30,6 +30,7 @@ mod merge;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod model;
 mod paint;
+pub mod pull;
 #[cfg(test)]
 mod tests;
 mod theme;

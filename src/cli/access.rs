@@ -100,6 +100,8 @@ pub enum PurposeChoice {
     Apply,
     /// Permissions that `blame` needs
     Blame,
+    /// Permissions that `pull` needs: those of `diff`
+    Pull,
 }
 
 /// `-o`

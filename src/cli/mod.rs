@@ -17,6 +17,7 @@ mod man;
 mod mistyped;
 mod output;
 mod prune;
+mod pull;
 mod report;
 mod shard;
 mod snapshot;
@@ -40,6 +41,7 @@ pub use input::{FromSource, HooksChoice, InputArgs, ValidateLevel};
 pub use man::ManArgs;
 pub use output::{ConsoleArgs, OutputArgs, OutputTarget, TextArgs};
 pub use prune::PruneArgs;
+pub use pull::{PullArgs, PullFormat};
 pub use report::{MergeArgs, ReportArgs, ReportCommand};
 pub use shard::ShardArgs;
 pub use snapshot::SnapshotArgs;
@@ -75,6 +77,9 @@ pub enum Command {
     /// Show which manager owns each field of live objects
     #[command(after_long_help = environment::connected(blame::AFTER_HELP))]
     Blame(BlameArgs),
+    /// Write live values into the manifests, in place
+    #[command(after_long_help = environment::connected(pull::AFTER_HELP))]
+    Pull(PullArgs),
     /// Save the live objects for an offline `diff --live FILE`
     #[command(after_long_help = environment::connected(snapshot::AFTER_HELP))]
     Snapshot(SnapshotArgs),
@@ -108,6 +113,7 @@ impl Command {
             Self::Diff(args) => Some(&args.input),
             Self::Apply(args) => Some(&args.input),
             Self::Status(args) => Some(&args.input),
+            Self::Pull(args) => Some(&args.input),
             Self::Snapshot(args) => Some(&args.input),
             Self::Access(args) => Some(&args.input),
             Self::Blame(args) => args.reads_manifests().then_some(&args.input),
@@ -126,6 +132,7 @@ impl Command {
             Self::Diff(args) => Some(&args.output.console),
             Self::Apply(args) => Some(&args.output.console),
             Self::Status(args) => Some(&args.output.console),
+            Self::Pull(args) => Some(&args.console),
             Self::Snapshot(args) => Some(&args.console),
             Self::Access(args) => Some(&args.console),
             Self::Blame(args) => Some(&args.text.console),

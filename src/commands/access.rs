@@ -105,7 +105,7 @@ fn excluded(args: &AccessArgs) -> Result<(), Failure> {
 
 fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
     let purpose = |choice: &PurposeChoice| match choice {
-        PurposeChoice::Diff => Purpose::Diff,
+        PurposeChoice::Diff | PurposeChoice::Pull => Purpose::Diff,
         PurposeChoice::Apply => Purpose::Apply,
         PurposeChoice::Blame => Purpose::Blame,
     };

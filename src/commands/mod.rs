@@ -8,6 +8,7 @@ mod completion;
 mod config;
 mod diff;
 mod man;
+mod pull;
 mod report;
 mod snapshot;
 mod status;
@@ -47,6 +48,7 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Apply(args) if args.dry_run.is_some() => Box::pin(diff::run(&args.into(), configured)).await,
         Command::Apply(args) => Box::pin(apply::run(&args, configured)).await,
         Command::Status(args) => Box::pin(status::run(&args, configured)).await,
+        Command::Pull(args) => Box::pin(pull::run(&args, configured, &terminal)).await,
         Command::Snapshot(args) => Box::pin(snapshot::run(&args, configured, &terminal)).await,
         Command::Access(args) => Box::pin(access::run(&args, configured, &terminal)).await,
         Command::Blame(args) => Box::pin(blame::run(&args, configured, &terminal)).await,

@@ -14,7 +14,7 @@ use bounded::{read_bounded, reason};
 
 use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::manifest::{Input, STDIN};
+use reconcile_core::manifest::{Input, STDIN, SourceText};
 use reconcile_core::text::name_without_credentials;
 
 /// Name of the configuration file, which is no manifest when a directory is read.
@@ -98,8 +98,14 @@ impl Inputs {
         // Pipes and devices have no name of their own.
         let is_new = !metadata.is_file() || path.canonicalize().map_or(true, |real| self.seen.insert(real));
         if is_new {
-            let content = fs::File::open(path).and_then(read_bounded).map_err(|error| reason(&error));
-            self.content(&path.to_string_lossy(), content);
+            let name = path.to_string_lossy();
+            match fs::File::open(path).and_then(read_bounded) {
+                Ok(bytes) if metadata.is_file() => {
+                    let text = SourceText::of_file(bytes, path.to_owned());
+                    self.read.push(Input { name: name_without_credentials(&name).into(), text });
+                }
+                content => self.content(&name, content.map_err(|error| reason(&error))),
+            }
         }
     }
 

@@ -73,6 +73,7 @@ mod prediction;
 mod programs;
 mod progress;
 mod properties;
+mod pull;
 mod purity;
 mod quiet_day;
 mod reading;

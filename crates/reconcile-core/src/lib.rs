@@ -49,6 +49,7 @@ pub mod manifest;
 pub mod object;
 pub mod pass;
 pub mod plan;
+pub mod pull;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod request;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]

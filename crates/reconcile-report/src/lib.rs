@@ -31,6 +31,7 @@ mod merge;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod model;
 mod paint;
+pub mod pull;
 // Plans are read from files.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod saved_plan;

@@ -215,7 +215,7 @@ fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
     assert_eq!(refused("defaults: {evidence: maybe}"), ["1:22 `--evidence`: `maybe` is not one of its values"]);
     for (text, values) in [
         ("defaults: {evidence: maybe}", "the values are `auto`, `server` and `read-only`"),
-        ("defaults: {sort: size}", "the values are `plan`, `kind`, `namespace` and `source`"),
+        ("defaults: {sort: size}", "the values are `plan`, `kind`, `namespace`, `source` and `object`"),
         ("defaults: {force-conflicts: true}", "the values are `manual` and `none`"),
         ("defaults: {full: maybe}", "write `full: true` or `full: false`"),
         ("defaults: {request-timeout: maybe}", "write `request-timeout: DURATION`"),

@@ -51,7 +51,8 @@ fn key(kind: &str, name: &str) -> ObjectKey {
 }
 
 fn object(kind: &str, name: &str, verdict: ObjectVerdict) -> ObjectReport {
-    let source = Some(Source { file: "deploy/web.yaml".into(), line: 3, template: None, document: 1 });
+    let source =
+        Some(Source { file: "deploy/web.yaml".into(), line: 3, template: None, document: 1, items: Vec::new() });
     ObjectReport { source, ..ObjectReport::unwanted(&key(kind, name), verdict) }
 }
 

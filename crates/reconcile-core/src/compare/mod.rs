@@ -54,7 +54,7 @@ pub use object_verdict::ObjectVerdict;
 pub use offline::offline;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
 pub use prediction::{Prediction, predict};
-pub use redact::{REDACTED, Redactor, secret_number, withheld};
+pub use redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};
 pub use refusal::{Refusal, missing_namespace, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;

@@ -201,13 +201,15 @@ fn without_certificates(value: &mut Value) {
 #[must_use]
 pub(super) fn is_withheld(object: &Value) -> bool {
     let parts = object.as_object().into_iter().flatten().filter(|(name, _)| *name != "metadata");
-    parts.map(|(_, part)| part).any(has_numbers)
+    parts.map(|(_, part)| part).any(holds_redacted)
 }
 
-fn has_numbers(value: &Value) -> bool {
+/// Returns true if a value has redacted parts.
+#[must_use]
+pub fn holds_redacted(value: &Value) -> bool {
     match value {
-        Value::Object(map) => is_redacted(map) || map.values().any(has_numbers),
-        Value::Array(items) => items.iter().any(has_numbers),
+        Value::Object(map) => is_redacted(map) || map.values().any(holds_redacted),
+        Value::Array(items) => items.iter().any(holds_redacted),
         _ => false,
     }
 }

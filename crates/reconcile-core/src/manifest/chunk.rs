@@ -71,6 +71,7 @@ impl<'a> Chunk<'a> {
                 line: document.start.line,
                 template: document.comment.as_deref().and_then(template),
                 document: document.number,
+                items: Vec::new(),
             };
             self.object(document.value, document.positions, source, &mut read);
         }
@@ -111,7 +112,8 @@ impl<'a> Chunk<'a> {
                 let positions = places.get(index).unwrap_or(&positions).clone();
                 let line = positions.nearest(&[]).line;
                 inherit_type(&mut item, item_kind.as_ref());
-                self.object(item, positions, Source { line, ..source.clone() }, read);
+                let items = source.items.iter().copied().chain([index]).collect();
+                self.object(item, positions, Source { line, items, ..source.clone() }, read);
             }
             return;
         }

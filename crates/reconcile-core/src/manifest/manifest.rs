@@ -33,7 +33,7 @@ impl Manifest {
         Self {
             namespace: namespace.map(ToOwned::to_owned),
             name: text_at(&value, &["metadata", "name"]).to_owned(),
-            origin: Origin { source, positions, text, is_secret: holds_secrets(&gvk, &value) },
+            origin: Origin { source, positions, text, is_secret: holds_secrets(&gvk, &value), is_repeated: false },
             gvk,
             object: value,
             left_out: Vec::new(),

@@ -14,9 +14,23 @@ pub struct Origin {
     pub(super) text: SourceText,
     /// True if its lines may be those of a Secret, so that none of them is shown.
     pub(super) is_secret: bool,
+    /// True if the input has a second definition of the object, which is the same.
+    pub is_repeated: bool,
 }
 
 impl Origin {
+    /// The text of its input.
+    #[must_use]
+    pub fn text(&self) -> &SourceText {
+        &self.text
+    }
+
+    /// Returns true if its lines may be those of a Secret, so that none of them may be shown.
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        self.is_secret
+    }
+
     /// A diagnostic at the key that a path leads to, or at the nearest key that exists.
     #[must_use]
     pub fn diagnostic_at_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {

@@ -140,7 +140,10 @@ impl Gathering<'_> {
                 }
             }
         }
-        leave_out_copies(manifests, &copies, |manifest, warning| manifest.warnings.push(warning));
+        leave_out_copies(manifests, &copies, |manifest, warning| {
+            manifest.warnings.push(warning);
+            manifest.origin.is_repeated = true;
+        });
     }
 
     fn emptiness(&mut self) {

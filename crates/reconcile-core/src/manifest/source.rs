@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use kube_yaml::Mark;
@@ -55,6 +56,9 @@ pub struct Source {
     /// The number of the document in the file, from 1.
     #[serde(skip)]
     pub document: usize,
+    /// The indices of the object in the lists of the document around it, the outermost first.
+    #[serde(skip)]
+    pub items: Vec<usize>,
 }
 
 impl Source {
@@ -104,6 +108,8 @@ pub struct SourceText(Arc<Text>);
 
 struct Text {
     bytes: Vec<u8>,
+    /// The regular file that has it.
+    file: Option<PathBuf>,
     /// Made when the first line is shown.
     index: OnceLock<Index>,
 }
@@ -116,11 +122,23 @@ impl fmt::Debug for SourceText {
 
 impl From<Vec<u8>> for SourceText {
     fn from(bytes: Vec<u8>) -> Self {
-        Self(Arc::new(Text { bytes, index: OnceLock::new() }))
+        Self(Arc::new(Text { bytes, file: None, index: OnceLock::new() }))
     }
 }
 
 impl SourceText {
+    /// The text of a regular file.
+    #[must_use]
+    pub fn of_file(bytes: Vec<u8>, file: PathBuf) -> Self {
+        Self(Arc::new(Text { bytes, file: Some(file), index: OnceLock::new() }))
+    }
+
+    /// The regular file that has the text; `None` for a stream, a URL or the output of a program.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.0.file.as_deref()
+    }
+
     /// The bytes that were read.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

@@ -80,6 +80,24 @@ impl FieldPattern {
         Self { steps: steps.collect(), text: escaped(&path.to_string()) }
     }
 
+    /// Returns true if the pattern covers a path: it ends there or above.
+    #[must_use]
+    pub fn covers(&self, path: &FieldPath) -> bool {
+        self.steps.len() <= path.elements().len()
+            && self.steps.iter().zip(path.elements()).all(|(step, element)| match (step, element) {
+                (Step::Any, _) => true,
+                (Step::Field(glob), PathElement::Field(name)) => glob.matches(name),
+                (Step::Token(token), PathElement::Field(name)) => token == name,
+                (Step::Token(token), PathElement::Index(index)) => *token == index.to_string(),
+                (Step::Index(index), PathElement::Index(other)) => i64::try_from(*index) == Ok(*other),
+                (Step::Member(value), PathElement::Member(member)) => value.matches(member),
+                (Step::Item(fields), PathElement::Key(keys)) => fields
+                    .iter()
+                    .all(|(name, value)| keys.iter().any(|(key, scalar)| key == name && value.matches(scalar))),
+                _ => false,
+            })
+    }
+
     /// Returns true if the pattern, read step by step, ends at this path of plain fields or above it.
     pub(super) fn reaches(&self, fields: &[&str]) -> bool {
         self.steps.len() <= fields.len()

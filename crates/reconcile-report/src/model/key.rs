@@ -27,7 +27,7 @@ impl From<&ObjectKey> for KeyFields {
 }
 
 /// Writes a key as its fields.
-pub(super) fn as_fields<S: Serializer>(key: &ObjectKey, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_fields<S: Serializer>(key: &ObjectKey, serializer: S) -> Result<S::Ok, S::Error> {
     KeyFields::from(key).serialize(serializer)
 }
 

@@ -48,7 +48,8 @@ fn change(path: FieldPath, class: Class, live: Option<Value>, desired: Option<Va
 }
 
 fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectVerdict) -> ObjectReport {
-    let source = place.map(|(file, line)| Source { file: file.into(), line, template: None, document: 1 });
+    let source =
+        place.map(|(file, line)| Source { file: file.into(), line, template: None, document: 1, items: Vec::new() });
     ObjectReport { source, ..ObjectReport::unwanted(key, verdict) }
 }
 

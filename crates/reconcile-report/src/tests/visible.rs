@@ -30,7 +30,7 @@ fn report(kind: (&str, &str), changes: &[(&[&str], Value, Value)]) -> Report {
         namespace: Some("shop".to_owned()),
         name: "it".to_owned(),
     };
-    let source = Some(Source { file: "it.yaml".into(), line: 1, document: 1, template: None });
+    let source = Some(Source { file: "it.yaml".into(), line: 1, document: 1, template: None, items: Vec::new() });
     let object = ObjectReport { source, ..ObjectReport::unwanted(&key, ObjectVerdict::Update(diff)) };
     Report::compared(Command::Diff, vec![object], &FailOn::default())
 }

@@ -16,7 +16,7 @@ const HOSTILE: &str =
 fn object(name: &str, verdict: ObjectVerdict) -> ObjectReport {
     let gvk = GroupVersionKind::new("v1", "ConfigMap");
     let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
-    let source = Some(Source { file: "web.yaml".into(), line: 3, template: None, document: 1 });
+    let source = Some(Source { file: "web.yaml".into(), line: 3, template: None, document: 1, items: Vec::new() });
     ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
 }
 
@@ -73,7 +73,7 @@ fn hostile() -> Report {
     object.diff.conflicts = vec![Conflict { path: object.diff.changes[0].path.clone(), owner }];
     let gvk = GroupVersionKind::new(HOSTILE, HOSTILE);
     object.key = ObjectKey { gvk, namespace: Some(HOSTILE.to_owned()), name: HOSTILE.to_owned() };
-    object.source = Some(Source { file: HOSTILE.into(), line: 1, template: None, document: 1 });
+    object.source = Some(Source { file: HOSTILE.into(), line: 1, template: None, document: 1, items: Vec::new() });
     (object.messages.reason, object.messages.hint) = (Some(HOSTILE.to_owned()), Some(HOSTILE.to_owned()));
     object.messages.warnings = vec![HOSTILE.to_owned()];
     object.diff.beside = vec![object.diff.changes[0].path.clone()];

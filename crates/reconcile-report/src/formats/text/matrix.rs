@@ -222,7 +222,7 @@ mod tests {
     fn object(namespace: &str, name: &str, line: u32, verdict: ObjectVerdict) -> ObjectReport {
         let gvk = GroupVersionKind::new("v1", "ConfigMap");
         let key = ObjectKey { gvk, namespace: Some(namespace.to_owned()), name: name.to_owned() };
-        let source = Some(Source { file: "web.yaml".into(), line, template: None, document: 1 });
+        let source = Some(Source { file: "web.yaml".into(), line, template: None, document: 1, items: Vec::new() });
         ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
     }
 

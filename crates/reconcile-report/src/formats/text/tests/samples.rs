@@ -56,7 +56,7 @@ pub(super) fn by(manager: &str, change: FieldChange) -> FieldChange {
 pub(super) fn object(kind: (&str, &str), name: &str, place: (&str, u32), verdict: ObjectVerdict) -> ObjectReport {
     let namespace = (kind.1 != "CustomResourceDefinition").then(|| "shop".to_owned());
     let key = ObjectKey { gvk: GroupVersionKind::new(kind.0, kind.1), namespace, name: name.to_owned() };
-    let source = Some(Source { file: place.0.into(), line: place.1, template: None, document: 1 });
+    let source = Some(Source { file: place.0.into(), line: place.1, template: None, document: 1, items: Vec::new() });
     ObjectReport { source, ..ObjectReport::unwanted(&key, verdict) }
 }
 

@@ -1,0 +1,15 @@
+//! From live values to edits of the manifests: which changes are taken, where each of them is in its file, and what is written there.
+//!
+//! ```text
+//! changes of an object ─ Selection ─▶ chosen ─ place, value ─▶ Proposal (edit, or the reason why there is none)
+//! ```
+
+mod place;
+mod proposal;
+mod secret_lines;
+mod selection;
+mod value;
+
+pub use proposal::{Obstacle, Proposal, Proposer};
+pub use secret_lines::secret_lines;
+pub use selection::{ObjectName, PULLED, Selection};

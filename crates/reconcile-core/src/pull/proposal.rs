@@ -1,0 +1,161 @@
+//! The changes of one object as edits of its manifest.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use kube_yaml::{Document, Validation, read};
+use manifest_edit::{Change, Edit, Refusal, Step};
+use serde_json::Value;
+use structured_merge::{ObjectKey, PathElement};
+
+use super::place::steps;
+use super::selection::Selection;
+use super::value::without_defaults;
+use crate::compare::{Class, FieldChange, holds_redacted};
+use crate::manifest::Origin;
+
+/// A change of an object that was chosen.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The object.
+    pub key: ObjectKey,
+    /// The difference.
+    pub change: FieldChange,
+    /// The edit of the manifest, or the reason why there is none.
+    pub edit: Result<Edit, Obstacle>,
+}
+
+/// The reason for which a change is not taken into a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// It is a value of a Secret.
+    Secret,
+    /// Only the order of a list differs.
+    Order,
+    /// The manifest is not in a regular file.
+    NoFile,
+    /// The manifest was rendered from this template.
+    Rendered(String),
+    /// The object is defined twice.
+    Repeated,
+    /// The text of the manifest is in the way.
+    Text(Refusal),
+    /// The file cannot be written, for this reason.
+    File(String),
+    /// Somebody answered no.
+    Declined,
+}
+
+/// A fragment for messages.
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Secret => f.write_str("values of Secrets are not written into manifests"),
+            Self::Order => f.write_str("the order of a list is not taken into manifests"),
+            Self::NoFile => f.write_str("the manifest is not in a file that could be edited"),
+            Self::Rendered(template) => {
+                write!(f, "the manifest was rendered from {template}: change the template or its values")
+            }
+            Self::Repeated => f.write_str("the object is defined twice in the manifests: remove one of the copies"),
+            Self::Text(refusal) => refusal.fmt(f),
+            Self::File(reason) => f.write_str(reason),
+            Self::Declined => f.write_str("the answer was no"),
+        }
+    }
+}
+
+/// Proposes edits, and reads each file once.
+#[derive(Debug)]
+pub struct Proposer<'s> {
+    selection: &'s Selection,
+    read: HashMap<Arc<str>, Vec<Document>>,
+}
+
+impl<'s> Proposer<'s> {
+    /// Proposes edits for the changes that a selection chooses.
+    #[must_use]
+    pub fn new(selection: &'s Selection) -> Self {
+        Self { selection, read: HashMap::new() }
+    }
+
+    /// The chosen changes of one object, in their order. Values of Secrets are among them, each with its obstacle.
+    pub fn proposals(&mut self, key: &ObjectKey, origin: &Origin, changes: &[FieldChange]) -> Vec<Proposal> {
+        let is_chosen = |change: &&FieldChange| is_field(change) && self.selection.chooses(key, change);
+        let chosen: Vec<&FieldChange> = changes.iter().filter(is_chosen).collect();
+        if chosen.is_empty() {
+            return Vec::new();
+        }
+        let place = self.place(origin);
+        let proposal = |change: &&FieldChange| Proposal {
+            key: key.clone(),
+            change: (*change).clone(),
+            edit: place.as_ref().map_err(Clone::clone).and_then(|place| place.edit(change)),
+        };
+        chosen.iter().map(proposal).collect()
+    }
+
+    fn place(&mut self, origin: &Origin) -> Result<Place, Obstacle> {
+        let text = origin.text();
+        if text.file().is_none() {
+            return Err(Obstacle::NoFile);
+        }
+        if origin.is_repeated {
+            return Err(Obstacle::Repeated);
+        }
+        if let Some(template) = &origin.source.template {
+            return Err(Obstacle::Rendered(template.to_string()));
+        }
+        let name = &origin.source.file;
+        let documents =
+            self.read.entry(Arc::clone(name)).or_insert_with(|| read(text.bytes(), Validation::Warn).documents);
+        let document = documents.iter().find(|document| document.number == origin.source.document);
+        let document = document.ok_or(Obstacle::Text(Refusal::Unreadable))?;
+        let items = origin.source.items.iter();
+        let above: Vec<Step> = items.flat_map(|item| [Step::Key("items".into()), Step::Index(*item)]).collect();
+        let object = value_at(&document.value, &above).cloned().ok_or(Obstacle::Text(Refusal::NoPlace))?;
+        Ok(Place { document: document.number, above, object })
+    }
+}
+
+/// Returns true for a difference of one field that a manifest can have.
+fn is_field(change: &FieldChange) -> bool {
+    match change.path.elements().first() {
+        Some(PathElement::Field(name)) => name != "status",
+        _ => false,
+    }
+}
+
+/// The place of an object in its file.
+struct Place {
+    document: usize,
+    /// The path to the object in its document.
+    above: Vec<Step>,
+    object: Value,
+}
+
+impl Place {
+    fn edit(&self, change: &FieldChange) -> Result<Edit, Obstacle> {
+        if [&change.live, &change.desired].into_iter().flatten().any(holds_redacted) {
+            return Err(Obstacle::Secret);
+        }
+        if change.class == Class::Reordered {
+            return Err(Obstacle::Order);
+        }
+        let below = steps(&change.path, &self.object).ok_or(Obstacle::Text(Refusal::NoPlace))?;
+        let written = value_at(&self.object, &below);
+        let edit = match (&change.live, written, &change.desired) {
+            (None, ..) => Change::Remove,
+            (Some(live), Some(written), Some(desired)) => Change::Set(without_defaults(live, written, desired)),
+            (Some(live), ..) => Change::Set(live.clone()),
+        };
+        Ok(Edit { document: self.document, path: [self.above.as_slice(), &below].concat(), change: edit })
+    }
+}
+
+fn value_at<'v>(value: &'v Value, path: &[Step]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get(key),
+        Step::Index(index) => value.get(*index),
+    })
+}

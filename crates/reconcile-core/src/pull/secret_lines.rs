@@ -1,0 +1,62 @@
+//! The lines of a file that are never shown.
+
+use std::collections::BTreeSet;
+
+use kube_yaml::{Validation, read};
+use serde_json::Value;
+use structured_merge::GroupVersionKind;
+
+use crate::object::holds_secrets;
+
+/// The numbers of the lines, from 0, that belong to documents with Secrets. A document that may be one counts as well, also as a comment.
+#[must_use]
+pub fn secret_lines(text: &str) -> BTreeSet<usize> {
+    let content = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let documents = read(content.as_bytes(), Validation::Warn).documents;
+    let mut secret = BTreeSet::new();
+    let (mut at, mut line) = (0, 0_usize);
+    let mut pass = |to: usize, is_secret: bool, at: &mut usize| {
+        let part = content.get(*at..to).unwrap_or_default();
+        let count = part.matches('\n').count();
+        if is_secret || may_be_secret(part) {
+            // The last line of the part ends in it, or with the text.
+            secret.extend(line..line.saturating_add(count.max(part.lines().count())));
+        }
+        line = line.saturating_add(count);
+        *at = to;
+    };
+    for document in &documents {
+        pass(document.text.start, false, &mut at);
+        pass(document.text.end, has_secret(&document.value), &mut at);
+    }
+    pass(content.len(), false, &mut at);
+    secret
+}
+
+/// Returns true if an object, or an item of a list, has secret values.
+fn has_secret(value: &Value) -> bool {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    let items = value.get("items").and_then(Value::as_array);
+    holds_secrets(&GroupVersionKind::new(text("apiVersion"), text("kind")), value)
+        || items.is_some_and(|items| items.iter().any(has_secret))
+}
+
+fn may_be_secret(text: &str) -> bool {
+    let words: String = text.chars().filter(|character| character.is_alphanumeric() || *character == ':').collect();
+    ["kind:Secret", "stringData", "kind:secret"].iter().any(|word| words.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_with_secrets_are_found_by_their_lines() {
+        let text = "a: 1\n---\nkind: Secret\napiVersion: v1\ndata: {a: Yg==}\n---\nb: 1\n---\n# kind: \"Secret\"\n# data: {}\n---\nc: 1";
+        let lines: Vec<usize> = secret_lines(text).into_iter().collect();
+        assert_eq!(lines, [2, 3, 4, 8, 9]);
+        let list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, data: {a: Yg==}}";
+        assert_eq!(secret_lines(list).len(), 4);
+        assert_eq!(secret_lines("{\"apiVersion\": \"v1\", \"kind\": \"Secret\", \"data\": {}}").len(), 1);
+    }
+}

@@ -1,0 +1,251 @@
+//! The report of `pull`: which live values were taken into which files, and why others were not.
+
+use reconcile_core::compare::FieldChange;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::Source;
+use reconcile_core::pull::secret_lines;
+use serde::Serialize;
+use similar::ChangeTag;
+use structured_merge::ObjectKey;
+
+use crate::formats::json::document;
+use crate::model::diagnostic::of_run;
+use crate::model::key;
+use crate::words::line_diff::{MATCHED, grouped};
+use crate::words::number;
+use crate::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role, Styled};
+
+/// Lines of context, as in `diff -u`.
+const CONTEXT: usize = 3;
+/// The text in the place of a line that belongs to a Secret.
+const WITHHELD: &str = "(a line of a document with a Secret)";
+
+/// The report of `pull`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PullReport {
+    api_version: &'static str,
+    kind: &'static str,
+    command: &'static str,
+    /// The exit code.
+    pub exit_code: u8,
+    /// True if no file was to be written.
+    dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<ClusterInfo>,
+    files: Vec<EditedFile>,
+    objects: Vec<PulledObject>,
+    /// Values of Secrets that differ and were not chosen by name.
+    secrets: usize,
+    #[serde(serialize_with = "of_run")]
+    errors: Vec<Diagnostic>,
+}
+
+/// A file that is edited.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EditedFile {
+    /// The file as it was named.
+    pub file: String,
+    /// True if it was written.
+    pub written: bool,
+    /// Its former text.
+    #[serde(skip)]
+    pub before: String,
+    /// Its new text.
+    #[serde(skip)]
+    pub after: String,
+}
+
+/// An object with its chosen changes.
+#[derive(Clone, Debug, Serialize)]
+pub struct PulledObject {
+    /// The object.
+    #[serde(flatten, serialize_with = "key::as_fields")]
+    pub key: ObjectKey,
+    /// Its location.
+    pub source: Source,
+    /// The changes.
+    pub changes: Vec<PulledChange>,
+}
+
+/// A change that was chosen.
+#[derive(Clone, Debug, Serialize)]
+pub struct PulledChange {
+    /// The difference.
+    #[serde(flatten)]
+    pub change: FieldChange,
+    /// True if the manifest has the live value now, or would have it.
+    pub accepted: bool,
+    /// The reason why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The result of a run, of which the report is made.
+#[derive(Debug, Default)]
+pub struct Pulled {
+    /// The files that are edited.
+    pub files: Vec<EditedFile>,
+    /// The objects with chosen changes.
+    pub objects: Vec<PulledObject>,
+    /// Number of values of Secrets that differ and were not chosen by name.
+    pub secrets: usize,
+    /// The objects that could not be compared, or do not exist, and other errors.
+    pub errors: Vec<Diagnostic>,
+    /// True if the run is incomplete because of them.
+    pub is_incomplete: bool,
+}
+
+impl PullReport {
+    /// The report, with the exit code that follows from it.
+    #[must_use]
+    pub fn new(pulled: Pulled, dry_run: bool, cluster: ClusterInfo) -> Self {
+        let Pulled { files, objects, secrets, errors, is_incomplete } = pulled;
+        let mut changes = objects.iter().flat_map(|object| &object.changes);
+        let exit_code = match () {
+            () if is_incomplete || changes.any(|change| !change.accepted && !change.was_declined()) => EXIT_INCOMPLETE,
+            () if dry_run && !files.is_empty() => EXIT_DRIFT,
+            () => EXIT_SUCCESS,
+        };
+        Self { cluster: Some(cluster), files, objects, secrets, errors, ..Self::empty(exit_code, dry_run) }
+    }
+
+    /// The report of a run that ended before it compared anything.
+    #[must_use]
+    pub fn stopped(Failure { verdict, diagnostics }: Failure, dry_run: bool) -> Self {
+        Self { errors: diagnostics, ..Self::empty(verdict.exit_code(false), dry_run) }
+    }
+
+    fn empty(exit_code: u8, dry_run: bool) -> Self {
+        Self {
+            api_version: "kubectl-reconcile/v1",
+            kind: "PullReport",
+            command: "pull",
+            exit_code,
+            dry_run,
+            cluster: None,
+            files: Vec::new(),
+            objects: Vec::new(),
+            secrets: 0,
+            errors: Vec::new(),
+        }
+    }
+
+    /// The objects that could not be compared, and other errors.
+    #[must_use]
+    pub fn errors(&self) -> &[Diagnostic] {
+        &self.errors
+    }
+
+    /// The report as JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        document(self)
+    }
+
+    /// The edits as a patch.
+    #[must_use]
+    pub fn patch(&self) -> Styled {
+        let mut text = Styled::new();
+        for file in &self.files {
+            text.append(file.patch());
+        }
+        text
+    }
+
+    /// The changes that were not taken, and the counts.
+    #[must_use]
+    pub fn summary(&self) -> Styled {
+        let mut text = Styled::new();
+        for object in &self.objects {
+            for change in object.changes.iter().filter(|change| !change.accepted) {
+                let reason = change.reason.clone().unwrap_or_default();
+                text.push(Role::Error, "not pulled: ");
+                text.push(Role::Name, object.key.to_string());
+                text.push(Role::Plain, format!(" {}: {reason}", change.change.path));
+                text.push(Role::Note, format!("  {}", object.source));
+                text.line_end();
+            }
+        }
+        if self.secrets > 0 {
+            let values = counted(self.secrets, "value of a Secret differs", "values of Secrets differ");
+            text.push(Role::Note, format!("{values}, and values of Secrets are not pulled"));
+            text.line_end();
+        }
+        let accepted = self.objects.iter().flat_map(|object| &object.changes).filter(|change| change.accepted).count();
+        let sentence = if accepted == 0 {
+            "nothing to pull".to_owned()
+        } else {
+            let verb = if self.dry_run { "would pull" } else { "pulled" };
+            let files = counted(self.files.len(), "file", "files");
+            format!("{verb} {} into {files}", counted(accepted, "change", "changes"))
+        };
+        text.push(Role::Plain, sentence);
+        text.line_end();
+        text
+    }
+}
+
+impl PulledChange {
+    /// Returns true if somebody answered no.
+    fn was_declined(&self) -> bool {
+        let declined = reconcile_core::pull::Obstacle::Declined.to_string();
+        self.reason.as_ref() == Some(&declined)
+    }
+}
+
+impl EditedFile {
+    /// The edits of the file as a patch, without the lines of Secrets.
+    #[must_use]
+    pub fn patch(&self) -> Styled {
+        let (old, new): (Vec<&str>, Vec<&str>) =
+            (self.before.split_inclusive('\n').collect(), self.after.split_inclusive('\n').collect());
+        let (secret_old, secret_new) = (secret_lines(&self.before), secret_lines(&self.after));
+        let mut text = Styled::new().with(Role::Name, format!("--- {}", self.file));
+        text.line_end();
+        text.push(Role::Name, format!("+++ {}", self.file));
+        text.line_end();
+        for group in grouped((MATCHED, CONTEXT), &old, &new) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            let range = |start: usize, end: usize| format!("{},{}", start + usize::from(end > start), end - start);
+            let header = format!(
+                "@@ -{} +{} @@",
+                range(first.old_range().start, last.old_range().end),
+                range(first.new_range().start, last.new_range().end)
+            );
+            text.push(Role::Note, header);
+            text.line_end();
+            for change in group.iter().flat_map(|op| op.iter_changes(&old, &new)) {
+                let is_secret = match (change.old_index(), change.new_index()) {
+                    (Some(index), _) => secret_old.contains(&index),
+                    (None, Some(index)) => secret_new.contains(&index),
+                    (None, None) => false,
+                };
+                line(&mut text, change.tag(), change.value(), is_secret);
+            }
+        }
+        text
+    }
+}
+
+/// `1 file`, `2 files`
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{} {}", number::grouped(count), if count == 1 { one } else { many })
+}
+
+fn line(text: &mut Styled, tag: ChangeTag, value: &str, is_secret: bool) {
+    let (sign, role) = match tag {
+        ChangeTag::Delete => ('-', Role::Remove),
+        ChangeTag::Insert => ('+', Role::Add),
+        ChangeTag::Equal => (' ', Role::Plain),
+    };
+    let shown = value.strip_suffix('\n').unwrap_or(value);
+    let shown = shown.strip_suffix('\r').unwrap_or(shown);
+    text.push(role, format!("{sign}{}", if is_secret { WITHHELD } else { shown }));
+    text.line_end();
+    if !value.ends_with('\n') {
+        text.push(Role::Note, "\\ No newline at end of file");
+        text.line_end();
+    }
+}

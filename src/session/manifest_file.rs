@@ -1,0 +1,93 @@
+//! Manifests that are edited in place: only regular files that have not changed since they were read, and each at once as a whole.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::session::direct_file::Readers;
+use crate::session::report_file::ReportFile;
+use crate::work_tree::WorkTree;
+use reconcile_core::text::io_reason;
+
+/// A file that may be edited.
+#[derive(Debug)]
+pub(crate) struct ManifestFile {
+    /// The file itself, without links.
+    path: PathBuf,
+}
+
+impl ManifestFile {
+    /// Looks at the file of a manifest; the error is the reason for which it must not be edited. A link has to lead to a file of the same
+    /// work tree: a change that somebody proposes must not choose which other files are written.
+    pub fn open(named: &Path) -> Result<Self, String> {
+        let unwritable = |error: io::Error| format!("the file cannot be written: {}", io_reason(&error));
+        let path = named.canonicalize().map_err(unwritable)?;
+        let tree = WorkTree::of(named.parent().unwrap_or(Path::new("."))).map_err(unwritable)?;
+        if fs::symlink_metadata(named).map_err(unwritable)?.is_symlink() && !tree.has(&path) {
+            return Err(format!("the link leads to {}, which is not part of {tree}", path.display()));
+        }
+        if !fs::metadata(&path).map_err(unwritable)?.is_file() {
+            return Err("it is not a regular file".to_owned());
+        }
+        Ok(Self { path })
+    }
+
+    /// Replaces the text that was read. The former file stays until all of the new one is there, and it keeps its mode.
+    pub fn replace(&self, read: &[u8], new: &[u8]) -> Result<(), String> {
+        let unwritable = |error: io::Error| format!("the file cannot be written: {}", io_reason(&error));
+        let file = ReportFile::open(&self.path, Readers::Usual).map_err(unwritable)?;
+        if fs::read(&self.path).map_err(unwritable)? != read {
+            return Err("the file has changed since it was read: run `pull` again".to_owned());
+        }
+        file.write(new).map_err(unwritable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_with_its_mode_if_it_is_as_it_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("web.yaml");
+        fs::write(&path, "a: 1\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let file = ManifestFile::open(&path).unwrap();
+        file.replace(b"a: 1\n", b"a: 2\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"a: 2\n");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        let refused = file.replace(b"a: 1\n", b"a: 3\n").unwrap_err();
+        assert!(refused.contains("has changed since it was read"), "{refused}");
+        assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"a: 2\n".to_vec(), vec!["web.yaml".to_owned()]));
+    }
+
+    #[test]
+    fn links_are_followed_inside_of_their_work_tree_only() {
+        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (victim, link) = (outside.path().join("victim.yaml"), folder.path().join("link.yaml"));
+        fs::write(&victim, "a: 1\n").unwrap();
+        symlink(&victim, &link).unwrap();
+        let refused = ManifestFile::open(&link).unwrap_err();
+        assert!(refused.contains("is not part of"), "{refused}");
+        let own = folder.path().join("own.yaml");
+        fs::write(&own, "a: 1\n").unwrap();
+        let inner = folder.path().join("inner.yaml");
+        symlink("own.yaml", &inner).unwrap();
+        ManifestFile::open(&inner).unwrap().replace(b"a: 1\n", b"a: 2\n").unwrap();
+        assert!(fs::symlink_metadata(&inner).unwrap().is_symlink());
+        assert_eq!(fs::read(&own).unwrap(), b"a: 2\n");
+        assert!(ManifestFile::open(Path::new("/dev/null")).is_err());
+        assert!(ManifestFile::open(&folder.path().join("none.yaml")).is_err());
+    }
+}

@@ -1,0 +1,110 @@
+//! What is not pulled, with the reason; and what the worst of values and files do.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use serde_json::json;
+
+use super::{TIDY, applied, pulled, text};
+use crate::control_plane::{Replaced, Workspace};
+
+#[test]
+fn an_input_without_files_is_refused() {
+    let ws = applied(TIDY);
+    let run = ws.stdin(TIDY).reconcile(["pull", "-f", "-"]).exits_with(2);
+    assert!(run.stderr.contains("hint: "), "{run}");
+    ws.reconcile(["pull", "-f", "https://localhost:1/web.yaml"]).exits_with(2);
+    let run = ws.reconcile(["pull", "-k", "overlays/prod"]).exits_with(2);
+    assert!(run.stderr.contains("overlays/prod/kustomization.yaml"), "{run}");
+    ws.reconcile(["pull", "-f", ".", "--class", "missing"]).exits_with(2);
+    ws.reconcile(["pull", "-f", ".", "--object", "web"]).exits_with(2);
+    ws.reconcile(["pull", "-f", ".", "--field", "["]).exits_with(2);
+    assert_eq!(text(&ws), TIDY);
+}
+
+#[test]
+fn streams_templates_copies_and_anchors_are_told_and_the_rest_is_written() {
+    let ws = Workspace::new();
+    let map =
+        |name: &str, data: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n{data}");
+    ws.write("plain.yaml", &map("plain", "  a: x\n"));
+    ws.write("helm.yaml", &format!("---\n# Source: shop/templates/map.yaml\n{}", map("helm", "  a: x\n")));
+    ws.write("twice.yaml", &format!("{}---\n{}", map("twice", "  a: x\n"), map("twice", "  a: x\n")));
+    ws.write("anchors.yaml", &map("anchors", "  a: &x x\n  b: *x\n  c: c\n"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let stream = map("stream", "  a: x\n");
+    ws.stdin(&stream).reconcile(["apply", "-f", "-"]).exits_with(0);
+    for name in ["plain", "helm", "twice", "stream"] {
+        ws.patch_as("kubectl-edit", &format!("configmap/{name}"), &json!({"data": {"a": "z"}}));
+    }
+    ws.patch_as("kubectl-edit", "configmap/anchors", &json!({"data": {"a": "z", "b": "z", "c": "z"}}));
+    let run = ws.stdin(&stream).reconcile(["pull", "-f", ".", "-f", "-", "-o", "json"]).exits_with(4);
+    let read = |name: &str| fs::read_to_string(ws.folder().join(name)).unwrap();
+    assert_eq!(read("plain.yaml"), map("plain", "  a: z\n"));
+    assert_eq!(read("anchors.yaml"), map("anchors", "  a: &x x\n  b: *x\n  c: z\n"));
+    assert!(read("helm.yaml").contains("a: x") && read("twice.yaml").matches("a: x").count() == 2);
+    let report = pulled(&run);
+    let reason = |name: &str, change: usize| {
+        let objects = report["objects"].as_array().unwrap();
+        let object = objects.iter().find(|object| object["name"] == name).unwrap();
+        object["changes"][change]["reason"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(reason("helm", 0).contains("shop/templates/map.yaml"), "{report}");
+    assert!(reason("twice", 0).contains("defined twice"), "{report}");
+    assert!(reason("stream", 0).contains("not in a file"), "{report}");
+    assert!(reason("anchors", 0).contains("anchor") && reason("anchors", 1).contains("alias"), "{report}");
+    assert_eq!((reason("plain", 0), reason("anchors", 2)), (String::new(), String::new()));
+}
+
+#[test]
+fn missing_objects_keep_their_manifests() {
+    let ws = applied(TIDY);
+    ws.delete("deployment/web");
+    let run = ws.reconcile(["pull", "-f", "."]).exits_with(0);
+    assert!(run.stderr.contains("does not exist") && run.stdout.contains("nothing to pull"), "{run}");
+    assert_eq!(text(&ws), TIDY);
+}
+
+#[test]
+fn hostile_values_stay_values() {
+    let ws =
+        applied("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  a: x\n  b: x\n  c: |\n    x\n  d: x\n");
+    let long = "x".repeat(300_000);
+    let hostile = json!({
+        "a": "\u{1b}]0;title\u{7}\u{202e}\u{0}", "b": "::set-output name=x::y\n::error::z\n---\nkind: Secret\n",
+        "c": "}}\n---\n# \"'\n\t- {x: [\n", "d": long,
+    });
+    let patch = json!({"data": hostile}).to_string();
+    let flags = ["patch", "configmap/m", "--type=merge", "--field-manager=kubectl-edit", "--patch-file=/dev/stdin"];
+    ws.stdin(&patch).kubectl(flags).exits_with(0);
+    let run = ws.reconcile(["pull", "-f", "."]).exits_with(0);
+    assert!(!run.stdout.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{0}']), "control characters in the output");
+    assert!(!run.stdout.lines().any(|line| line.trim_start_matches(['+', '-', ' ']).starts_with("::")), "{run}");
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    let read = kube_yaml::read(text(&ws).as_bytes(), kube_yaml::Validation::Strict).documents;
+    assert_eq!((read.len(), &read[0].value["data"]), (1, &hostile));
+}
+
+#[test]
+fn links_lead_to_files_of_the_same_repository_only() {
+    let ws = Workspace::new();
+    let outside = tempfile::tempdir().unwrap();
+    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: x}}\n");
+    fs::write(outside.path().join("victim.yaml"), map("victim")).unwrap();
+    fs::create_dir(ws.folder().join("base")).unwrap();
+    let own = ws.write("base/own.yaml", &map("own"));
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("base/own.yaml", ws.folder().join("own.yaml")).unwrap();
+    symlink(outside.path().join("victim.yaml"), ws.folder().join("victim.yaml")).unwrap();
+    let files = ["-f", "own.yaml", "-f", "victim.yaml"];
+    ws.reconcile([&["apply"][..], &files].concat()).exits_with(0);
+    for name in ["own", "victim"] {
+        ws.patch_as("kubectl-edit", &format!("configmap/{name}"), &json!({"data": {"a": "z"}}));
+    }
+    let run = ws.reconcile([&["pull"][..], &files].concat()).exits_with(4);
+    assert!(run.stdout.contains("the link leads to"), "{run}");
+    assert_eq!(fs::read_to_string(outside.path().join("victim.yaml")).unwrap(), map("victim"));
+    assert_eq!(fs::read_to_string(&own).unwrap(), map("own").replaced("a: x", "a: z"));
+    assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(fs::symlink_metadata(ws.folder().join("own.yaml")).unwrap().is_symlink());
+}

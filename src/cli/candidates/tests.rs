@@ -115,6 +115,8 @@ fn every_flag_without_listed_values_is_decided_about() {
         "as-uid",
         "as-user-extra",
         "field",
+        "from",
+        "kinds",
         "name",
         "object",
         "selector",

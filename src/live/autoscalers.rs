@@ -82,7 +82,7 @@ impl AutoscalerSource {
         let (mut all, mut unlisted) = (self.in_input.clone(), Vec::new());
         for (found, kind) in futures::future::join_all(searches).await {
             all.extend(found);
-            unlisted.extend(kind);
+            unlisted.extend(kind.map(|kind| kind.beside(&self.in_input)));
         }
         (all, unlisted)
     }
@@ -92,9 +92,18 @@ impl AutoscalerSource {
 pub(crate) struct Unlisted {
     resource: Resource,
     reason: Diagnostic,
+    /// The autoscalers of this kind that the input has.
+    known: Vec<Autoscaler>,
 }
 
 impl Unlisted {
+    /// The same, with the autoscalers of its kind that the input has: their changes are left alone.
+    fn beside(self, in_input: &[Autoscaler]) -> Self {
+        let start = format!("{} ", self.resource.gvk.kind);
+        let known = in_input.iter().filter(|autoscaler| autoscaler.name.starts_with(&start)).cloned().collect();
+        Self { known, ..self }
+    }
+
     /// The warning for these objects. `None` if none of them differs in a field that such an autoscaler changes.
     pub fn warning<'s>(
         &self,
@@ -104,7 +113,10 @@ impl Unlisted {
         let differs = |(target, state): (&&Target, Option<&LiveState>)| {
             let (wanted, Some(LiveState::Present(live))) = (target.desired.object(), state) else { return false };
             let field = if is_vertical(&self.resource) { "/spec/template/spec/containers" } else { "/spec/replicas" };
-            is_scaled(&self.resource, wanted) && wanted.pointer(field) != live.pointer(field)
+            let own = workload(&target.key);
+            is_scaled(&self.resource, wanted)
+                && wanted.pointer(field) != live.pointer(field)
+                && !self.known.iter().any(|known| own == Some(known.workload()))
         };
         let kind = &self.resource.gvk.kind;
         targets.iter().zip(states).any(differs).then(|| {
@@ -156,7 +168,7 @@ impl AutoscalerSearch<'_> {
         }
         let unlisted = failure.map(|error: RequestError| {
             let reason = Diagnostic::about(&self.resource.gvk, &error);
-            Unlisted { resource: self.resource.clone(), reason }
+            Unlisted { resource: self.resource.clone(), reason, known: Vec::new() }
         });
         (found, unlisted)
     }

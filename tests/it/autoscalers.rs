@@ -118,6 +118,12 @@ fn who_may_not_list_autoscalers_is_told_that_their_changes_are_shown() {
     ws.scale("deployment/web", 7);
     let quiet = ws.as_user("limited").reconcile(["diff", "-f", ".", "--autoscalers=ignore"]).exits_with(1);
     assert_eq!(quiet.report().get("warnings"), None, "{quiet}");
+    // The autoscaler of the input is known without a list, and its changes are left alone.
+    ws.write("autoscaler.yaml", AUTOSCALER);
+    ws.allow("limited", "get,patch", "horizontalpodautoscalers.autoscaling");
+    let known = ws.as_user("limited").reconcile(["diff", "-f", "."]);
+    assert_eq!(known.changes("Deployment", "web"), [""; 0], "{known}");
+    assert!(!known.report().to_string().contains("shown as drift"), "{known}");
 }
 
 #[test]

@@ -23,9 +23,11 @@ use structured_merge::{
     compile_definition, field_set, managed_fields, predict, prove, with_live_spelling,
 };
 
+mod edits;
 mod readers;
 mod secrets;
 
+pub use edits::edits;
 pub use readers::{cel, completion, configuration, definitions, report_merge};
 pub use secrets::secrets;
 
@@ -33,7 +35,7 @@ pub use secrets::secrets;
 pub type Property = fn(&[u8]);
 
 /// All properties, by the names of their fuzz targets.
-pub const ALL: [(&str, Property); 15] = [
+pub const ALL: [(&str, Property); 16] = [
     ("yaml", yaml),
     ("fields_v1", fields_v1),
     ("quantity", quantity),
@@ -49,6 +51,7 @@ pub const ALL: [(&str, Property); 15] = [
     ("cel", cel),
     ("completion", completion),
     ("secrets", secrets),
+    ("edits", edits),
 ];
 
 /// Every value that is read has a position, and strict reading returns no more than lenient.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use kube_yaml::{Validation, read};
 use manifest_edit::{Change, Edit, Step, applied, edit};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Map, Value, json};
 
 use crate::writer::written;
@@ -147,8 +148,9 @@ fn check_lines(before: &[u8], after: &[u8], edit: &Edit, shown: &dyn Fn() -> Str
             Step::Index(index) => kube_yaml::Step::Index(*index),
         })
         .collect();
+    // A text behind `|` has the position of its content, in the line below.
     let first = document.positions.nearest(&steps).line as usize;
-    let kept: usize = lines[..first.saturating_sub(1)].iter().map(|line| line.len()).sum();
+    let kept: usize = lines[..first.saturating_sub(2)].iter().map(|line| line.len()).sum();
     // An entry that follows may move up to the `-` of its item, and a list that becomes empty to its key.
     let kept = if matches!(edit.change, Change::Remove) { 0 } else { kept };
     let common = before.iter().zip(after).take_while(|(a, b)| a == b).count();
@@ -164,7 +166,7 @@ fn check_lines(before: &[u8], after: &[u8], edit: &Edit, shown: &dyn Fn() -> Str
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, rng_seed: RngSeed::Fixed(seed()), ..ProptestConfig::default() })]
 
     #[test]
     fn edits_of_random_documents_mean_what_they_say(
@@ -179,6 +181,11 @@ proptest! {
         let edits: Vec<Edit> = edits.into_iter().filter_map(|(at, kind, new)| edit_at(&value, 1, at, kind, new)).collect();
         holds(text.as_bytes(), &edits);
     }
+}
+
+/// The usual number of cases has a fixed seed; more of them have a new one each time.
+fn seed() -> u64 {
+    std::env::var("PROPERTY_CASES").map_or(7, |_| std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 7))
 }
 
 fn cases() -> u32 {

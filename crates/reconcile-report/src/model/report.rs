@@ -148,6 +148,9 @@ impl Report {
     pub fn observed(command: Command, objects: Vec<ObjectReport>) -> Self {
         let mut report = Self::compared(command, objects, &FailOn::default());
         report.summary.in_sync = 0;
+        if report.verdict == Verdict::InSync {
+            report.verdict = Verdict::Ready;
+        }
         report
     }
 

@@ -26,8 +26,10 @@ pub(crate) const EXIT_CODES: [u8; 7] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
-    /// `diff`: nothing differs. `status`: everything is ready.
+    /// `diff`: nothing differs.
     InSync,
+    /// `status`: everything is ready.
+    Ready,
     /// `apply`: everything was applied.
     Applied,
     /// `diff`: something differs, and everything was compared.
@@ -56,7 +58,7 @@ impl Verdict {
     pub fn exit_code(self, exit_zero: bool) -> u8 {
         match self {
             Self::Drift if exit_zero => EXIT_SUCCESS,
-            Self::InSync | Self::Applied => EXIT_SUCCESS,
+            Self::InSync | Self::Ready | Self::Applied => EXIT_SUCCESS,
             Self::Drift => EXIT_DRIFT,
             Self::Incomplete => EXIT_INCOMPLETE,
             Self::NotReady => EXIT_NOT_READY,

@@ -1,6 +1,6 @@
 //! Verdicts in words.
 
-use crate::{Command, Sections, Verdict};
+use crate::{Sections, Verdict};
 
 /// A verdict in words.
 pub(crate) struct VerdictWords {
@@ -15,11 +15,10 @@ pub(crate) struct VerdictWords {
 /// Returns the words for the result of a report, or of those of several contexts. Differences are drift if something changed in
 /// the cluster; changes of the manifests alone, as in a pull request, are changes.
 pub(crate) fn verdict<R: Sections + ?Sized>(report: &R) -> VerdictWords {
-    let (verdict, command) = (report.verdict(), report.command());
     let words = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
     let is_drift = || report.sections().iter().any(|section| section.report.summary.sides.has_cluster());
-    match verdict {
-        Verdict::InSync if command == Command::Status => words("Ready", "in sync", "ready"),
+    match report.verdict() {
+        Verdict::Ready => words("Ready", "ready", "ready"),
         Verdict::InSync => words("In sync", "in sync", "without differences"),
         Verdict::Applied => words("Applied", "applied", "applied"),
         Verdict::Drift if is_drift() => words("Drift", "drift", "with drift"),

@@ -29,10 +29,10 @@ Examples:
 
 /// `blame`
 #[derive(Debug, Args)]
-#[command(mut_arg("filename", |arg| arg.required_unless_present_any(["kustomize", "objects"])))]
+#[command(mut_arg("filename", |arg| arg.required_unless_present_any(["kustomize", "from", "objects"])))]
 pub struct BlameArgs {
     /// Objects as `TYPE/NAME…` or `TYPE NAME…`; or those of the manifests with `-f` or `-k`
-    #[arg(value_name = "TYPE/NAME", conflicts_with_all = ["filename", "kustomize", "recursive", "selector", "allow_empty"])]
+    #[arg(value_name = "TYPE/NAME", conflicts_with_all = ["filename", "kustomize", "from", "recursive", "selector", "allow_empty"])]
     pub objects: Vec<String>,
     /// Flags that select the manifests
     #[command(flatten)]

@@ -61,7 +61,7 @@ fn structured_text_is_shown_by_its_paths() {
         format!("{:#}\n", json!({"rate": {"burst": 200, "per": "x".repeat(200)}, "list": [{"name": "a", "v": 2}]}));
     let report = report(("v1", "ConfigMap"), &[(&["data", "app.json"], json!(live), json!(desired))]);
     for (name, text) in shown(&report, &READ) {
-        let line = "data[\"app.json\"] list[name=a].v: 1 → 2; rate.burst: 500 → 200";
+        let told = "data[\"app.json\"] list[name=a].v: 1 → 2; rate.burst: 500 → 200";
         match name {
             "markdown" => assert!(
                 text.contains("# JSON\n-list[name=a].v: 1\n+list[name=a].v: 2\n-rate.burst: 500\n+rate.burst: 200\n"),
@@ -75,7 +75,7 @@ fn structured_text_is_shown_by_its_paths() {
                 text.contains("data[\"app.json\"] (JSON)\n") && text.contains("rate.burst: 500 → 200\n"),
                 "{text}"
             ),
-            _ => assert!(text.contains(line), "{name}: {text}"),
+            _ => assert!(text.contains(told), "{name}: {text}"),
         }
         let cell = "| update | `data[\"app.json\"] list[name=a].v: 1 → 2; and 1 more` |";
         assert!(name != "markdown" || text.contains(cell), "{text}");
@@ -175,13 +175,13 @@ fn rules_are_shown_by_what_they_grant() {
     let rule = |resources: &[&str], verbs: &[&str]| json!({"apiGroups": [""], "resources": resources, "verbs": verbs});
     let live = json!([rule(&["pods", "services"], &["get", "list"]), rule(&["persistentvolumeclaims"], &["delete"])]);
     let desired = json!([rule(&["services", "secrets"], &["list", "get"]), rule(&["pods"], &["get", "list"])]);
-    let role = ("rbac.authorization.k8s.io/v1", "Role");
-    let changed = report(role, &[(&["rules"], live.clone(), desired)]);
+    let kind = ("rbac.authorization.k8s.io/v1", "Role");
+    let changed = report(kind, &[(&["rules"], live.clone(), desired)]);
     for (name, text) in shown(&changed, &READ) {
         let (added, removed) = ("secrets: get, list (core) ⚠ secrets", "persistentvolumeclaims: delete (core)");
         match name {
             "text" => {
-                assert!(text.contains(&format!("    rules (grants)\n      + {added}\n      - {removed}\n")), "{text}")
+                assert!(text.contains(&format!("    rules (grants)\n      + {added}\n      - {removed}\n")), "{text}");
             }
             "markdown" => assert!(text.contains(&format!("# grants\n+{added}\n-{removed}\n")), "{text}"),
             "html" => assert!(text.contains(&format!("<ins>{added}</ins>")) && text.contains(removed), "{text}"),
@@ -194,7 +194,7 @@ fn rules_are_shown_by_what_they_grant() {
         rule(&["services"], &["get", "list"]),
         rule(&["pods"], &["list", "get"])
     ]);
-    let rewritten = report(role, &[(&["rules"], live, split)]);
+    let rewritten = report(kind, &[(&["rules"], live, split)]);
     for (name, text) in shown(&rewritten, &READ) {
         assert!(text.contains("the same grants, written otherwise") && !text.contains("services"), "{name}: {text}");
     }

@@ -333,7 +333,7 @@ mod tests {
                 prop_assert_eq!((&shown.0, &shown.1), (&old, &new), "nothing is hidden");
                 prop_assert_eq!(live == desired, reads_alike(&old, &new), "{} | {}", old, new);
                 if kind == Kind::Value {
-                    prop_assert!(quotes(&old) % 2 == 0 && quotes(&new) % 2 == 0, "{} | {}", old, new);
+                    prop_assert!(quotes(&old).is_multiple_of(2) && quotes(&new).is_multiple_of(2), "{} | {}", old, new);
                 }
             }
         }

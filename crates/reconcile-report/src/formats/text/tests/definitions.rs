@@ -122,8 +122,8 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
     assert!(text.contains(&told), "{told}: {text}");
     for columns in [60, 80] {
         let text = plain(&object_text(&pruned, &view(columns)));
-        let line = text.lines().find(|line| line.ends_with("properties.gone: no longer in the manifest"));
-        assert!(line.is_some_and(|line| line.starts_with("      …") && width(line) <= columns), "{text}");
+        let noted = text.lines().find(|line| line.ends_with("properties.gone: no longer in the manifest"));
+        assert!(noted.is_some_and(|line| line.starts_with("      …") && width(line) <= columns), "{text}");
     }
     let mut edited = report;
     let is_gone = |change: &&mut FieldChange| change.path.to_string().contains("properties.gone");

@@ -177,7 +177,7 @@ fn certificates_of_secrets_are_shown_and_keys_are_not() {
 
 /// One rule as YAML, one item a line.
 fn rule(group: &str, resources: &[&str], verbs: &[&str]) -> String {
-    let list = |texts: &[&str]| texts.iter().map(|text| format!("  - '{text}'\n")).collect::<String>();
+    let list = |texts: &[&str]| texts.iter().map(|text| format!("  - '{text}'\n")).collect::<Vec<_>>().concat();
     format!("- apiGroups:\n{}  resources:\n{}  verbs:\n{}", list(&[group]), list(resources), list(verbs))
 }
 

@@ -30,13 +30,13 @@ fn others() -> &'static (Arc<ControlPlane>, String) {
 }
 
 /// A workspace on the first server (`eu`), one on the second (`us`), and a kubeconfig with both and the stopped one (`down`).
-struct Fleet {
-    eu: Workspace,
-    us: Workspace,
+pub struct Fleet {
+    pub eu: Workspace,
+    pub us: Workspace,
 }
 
 impl Fleet {
-    fn new() -> Fleet {
+    pub fn new() -> Fleet {
         let fleet = Fleet { eu: Workspace::new(), us: Workspace::on(&others().0) };
         fleet.eu.write("web.yaml", MANIFESTS);
         fleet.with_users(&[]);
@@ -70,7 +70,7 @@ impl Fleet {
         fs::write(self.kubeconfig(), config.to_string()).unwrap();
     }
 
-    fn kubeconfig(&self) -> String {
+    pub fn kubeconfig(&self) -> String {
         self.eu.home().join("fleet.kubeconfig").display().to_string()
     }
 

@@ -371,7 +371,7 @@ fn a_snapshot_is_compared_by_the_same_rules() {
     let ignored = |run: &Run| run.object("Deployment", "web")["ignored"].clone();
     assert_eq!(ignored(&online), ignored(&offline));
     assert_eq!(ignored(&online)[0]["paths"], json!(["metadata.labels.tier", "spec.replicas"]));
-    assert!(online.stdout.contains("; 2 differences ignored by rules"), "{online}");
+    assert!(online.stdout.contains("left alone: 2 differences ignored by rules"), "{online}");
     let read_only = ws.reconcile(["diff", "-f", "web.yaml", "--evidence=read-only"]).exits_with(0);
     assert_eq!(ignored(&read_only), ignored(&online));
 }
@@ -434,8 +434,14 @@ fn a_rule_for_a_manager_leaves_the_changes_of_others_in_force() {
     for command in ["diff", "apply"] {
         let run = ws.reconcile([command, "-f", "web.yaml"]).exits_with(0);
         let ignored = json!([
-            {"rule": ".kubectl-reconcile.yaml:4:3", "reason": "scaled by itself", "paths": ["spec.replicas"]},
-            {"rule": ".kubectl-reconcile.yaml:5:3", "paths": ["metadata.labels.tier"]},
+            {
+                "rule": ".kubectl-reconcile.yaml:4:3", "reason": "scaled by itself", "paths": ["spec.replicas"],
+                "managers": {"spec.replicas": ["autoscaler"]},
+            },
+            {
+                "rule": ".kubectl-reconcile.yaml:5:3", "paths": ["metadata.labels.tier"],
+                "managers": {"metadata.labels.tier": ["autoscaler"]},
+            },
         ]);
         assert_eq!(run.object("Deployment", "web")["ignored"], ignored);
     }

@@ -104,6 +104,7 @@ mod version;
 mod visible;
 mod wait;
 mod waves;
+mod week;
 mod words;
 
 use test_control_plane as control_plane;

@@ -10,7 +10,9 @@ use crate::manifests::definition;
 
 /// What a person at a terminal sees, with the namespace by a name that is the same in every run.
 fn seen(run: &Run, ws: &Workspace) -> String {
-    format!("{}{}", run.stderr, run.stdout).replace(ws.namespace(), "shop-01")
+    format!("{}{}", run.stderr, run.stdout)
+        .replace(ws.namespace(), "shop-01")
+        .replace(ws.plane().url(), "https://10.0.0.1:6443")
 }
 
 /// Each manifest in `testdata/mistakes`, beside what is said of it.

@@ -65,7 +65,7 @@ fn too_many_aliases_are_reported_at_the_same_place_in_every_run() {
     let run = || {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_kubectl-reconcile"));
         let command = command.args(["diff", "-f", "a.yaml", "--live", "live.yaml", "-o", "json"]);
-        let output = command.current_dir(folder.path()).output().unwrap();
+        let output = command.env("SOURCE_DATE_EPOCH", "0").current_dir(folder.path()).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8(output.stdout).unwrap()
     };

@@ -60,8 +60,7 @@ impl Unmanaged {
             namespaces.iter().flat_map(|namespace| resources.iter().map(move |resource| (namespace, resource)));
         let lists = collections.map(|(namespace, resource)| async move {
             let pages = Pages::new(&server.cluster, resource, Some(namespace)).metadata_only();
-            let is_secret = resource.gvk.group.is_empty() && resource.gvk.kind == "Secret";
-            let pages = if is_secret { pages.with(NO_RELEASES.0, NO_RELEASES.1) } else { pages };
+            let pages = if resource.gvk.is_secret() { pages.with(NO_RELEASES.0, NO_RELEASES.1) } else { pages };
             let pages = pages.keeping(EXPLAINING_FIELDS);
             (namespace, &resource.gvk, pages.all().await)
         });

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use structured_merge::TypeTable;
 
 use super::tidy::tidy;
+use reconcile_core::text::hex;
 
 /// The version of the file format, so that older files are not read.
 const FORM: &str = "v3";
@@ -140,11 +141,6 @@ impl<R: io::Read> io::Read for Hashed<R> {
         self.hash.update(buffer.get(..read).unwrap_or_default());
         Ok(read)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 fn random_name() -> io::Result<String> {

@@ -1,10 +1,10 @@
 //! `diff --save-plan` and `apply --plan`: the file, its key, and the digests of the manifests.
 
 use std::env;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use clap::ValueEnum;
 use reconcile_report::{ClusterInfo, ManifestDigest, PlanFlags, Report, SavedPlan, SecretCoverage};
 use ring::{digest, hmac};
 use structured_merge::FieldPath;
@@ -19,6 +19,7 @@ use crate::session::report_input::{LARGEST, content};
 use reconcile_core::compare::{Redactor, Secrecy};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::Target;
+use reconcile_core::text::hex;
 
 /// The variable with the key that covers the values of Secrets.
 const KEY: &str = "KUBECTL_RECONCILE_PLAN_KEY";
@@ -89,8 +90,8 @@ impl PlanToFollow {
 pub(crate) fn flags(compare: &CompareArgs, prune: &PruneArgs, ShardArgs { shard }: ShardArgs) -> PlanFlags {
     PlanFlags {
         field_manager: compare.field_manager.clone(),
-        force_conflicts: format!("{:?}", compare.force_conflicts).to_lowercase(),
-        replace: format!("{:?}", compare.replace).to_lowercase(),
+        force_conflicts: typed(compare.force_conflicts),
+        replace: typed(compare.replace),
         adopt: compare.adopt.clone(),
         applyset: prune.applyset.clone().filter(|_| prune.prune),
         applyset_recover: prune.applyset_recover,
@@ -98,6 +99,11 @@ pub(crate) fn flags(compare: &CompareArgs, prune: &PruneArgs, ShardArgs { shard 
         create_namespace: compare.create_namespace,
         shard,
     }
+}
+
+/// The value of a flag as it is typed.
+fn typed(value: impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 /// The digests of what is sent for each object.
@@ -110,18 +116,11 @@ pub(crate) fn digests<'t>(targets: impl Iterator<Item = &'t Target>) -> Vec<Mani
 fn digest_of(target: &Target, key: Option<&hmac::Key>) -> String {
     let object = target.desired.object();
     if let Some(key) = key {
-        return hexadecimal(hmac::sign(key, object.to_string().as_bytes()).as_ref());
+        return hex(hmac::sign(key, object.to_string().as_bytes()).as_ref());
     }
     let secrecy = Secrecy::of(&target.key.gvk, Some(object), None);
     let shown = Redactor::default().value(&secrecy, &FieldPath::root(), object);
-    hexadecimal(digest::digest(&digest::SHA256, shown.to_string().as_bytes()).as_ref())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(digest::digest(&digest::SHA256, shown.to_string().as_bytes()).as_ref())
 }
 
 fn coverage() -> SecretCoverage {

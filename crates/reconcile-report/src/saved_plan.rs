@@ -3,8 +3,7 @@
 //! The plan only narrows. What is written follows from the manifests, the flags and a new comparison; an object whose result is not the
 //! one of the plan is left alone.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::{BTreeMap, HashMap};
 
 use reconcile_core::compare::{Action, Class, FieldChange};
 use reconcile_core::diagnostic::Diagnostic;
@@ -48,6 +47,9 @@ pub struct SavedPlan {
     manifests: Vec<ManifestDigest>,
     /// The objects that differ.
     objects: Vec<PlannedObject>,
+    /// Their places in this list, once it is read.
+    #[serde(skip)]
+    places: HashMap<ObjectKey, usize>,
 }
 
 /// The flags that decide what an apply does.
@@ -150,12 +152,13 @@ impl SavedPlan {
             secrets,
             manifests,
             objects: report.objects.iter().filter(differs).map(planned).collect(),
+            places: HashMap::new(),
         }
     }
 
     /// Reads a plan. The error says why the text is none, or why this program cannot follow it.
     pub fn read(file: &str, text: &[u8]) -> Result<Self, Diagnostic> {
-        let plan: Self = serde_json::from_slice(text).map_err(|error| {
+        let mut plan: Self = serde_json::from_slice(text).map_err(|error| {
             Diagnostic::of_file(file, format!("not a plan of `kubectl reconcile diff --save-plan`: {error}"))
         })?;
         let major = |version: &str| version.split('.').next().map(ToOwned::to_owned);
@@ -164,6 +167,7 @@ impl SavedPlan {
             let message = format!("the plan was made by version {}, and this is {}", plan.tool.version, own.version);
             return Err(Diagnostic::of_file(file, message).with_hint("make the plan again with this version"));
         }
+        plan.places = plan.objects.iter().enumerate().map(|(place, one)| (one.object.key.clone(), place)).collect();
         Ok(plan)
     }
 
@@ -213,12 +217,10 @@ impl SavedPlan {
     /// Returns true if the plan has this result of a comparison, of the live object with this uid. What is not in it may not be done.
     #[must_use]
     pub fn has(&self, now: &ObjectReport) -> bool {
-        let Some(PlannedObject { uid, object: planned }) = self.objects.iter().find(|one| one.object.key == now.key)
-        else {
-            return false;
-        };
+        let planned = self.places.get(&now.key).and_then(|place| self.objects.get(*place));
+        let Some(PlannedObject { uid, object: planned }) = planned else { return false };
         let is_untouched = *uid == now.details.uid && planned.resource_version == now.resource_version;
-        if is_secret(&now.key) && !is_untouched {
+        if now.key.gvk.is_secret() && !is_untouched {
             return false;
         }
         // Somebody has done what was planned, and only the record of owners is left.
@@ -239,10 +241,6 @@ impl SavedPlan {
                     && is_same(known.desired, new.desired, is_untouched)
             })
     }
-}
-
-fn is_secret(ObjectKey { gvk, .. }: &ObjectKey) -> bool {
-    gvk.group.is_empty() && gvk.kind == "Secret"
 }
 
 /// A difference, without its class and its managers.
@@ -269,20 +267,29 @@ fn differences(object: &ObjectReport) -> Vec<Difference<'_>> {
 impl PlanFlags {
     /// The first flag that differs.
     fn difference(&self, now: &Self) -> Option<String> {
-        let Self { field_manager, force_conflicts, replace, adopt, applyset, applyset_recover, .. } = self;
-        let Self { leave_applyset, create_namespace, shard, .. } = self;
-        let pairs: [(&str, &dyn fmt::Debug, &dyn fmt::Debug); 9] = [
-            ("field-manager", field_manager, &now.field_manager),
-            ("force-conflicts", force_conflicts, &now.force_conflicts),
-            ("replace", replace, &now.replace),
-            ("adopt", adopt, &now.adopt),
-            ("applyset", applyset, &now.applyset),
-            ("applyset-recover", applyset_recover, &now.applyset_recover),
-            ("leave-applyset", leave_applyset, &now.leave_applyset),
-            ("create-namespace", create_namespace, &now.create_namespace),
-            ("shard", shard, &now.shard),
+        let Self {
+            field_manager,
+            force_conflicts,
+            replace,
+            adopt,
+            applyset,
+            applyset_recover,
+            leave_applyset,
+            create_namespace,
+            shard,
+        } = self;
+        let pairs = [
+            ("field-manager", *field_manager == now.field_manager),
+            ("force-conflicts", *force_conflicts == now.force_conflicts),
+            ("replace", *replace == now.replace),
+            ("adopt", *adopt == now.adopt),
+            ("applyset", *applyset == now.applyset),
+            ("applyset-recover", *applyset_recover == now.applyset_recover),
+            ("leave-applyset", *leave_applyset == now.leave_applyset),
+            ("create-namespace", *create_namespace == now.create_namespace),
+            ("shard", *shard == now.shard),
         ];
-        let different = pairs.iter().find(|(_, planned, now)| format!("{planned:?}") != format!("{now:?}"));
+        let different = pairs.iter().find(|(_, is_same)| !is_same);
         different.map(|(flag, ..)| format!("the plan was made with another `--{flag}`"))
     }
 }

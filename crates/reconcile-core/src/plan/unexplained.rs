@@ -183,7 +183,7 @@ fn owners(key: &ObjectKey, object: &Value) -> Vec<NamedOwner> {
         owner(GroupVersionKind::new(text("apiVersion"), text("kind")), text("name"), Some(text("uid")))
     });
     let account = object.annotation(SERVICE_ACCOUNT);
-    let account = account.filter(|_| key.gvk.group.is_empty() && key.gvk.kind == "Secret");
+    let account = account.filter(|_| key.gvk.is_secret());
     references.chain(account.map(|name| owner(GroupVersionKind::new("v1", "ServiceAccount"), name, None))).collect()
 }
 

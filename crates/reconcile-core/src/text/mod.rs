@@ -3,6 +3,7 @@
 
 mod command;
 mod distinct;
+mod hex;
 mod json;
 mod line;
 mod line_index;
@@ -14,6 +15,7 @@ mod yaml;
 
 pub use command::command_starts;
 pub use distinct::{common_ends, distinct, escaped, look, reads_alike};
+pub use hex::hex;
 pub use json::harmless_json;
 pub use line::{io_reason, listed, one_line};
 pub(crate) use line_index::{IndexedLine, LineIndex};

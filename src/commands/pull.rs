@@ -44,6 +44,11 @@ async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Res
     let (run, desired) = Box::pin(invocation.begin("pull")).await?;
     let collected = Collected::default();
     let plan = run.plan(desired, None)?;
+    let keys: Vec<_> = plan.targets().map(|target| &target.key).collect();
+    for name in selection.unmatched(&keys) {
+        let message = format!("warning: no object of the manifests is `{name}`");
+        output.terminal.note(Role::Note, &message);
+    }
     let comparison = run.comparison(&compare, &policy, &plan, &collected);
     let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
     for warning in pass.warnings() {

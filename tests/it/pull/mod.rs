@@ -191,7 +191,8 @@ fn flags_choose_what_is_pulled() {
             {"op": "remove", "path": "/spec/template/spec/containers/0/env/1"},
         ]),
     );
-    ws.reconcile(["pull", "-f", ".", "--object", "deployment/other"]).exits_with(0);
+    let other = ws.reconcile(["pull", "-f", ".", "--object", "deployment/other"]).exits_with(0);
+    assert!(other.stderr.contains("warning: no object of the manifests is `deployment/other`"), "{other}");
     assert_eq!(text(&ws), TIDY);
     ws.reconcile(["pull", "-f", ".", "--manager", "kubectl-set"]).exits_with(0);
     let expected = TIDY.replaced("web:1.2", "web:hotfix");

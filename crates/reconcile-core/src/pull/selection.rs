@@ -11,6 +11,8 @@ pub const PULLED: [Class; 2] = [Class::ChangedByOther, Class::Conflict];
 /// An object by its kind and its name, as `Deployment/web`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectName {
+    /// As it was written.
+    text: String,
     kind: String,
     name: Glob,
 }
@@ -21,7 +23,11 @@ impl ObjectName {
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, name) = text.split_once('/')?;
         let is_whole = !kind.is_empty() && !name.is_empty() && !name.contains('/');
-        is_whole.then(|| Glob::of_names(name).ok()).flatten().map(|name| Self { kind: kind.to_lowercase(), name })
+        is_whole.then(|| Glob::of_names(name).ok()).flatten().map(|name| Self {
+            text: text.to_owned(),
+            kind: kind.to_lowercase(),
+            name,
+        })
     }
 
     fn matches(&self, key: &ObjectKey) -> bool {
@@ -53,6 +59,12 @@ impl Selection {
             && (self.managers.is_empty() || self.managers.iter().any(of_manager))
             && (self.fields.is_empty() || self.fields.iter().any(|field| field.covers(&change.path)))
             && (self.objects.is_empty() || self.objects.iter().any(|object| object.matches(key)))
+    }
+
+    /// The names of objects that no object of the manifests has, as they were written.
+    pub fn unmatched<'s>(&'s self, keys: &[&ObjectKey]) -> impl Iterator<Item = &'s str> {
+        let unmatched = self.objects.iter().filter(|object| !keys.iter().any(|key| object.matches(key)));
+        unmatched.map(|object| object.text.as_str())
     }
 
     /// Returns true if objects or fields are named, so that each that cannot be taken counts.

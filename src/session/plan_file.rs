@@ -90,8 +90,8 @@ impl PlanToFollow {
 pub(crate) fn flags(compare: &CompareArgs, prune: &PruneArgs, ShardArgs { shard }: ShardArgs) -> PlanFlags {
     PlanFlags {
         field_manager: compare.field_manager.clone(),
-        force_conflicts: typed(compare.force_conflicts),
-        replace: typed(compare.replace),
+        force_conflicts: typed(&compare.force_conflicts),
+        replace: typed(&compare.replace),
         adopt: compare.adopt.clone(),
         applyset: prune.applyset.clone().filter(|_| prune.prune),
         applyset_recover: prune.applyset_recover,
@@ -102,7 +102,7 @@ pub(crate) fn flags(compare: &CompareArgs, prune: &PruneArgs, ShardArgs { shard 
 }
 
 /// The value of a flag as it is typed.
-fn typed(value: impl ValueEnum) -> String {
+fn typed(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 

@@ -12,6 +12,7 @@ use crate::session::patch_questions::{ask, can_ask, interrupted};
 use crate::session::pulling::{Collected, Pulling};
 use crate::session::run::Invocation;
 use crate::session::setup::policy;
+use crate::session::stored::refuse_stored;
 use crate::terminal::Terminal;
 use reconcile_core::compare::Class;
 use reconcile_core::pull::Selection;
@@ -34,6 +35,7 @@ pub(super) async fn run(args: &PullArgs, configured: Configured, terminal: &Term
 
 async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Result<PullReport, Failure> {
     let settings = &Settings::of(configured?, output);
+    refuse_stored(&args.input, "pull")?;
     has_files(&args.input)?;
     if args.patch {
         can_ask(args.input.filename.iter().any(|path| path == "-"))?;

@@ -14,8 +14,6 @@ use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resource};
 use reconcile_core::manifest::{Input, stored_name};
-use reconcile_core::text::{one_line, similar};
-use structured_merge::GroupVersionKind;
 
 /// The kinds that are searched without `--kinds`: those of `kubectl get all` (the category `all`), and configuration.
 const KINDS: [(&str, &str); 13] = [
@@ -127,37 +125,25 @@ fn verdict(error: &RequestError) -> Verdict {
 
 /// The resources of these kinds, each in its preferred version.
 fn resources(names: &[String], discovery: &Discovery) -> Result<Vec<Resource>, Vec<Diagnostic>> {
-    let preferred = |is_meant: &dyn Fn(&Resource) -> bool| {
-        let served = discovery.resources().filter(|resource| resource.verbs.contains("list") && is_meant(resource));
-        served.max_by_key(|resource| resource.gvk.version_priority()).cloned()
-    };
     if names.is_empty() {
-        let is = |gvk: &GroupVersionKind, (group, kind): (&str, &str)| gvk.group == group && gvk.kind == kind;
-        return Ok(KINDS.iter().filter_map(|kind| preferred(&|resource| is(&resource.gvk, *kind))).collect());
+        return Ok(KINDS.iter().filter_map(|kind| preferred(*kind, discovery)).collect());
     }
     let (mut resources, mut unknown) = (Vec::new(), Vec::new());
     for name in names {
-        match preferred(&|resource| is_called(resource, name)) {
-            Some(resource) if resources.contains(&resource) => {}
-            Some(resource) => resources.push(resource),
-            None => {
-                let known = discovery.resources().map(|resource| resource.plural.as_str());
-                let hint = match similar(name, known) {
-                    Some(meant) => format!("did you mean `{}`?", one_line(meant, 100)),
-                    None => "`kubectl api-resources` lists the kinds of the server".to_owned(),
-                };
-                let message = format!("`--kinds`: the server has no kind `{}`", one_line(name, 100));
-                unknown.push(Diagnostic::general(message).with_hint(hint));
+        match discovery.named(name) {
+            Ok(resource) if !resource.verbs.contains("list") => {
+                unknown.push(Diagnostic::general(format!("objects of kind `{}` cannot be listed", resource.gvk.kind)));
             }
+            Ok(resource) if resources.contains(resource) => {}
+            Ok(resource) => resources.push(resource.clone()),
+            Err(diagnostic) => unknown.push(diagnostic),
         }
     }
     if unknown.is_empty() { Ok(resources) } else { Err(unknown) }
 }
 
-/// Returns true for `deployments`, `deployment`, `Deployment` and each of them with the group, as in `deployments.apps`.
-fn is_called(resource: &Resource, name: &str) -> bool {
-    let GroupVersionKind { group, kind, .. } = &resource.gvk;
-    let (name, named_group) = name.split_once('.').map_or((name, None), |(name, group)| (name, Some(group)));
-    let is_name = name.eq_ignore_ascii_case(&resource.plural) || name.eq_ignore_ascii_case(kind);
-    is_name && named_group.is_none_or(|named| named == group)
+fn preferred((group, kind): (&str, &str), discovery: &Discovery) -> Option<Resource> {
+    let is_it = |resource: &&Resource| resource.gvk.group == group && resource.gvk.kind == kind;
+    let served = discovery.resources().filter(is_it).filter(|resource| resource.verbs.contains("list"));
+    served.max_by_key(|resource| resource.gvk.version_priority()).cloned()
 }

@@ -98,6 +98,9 @@ fn other_commands_read_it_too_and_those_that_write_refuse_it() {
     let access = ws.reconcile(["access", "--from", "helm/pay", "--for", "diff"]).exits_with(0);
     assert!(access.stdout.contains("poddisruptionbudgets"), "{access}");
     let before = ws.all_resource_versions();
+    let pull = ws.reconcile(["pull", "--from", "helm/pay@1"]).exits_with(2);
+    assert!(pull.stderr.contains("`pull` cannot take its manifests from the cluster"), "{pull}");
+    assert!(pull.stderr.contains("`helm rollback pay 1`"), "{pull}");
     for command in [&["apply"][..], &["diff", "--apply"]] {
         let refused = ws.reconcile(command.iter().chain(&["--from", "helm/pay@1"])).exits_with(2);
         assert!(refused.stderr.contains("`apply` cannot take its manifests from the cluster"), "{refused}");
@@ -213,6 +216,8 @@ fn what_kubectl_applied_last_is_compared_with_what_is_there() {
     let all = run(&["-A", "--kinds", "configmaps,roles"]);
     let is_ours = |object: &&Value| object["name"] == "map" && object["namespace"] == ws.namespace();
     assert!(all.report()["objects"].as_array().unwrap().iter().any(|object| is_ours(&object)), "{all}");
+    let short = run(&["--kinds", "cm"]).exits_with(1);
+    assert_eq!(short.report()["objects"], run(&["--kinds", "configmaps"]).exits_with(1).report()["objects"]);
     let none = run(&["--kinds", "services"]).exits_with(2);
     assert!(none.stderr.contains("no object of these kinds in namespace"), "{none}");
     assert!(run(&["--kinds", "confgmaps"]).exits_with(2).stderr.contains("did you mean `configmaps`?"));

@@ -153,6 +153,7 @@ impl<'b> Reader<'b> {
                     if !skipping {
                         self.document(&input[lines.from..at], lines.start, before.saturating_add(lines.from));
                         self.refuse(bad_separator(mark, rest));
+                        self.comment_above = None;
                     }
                     (lines, skipping) = (next, true);
                 } else if skipping || at > lines.from {

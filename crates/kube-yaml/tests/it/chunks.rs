@@ -52,3 +52,12 @@ fn a_document_has_the_comment_below_its_separator() {
     );
     check(text.as_bytes(), &whole);
 }
+
+/// A chunk may begin behind the separator that is refused, where nothing is known of a comment before it.
+#[test]
+fn a_comment_above_a_bad_separator_belongs_to_no_document() {
+    let text = "a: 1\n---\n# nothing\n---~\n~\n---\nb: 1\n";
+    let whole = kube_yaml::read(text.as_bytes(), Validation::Warn);
+    assert_eq!(whole.documents.last().unwrap().comment, None);
+    check(text.as_bytes(), &whole);
+}

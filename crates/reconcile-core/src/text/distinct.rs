@@ -2,11 +2,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use unicode_normalization::{UnicodeNormalization as _, is_nfkc_quick};
+use unicode_security::skeleton;
 
 use super::visible::visible;
 
 /// Two different texts with everything visible that distinguishes them. Characters that look alike (composed and decomposed letters,
-/// kinds of blanks, blanks at the end) become escapes where the texts differ and would read the same.
+/// letters of several scripts, kinds of blanks, blanks at the end) become escapes where the texts differ and would read the same.
 #[must_use]
 pub fn distinct<'t>(a: &'t str, b: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
     if a != b && reads_alike(a, b) {
@@ -19,7 +20,20 @@ pub fn distinct<'t>(a: &'t str, b: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
 /// Returns true if nobody could distinguish the texts as they are shown.
 #[must_use]
 pub fn reads_alike(a: &str, b: &str) -> bool {
-    look(a) == look(b)
+    look(a) == look(b) || is_confusable(a, b)
+}
+
+/// Returns true if two different texts read the same as letters of one script look like those of another, such as the Latin and the
+/// Cyrillic `a` (Unicode Technical Standard 39). Letters and digits of ASCII are distinct from each other, and so is an ellipsis.
+fn is_confusable(a: &str, b: &str) -> bool {
+    let (start, end) = common_ends(a, b);
+    let (Some(a), Some(b)) = (a.get(start..a.len().saturating_sub(end)), b.get(start..b.len().saturating_sub(end)))
+    else {
+        return false;
+    };
+    let (a, b) = (visible(a), visible(b));
+    let is_foreign = |text: &str| text.chars().any(|c| !c.is_ascii() && c != '…');
+    a != b && (is_foreign(&a) || is_foreign(&b)) && skeleton(&a).eq(skeleton(&b))
 }
 
 /// The appearance of a text: equal for texts that look alike.
@@ -31,6 +45,13 @@ pub fn look(text: &str) -> Cow<'_, str> {
         return shown;
     }
     Cow::Owned(shown.nfkc().collect())
+}
+
+/// The appearance of a text in which letters of several scripts look alike. Equal for texts that [`reads_alike`] is true for, and for some
+/// others.
+#[must_use]
+pub fn outline(text: &str) -> String {
+    skeleton(&look(text)).collect()
 }
 
 /// The texts with an escape for each character that is not plain ASCII, between their common start and end.
@@ -85,6 +106,16 @@ mod tests {
             ("a\u{200b}", "a", ("a\\u{200b}", "a")),
             ("\ta", "  a", ("\\ta", "  a")),
             ("größe", "grosse", ("größe", "grosse")),
+            // Cyrillic and Greek letters, a dash and a slash that look like those of ASCII.
+            ("shop/w\u{435}b", "shop/web", ("shop/w\\u{435}b", "shop/web")),
+            ("\u{406}", "I", ("\\u{406}", "I")),
+            ("p\u{3bf}rt", "p\u{43e}rt", ("p\\u{3bf}rt", "p\\u{43e}rt")),
+            ("\u{2013}v", "-v", ("\\u{2013}v", "-v")),
+            ("a\u{2215}b", "a/b", ("a\\u{2215}b", "a/b")),
+            // In a script of its own, a word has no letters of another one to be taken for.
+            ("привет", "пока", ("привет", "пока")),
+            ("O", "0", ("O", "0")),
+            ("a…I", "a…l", ("a…I", "a…l")),
         ] {
             let (shown_a, shown_b) = distinct(a, b);
             assert_eq!((shown_a.as_ref(), shown_b.as_ref()), shown, "{a:?} {b:?}");
@@ -93,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn different_texts_never_look_alike(a in "\\PC{0,6}|[ae \u{301}\u{e9}\u{a0}\\\\u{}0-9\u{200b}\t\n]{0,12}", b in "\\PC{0,6}|[ae \u{301}\u{e9}\u{a0}\\\\u{}0-9\u{200b}\t\n]{0,12}") {
+        fn different_texts_never_look_alike(a in "\\PC{0,6}|[aeIlаеіο–… \u{301}\u{e9}\u{a0}\\\\u{}0-9\u{200b}\t\n]{0,12}", b in "\\PC{0,6}|[aeIlаеіο–… \u{301}\u{e9}\u{a0}\\\\u{}0-9\u{200b}\t\n]{0,12}") {
             let (shown_a, shown_b) = distinct(&a, &b);
             prop_assert_eq!(a == b, shown_a == shown_b);
             prop_assert!(a == b || !reads_alike(&shown_a, &shown_b), "{:?} {:?}", shown_a, shown_b);

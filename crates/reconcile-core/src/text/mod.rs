@@ -14,7 +14,7 @@ mod width;
 mod yaml;
 
 pub use command::command_starts;
-pub use distinct::{common_ends, distinct, escaped, look, reads_alike};
+pub use distinct::{common_ends, distinct, escaped, look, outline, reads_alike};
 pub use hex::hex;
 pub use json::harmless_json;
 pub use line::{io_reason, listed, one_line};

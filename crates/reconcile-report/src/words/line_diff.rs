@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use reconcile_core::text::{distinct, look};
+use reconcile_core::text::{distinct, look, outline};
 use similar::algorithms::{Capture, Compact, IdentifyDistinct, Replace, myers};
 use similar::{ChangeTag, DiffOp, group_diff_ops};
 
@@ -36,6 +36,8 @@ fn groups_within<'t>(bound: usize, old: &'t str, new: &'t str) -> Vec<Vec<Line<'
 
 /// Removed lines, and the lines in their place.
 fn replaced<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Line<'t>> {
+    let is_plain = old.iter().chain(new).all(|line| line.is_ascii());
+    let look = |line: &'t str| if is_plain { look(line) } else { Cow::Owned(outline(line)) };
     let by_look: HashMap<Cow<'_, str>, &str> = new.iter().map(|line| (look(line), *line)).collect();
     let mut shown: HashMap<&str, Cow<'t, str>> = HashMap::new();
     let mut lines: Vec<Line<'t>> = Vec::with_capacity(old.len().saturating_add(new.len()));
@@ -132,6 +134,11 @@ mod tests {
         ] {
             assert!(shown.contains(line), "{line} in {shown}");
         }
+        // A Cyrillic letter in one of two lines, next to a line that differs as well.
+        assert_eq!(
+            super::tests::shown(100, "host: sh\u{43e}p\nx\n", "host: shop\n"),
+            "-host: sh\\u{43e}p\n-x\n+host: shop\n"
+        );
     }
 
     #[test]

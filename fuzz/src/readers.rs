@@ -144,10 +144,11 @@ pub fn completion(input: &[u8]) {
     let words: Vec<String> = lines.next().unwrap_or_default().split(' ').map(ToOwned::to_owned).collect();
     let names: Vec<String> = lines.map(|name| name.replace('\r', "\n")).collect();
     let printed = readers::completion(&words, &names);
-    let (candidates, directive) = printed.trim_end_matches('\n').rsplit_once('\n').unwrap_or(("", printed.trim_end()));
+    let lines: Vec<&str> = printed.strip_suffix('\n').unwrap_or_default().split('\n').collect();
+    let (directive, candidates) = lines.split_last().unwrap_or((&"", &[]));
     let number = directive.strip_prefix(':').and_then(|number| number.parse::<u8>().ok());
     assert!(number.is_some(), "{printed:?}");
-    for line in candidates.lines() {
+    for line in candidates {
         let value = line.split('\t').next().unwrap_or_default();
         assert!(!line.replace('\t', "").contains(char::is_control), "{printed:?}");
         assert!(!value.is_empty() && !value.contains(['\u{202e}', '\u{2066}']), "{printed:?}");

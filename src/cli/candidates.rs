@@ -132,7 +132,11 @@ fn split(words: &[String]) -> (&str, &[String]) {
 
 /// One candidate, with its description.
 fn line_of(candidate: &CompletionCandidate, flag: usize) -> Option<String> {
-    let value = candidate.get_value().to_str()?.get(flag..).filter(|value| value.chars().all(is_harmless))?;
+    let value = candidate.get_value().to_str()?.get(flag..)?;
+    // A context or a cluster may have an empty name: its line would be one that no shell expects.
+    if value.is_empty() || !value.chars().all(is_harmless) {
+        return None;
+    }
     Some(match candidate.get_help() {
         Some(help) => format!("{value}\t{}", help.to_string().replace('\n', " ")),
         None => value.to_owned(),

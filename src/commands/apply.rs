@@ -78,13 +78,13 @@ impl ContextCommand for Apply<'_> {
         let would_be = events.builder.report(Command::Diff, &gate, &pass);
         // A reader that went away changes nothing about the pass.
         let _ = output.text(&text::differences(&would_be, &output.view));
-        if args.confirm && pass.has_work() {
-            if !run.confirmed(&would_be).await {
-                return Ok(Report { command: Command::Apply, ..would_be });
-            }
-            pass.hold_what_differs_from_what_was_shown();
-        } else {
+        if !(args.confirm && pass.has_work()) {
             run.asks_nothing();
+        } else if !run.confirmed(&would_be).await {
+            return Ok(Report { command: Command::Apply, ..would_be });
+        }
+        if args.confirm {
+            pass.hold_what_differs_from_what_was_shown();
         }
         drop(would_be);
 

@@ -106,7 +106,7 @@ impl<'a> ApplyRun<'a> {
 
     /// Returns true if there is something to write.
     pub fn has_work(&self) -> bool {
-        self.own().any(|item| item.outcome.is_none() && item.is_change())
+        self.own().any(|item| item.outcome.is_none() && item.is_to_write())
     }
 
     /// Leaves objects alone whose differences were not planned.

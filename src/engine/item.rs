@@ -9,7 +9,7 @@ use crate::client::Cluster;
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
 use crate::engine::write::Written;
-use reconcile_core::compare::{Action, ComparisonResult, Decision, Evidence, ObjectVerdict};
+use reconcile_core::compare::{Action, ComparisonResult, Decision, Evidence, ObjectVerdict, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::object::Shard;
@@ -48,6 +48,15 @@ impl Item {
         let verdict = self.verdict();
         let differs = !verdict.is_done() && verdict.action() != Action::Unknown;
         differs && verdict.conflicts().is_empty()
+    }
+
+    /// Returns true if it has changes that the flags allow to write.
+    pub fn is_to_write(&self) -> bool {
+        let is_allowed = match self.verdict() {
+            ObjectVerdict::Replace { reason, .. } => reason.replacement == Replacement::Allowed,
+            _ => true,
+        };
+        self.is_change() && is_allowed
     }
 
     /// Returns true if its turn is over and it now matches its manifest.

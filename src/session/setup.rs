@@ -188,7 +188,8 @@ pub(crate) fn writing_policy(args: &ApplyArgs, settings: &Settings) -> Result<Po
     if args.confirm {
         can_confirm(&args.input)?;
     }
-    // Skip the dry run of a creation: the write reports the same errors, unless `--confirm` has to show them first.
-    policy.tries_creations = args.confirm || policy.evidence == EvidenceMode::Server;
+    // Skip the dry run of a creation: the write reports the same errors, unless `--confirm` has to show them first, or `--plan` has
+    // to find what `diff` has found.
+    policy.tries_creations = args.confirm || args.plan.is_some() || policy.evidence == EvidenceMode::Server;
     Ok(policy)
 }

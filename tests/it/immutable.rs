@@ -209,7 +209,16 @@ fn the_changes_of_a_replacement_are_those_of_the_manifest() {
     assert_eq!((&object["replacement"], &diff.report()["summary"]["needsReplace"]), (&json!("needsFlag"), &json!(1)));
     let hint = diff.stdout.find("hint: pass `--replace=immutable`").unwrap();
     assert!(diff.stdout.find("spec.selector.matchLabels").unwrap() < hint, "a hint comes after the changes: {diff}");
-    let question = ws.as_user("admin").stdin("n\n").on_terminal().reconcile(["apply", "-f", ".", "--confirm"]);
+    // There is nothing to agree to; next to something else, the question counts it apart.
+    let confirm = |manifests: &[&str]| {
+        let on_terminal = ws.as_user("admin").stdin("n\n").on_terminal();
+        on_terminal.reconcile([&["apply", "--confirm"][..], manifests].concat())
+    };
+    let alone = confirm(&["-f", "web.yaml"]).exits_with(4);
+    assert!(!alone.stderr.contains("[y/N]") && alone.stdout.contains("not done: 1 failed"), "{alone}");
+    ws.write("new/map.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}");
+    let question = confirm(&["-f", "web.yaml", "-f", "new"]).exits_with(1);
+    assert!(question.stderr.contains("1 to create") && question.stderr.contains("[y/N]"), "{question}");
     assert!(question.stderr.contains("not done: 1 needs --replace=immutable"), "{question}");
     for format in ["markdown", "html"] {
         let report = ws.reconcile(["diff", "-f", ".", "-o", format]).exits_with(1);

@@ -97,6 +97,19 @@ fn an_object_that_changed_since_is_left_alone_and_the_others_are_done() {
 }
 
 #[test]
+fn an_object_that_cannot_be_created_fails_for_its_own_reason() {
+    let ws = changed();
+    ws.write("deploy/job.yaml", "{apiVersion: batch/v1, kind: Job, metadata: {name: job}, spec: {parallelism: 1}}");
+    save(&ws, &[]).exits_with(4);
+    let apply = follow(&ws, &[]).exits_with(4);
+    let outcomes =
+        ["ConfigMap banner: unchanged", "ConfigMap new: created", "ConfigMap settings: updated", "Job job: skipped"];
+    assert_eq!(apply.each("outcome"), outcomes, "{apply}");
+    assert_eq!(apply.object("Job", "job")["error"]["reason"], "Invalid", "{apply}");
+    assert!(!apply.stdout.contains("changed since the plan"), "{apply}");
+}
+
+#[test]
 fn other_manifests_are_refused_by_name() {
     let ws = changed();
     save(&ws, &[]).exits_with(1);

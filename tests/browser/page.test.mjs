@@ -37,7 +37,7 @@ const count = (page) => page.locator("#count").textContent();
 const focused = (page) => page.evaluate(() => document.activeElement.textContent.trim() || document.activeElement.id || document.activeElement.tagName);
 
 // Each page in one view in light, and in the other one in dark.
-for (const name of ["shop", "hostile", "contexts", "stopped"]) {
+for (const name of ["shop", "groups", "hostile", "contexts", "stopped"]) {
   for (const colorScheme of ["light", "dark"]) {
     on(name, `${name} is accessible in ${colorScheme}`, async (page) => {
       await page.keyboard.press("e");
@@ -211,6 +211,24 @@ on("contexts", "the matrix leads to the objects, also to those that are filtered
   await page.getByRole("row", { name: "ConfigMap shop/web" }).getByRole("link", { name: "to update", exact: false }).or(page.getByRole("link", { name: "update" })).first().click();
   assert.match(await focused(page), /shop\/web/);
   assert.equal(await page.getByLabel("Search").inputValue(), "");
+});
+
+on("groups", "what objects have in common is found with each of them", async (page) => {
+  const groups = () => page.locator("li.group:visible").count();
+  const search = page.getByLabel("Search");
+  await becomes(() => count(page), "38 objects");
+  await becomes(groups, 3);
+  await search.fill("shop-2.4.1");
+  await becomes(() => count(page), "30 of 38 objects");
+  await becomes(groups, 1);
+  await search.fill("app-17 chart");
+  await becomes(() => count(page), "1 of 38 objects");
+  await becomes(groups, 1);
+  assert.ok(await page.getByText("shop/app-17").isVisible(), "a line that is folded is opened where nothing else is found");
+  await page.keyboard.press("Escape");
+  await becomes(() => count(page), "38 objects");
+  await page.getByRole("link", { name: "Deployment shop/app-4" }).click();
+  await becomes(() => page.locator("#o0-4").isVisible(), true);
 });
 
 on("many", "5,000 objects are little work", async (page) => {

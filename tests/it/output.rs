@@ -495,6 +495,34 @@ fn the_same_change_of_many_objects_is_told_once() {
     assert_eq!(comment.matches("+shop-2.4.1").count(), 1, "{comment}");
 }
 
+/// The server names each object in a message of its own, and all of them are refused for lack of the same permissions.
+#[test]
+fn refused_permissions_are_told_together() {
+    let ws = Workspace::new();
+    let map =
+        |at: usize| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c{at}}}, data: {{a: b}}}}\n---\n");
+    let account = |at: usize| format!("{{apiVersion: v1, kind: ServiceAccount, metadata: {{name: s{at}}}}}\n---\n");
+    let secret = |at: usize| format!("{{apiVersion: v1, kind: Secret, metadata: {{name: t{at}}}}}\n---\n");
+    ws.write("many.yaml", &(0..6).flat_map(|at| [map(at), account(at), secret(at)]).collect::<String>());
+    let nobody = ws.as_user("limited");
+    let diff = nobody.reconcile(["diff", "-f", "many.yaml"]).exits_with(4);
+    assert_eq!(diff.stdout.matches("! ").count(), 1, "{diff}");
+    assert!(diff.stdout.starts_with("! 18 objects: the user needs more permissions (Forbidden) "), "{diff}");
+    assert!(diff.stdout.contains("on `configmaps`, `secrets`, `serviceaccounts` in the namespace `"), "{diff}");
+    assert!(diff.stdout.contains(" … 13 more\n") || diff.stdout.contains(" … 14 more\n"), "{diff}");
+    assert_eq!(diff.stdout.matches("hint: ").count(), 1, "{diff}");
+    let each = nobody.reconcile(["diff", "-f", "many.yaml", "--sort=object"]).exits_with(4);
+    assert_eq!(each.stdout.matches("! ").count(), 18, "{each}");
+    let full = nobody.reconcile(["diff", "-f", "many.yaml", "--full"]).exits_with(4);
+    assert!(full.stdout.contains("/s5") && full.stdout.contains("/c0"), "{full}");
+    let apply = nobody.reconcile(["apply", "-f", "many.yaml"]).exits_with(4);
+    assert!(apply.stdout.contains("skipped 18 objects: the user needs more permissions"), "{apply}");
+    let comment = nobody.reconcile(["diff", "-f", "many.yaml", "-o", "markdown"]).exits_with(4);
+    assert_eq!(comment.stdout.matches("<details>").count(), 1, "{comment}");
+    let page = nobody.reconcile(["diff", "-f", "many.yaml", "-o", "html"]).exits_with(4);
+    assert_eq!(page.stdout.matches("the user needs more permissions").count(), 1, "{page}");
+}
+
 /// One namespace that is missing is one problem, however many objects are meant for it.
 #[test]
 fn objects_with_the_same_problem_are_told_together() {

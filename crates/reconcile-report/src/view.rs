@@ -7,6 +7,7 @@ use reconcile_core::compare::FieldChange;
 use reconcile_core::manifest::Source;
 
 use crate::model::equal_changes::EqualChanges;
+use crate::model::equal_diagnostics::EqualDiagnostics;
 use crate::{ObjectReport, Report, Sections};
 
 /// The options for showing a report, from the command line and from the terminal. Every format gets them.
@@ -47,7 +48,7 @@ pub enum Sort {
     Namespace,
     /// By file and line.
     Source,
-    /// As they are applied, each by itself: equal changes of several objects are not grouped.
+    /// As they are applied, each by itself: equal changes and diagnostics of several objects are not grouped.
     Object,
 }
 
@@ -103,6 +104,11 @@ impl View {
         is_shown: impl Fn(&ObjectReport, &FieldChange) -> bool,
     ) -> EqualChanges<'r> {
         if self.sort == Sort::Object { EqualChanges::default() } else { EqualChanges::of(objects, is_shown) }
+    }
+
+    /// The equal diagnostics of these objects.
+    pub(crate) fn equal_diagnostics<'r>(&self, objects: &[&'r ObjectReport]) -> EqualDiagnostics<'r> {
+        if self.sort == Sort::Object { EqualDiagnostics::default() } else { EqualDiagnostics::of(objects) }
     }
 
     /// A time as it is printed: absolute, or relative as in `5m ago`.

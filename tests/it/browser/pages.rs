@@ -22,6 +22,7 @@ pub fn write(folder: &Path) {
     let view = View::default();
     shop(&folder.join("shop.html"));
     page("many", html::render(&many(), &view));
+    page("groups", html::render(&groups(), &view));
     page("hostile", html::render(&hostile(), &view));
     page("contexts", html::render_all(&contexts(), &view));
     let errors =
@@ -79,8 +80,8 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
 
 /// 5,000 objects, of which 60 % differ.
 fn many() -> Report {
-    let script = |word: &str| {
-        let line = |at: usize| format!("echo {at} {}\n", if at == 15 { word } else { "" });
+    let script = |word: String| {
+        let line = |at: usize| format!("echo {at} {}\n", if at == 15 { &word } else { "" });
         json!((0..30).map(line).collect::<Vec<_>>().concat())
     };
     let one = |at: usize| {
@@ -90,7 +91,7 @@ fn many() -> Report {
             vec![
                 change(&["spec", "replicas"], &manager, json!(at), json!(2)),
                 change(&["spec", "image"], &manager, json!(format!("shop/web:{at}")), json!("shop/web:1.2.9")),
-                change(&["data", "run.sh"], &manager, script("one"), script("two")),
+                change(&["data", "run.sh"], &manager, script(format!("one {at}")), script(format!("two {at}"))),
             ]
         };
         let verdict = if at % 5 < 3 { update(changes()) } else { in_sync() };
@@ -99,6 +100,30 @@ fn many() -> Report {
         object
     };
     Report::compared(Command::Diff, (0..5_000).map(one).collect(), &FailOn::default())
+}
+
+/// 30 objects with a change in common, of which one has another one, 3 with the same conflict, and 4 with the same problem.
+fn groups() -> Report {
+    let bump = || change(&["metadata", "labels", "chart"], "helm", json!("shop-2.4.0"), json!("shop-2.4.1"));
+    let own = || change(&["spec", "replicas"], "kubectl-edit", json!(5), json!(2));
+    let bumped = |at: usize| {
+        let changes = if at == 3 { vec![bump(), own()] } else { vec![bump()] };
+        object("Deployment", &format!("app-{at}"), update(changes))
+    };
+    let contested = |at: usize| {
+        let mut object =
+            object("ConfigMap", &format!("map-{at}"), update(vec![change(&["data", "a"], "helm", json!(1), json!(2))]));
+        let change = &mut object.diff.changes[0];
+        change.class = Class::Conflict;
+        object.diff.conflicts = vec![Conflict { path: change.path.clone(), owner: change.managers[0].clone() }];
+        object
+    };
+    let missing = |at: usize| {
+        let error = Diagnostic::new(Code::NotFound, "namespace `kyverno` does not exist").with_hint("create it first");
+        object("Service", &format!("lost-{at}"), ObjectVerdict::Unknown(error))
+    };
+    let objects = (0..30).map(bumped).chain((0..3).map(contested)).chain((0..4).map(missing));
+    Report::compared(Command::Diff, objects.chain([object("Secret", "db", in_sync())]).collect(), &FailOn::default())
 }
 
 fn hostile() -> Report {

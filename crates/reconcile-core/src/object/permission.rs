@@ -32,7 +32,26 @@ pub struct Permission {
     pub verb: String,
 }
 
+/// The advice on a missing permission, before and after its name.
+const ADVICE: [&str; 2] = ["the user needs ", ": `kubectl reconcile access` shows all that is needed"];
+
 impl Permission {
+    /// Advice on this permission, for a user who does not have it.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        let [start, end] = ADVICE;
+        format!("{start}{self}{end}")
+    }
+
+    /// The permission that an advice names, as a verb, a resource and where: `get`, `configmaps` and ``in the namespace `shop` ``.
+    #[must_use]
+    pub fn advised_in(advice: &str) -> Option<(&str, &str, &str)> {
+        let [start, end] = ADVICE;
+        let (verb, rest) = advice.strip_prefix(start)?.strip_suffix(end)?.strip_prefix('`')?.split_once("` on `")?;
+        let (resource, place) = rest.split_once("` ")?;
+        Some((verb, resource, place))
+    }
+
     /// Returns true if it is for everything: RBAC reads `*` as every group, resource or verb.
     #[must_use]
     pub fn is_wildcard(&self) -> bool {
@@ -124,6 +143,19 @@ mod tests {
             for user in [r#""jane""#, r#""a \" cannot get resource \"b\" \\""#] {
                 assert_eq!(refused(&said(user, rest)).as_deref(), Some(expected), "{rest}");
             }
+        }
+    }
+
+    #[test]
+    fn the_advice_on_a_permission_names_it() {
+        for (namespace, place) in [(Some("shop".to_owned()), "in the namespace `shop`"), (None, "in the cluster")] {
+            let (group, resource) = ("apps".to_owned(), "deployments/scale".to_owned());
+            let permission = Permission { namespace, group, resource, name: None, verb: "get".to_owned() };
+            assert_eq!(Permission::advised_in(&permission.advice()), Some(("get", "deployments.apps/scale", place)));
+        }
+        for other in ["", "the user needs `get` on `a`", "log in again", "the user needs : `kubectl reconcile access`"]
+        {
+            assert_eq!(Permission::advised_in(other), None, "{other}");
         }
     }
 

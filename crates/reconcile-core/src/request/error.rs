@@ -206,7 +206,7 @@ impl RequestError {
                 "no credentials were sent, or they got lost on the way: a client certificate does not get through a proxy that terminates TLS"
                     .to_owned(),
             ),
-            Self::Status(status) => status.missing.as_deref().map(missing),
+            Self::Status(status) => status.missing.as_deref().map(Permission::advice),
             Self::TimedOut { .. } | Self::TooSlow { .. } => {
                 Some("a slow server gets more time with `--request-timeout`".to_owned())
             }
@@ -214,11 +214,6 @@ impl RequestError {
             _ => None,
         }
     }
-}
-
-/// Advice on a permission that the user does not have.
-fn missing(permission: &Permission) -> String {
-    format!("the user needs {permission}: `kubectl reconcile access` shows all that is needed")
 }
 
 /// `after` in the words of `--request-timeout`.

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use reconcile_core::compare::{Action, FieldChange};
 use reconcile_core::text::{one_line, visible, visible_line};
 
-use crate::model::equal_changes::ChangeGroup;
+use crate::model::equal_changes::name;
+use crate::model::equal_diagnostics::Place;
 use crate::words::findings::{Finding, IGNORED, of_object, of_run, own_location, worst};
 use crate::words::verdict::verdict;
 use crate::words::{cluster, describe, label, location, summary};
@@ -18,6 +19,8 @@ use crate::{Command, Level, ObjectReport, Section, Sections, View};
 const LIMIT: usize = 65_536;
 /// Space that is reserved for the line that counts the omissions, in characters.
 const RESERVE: usize = 200;
+/// The name of a group in the count of what is left out.
+const GROUP: &str = "group of objects with its differences";
 /// Largest number of objects of a group that are named.
 const NAMED: usize = 5;
 /// Longest finding in the table that is not a change, in characters.
@@ -110,14 +113,27 @@ fn in_brief(object: &ObjectReport, found: &[Finding<'_>]) -> String {
     }
 }
 
-/// The differences of each object.
+/// The differences of each object. What several objects have in common is shown once.
 fn section_details(comment: &mut Comment, section: &Section<'_>, view: &View) {
     let all: Vec<(&ObjectReport, Vec<Finding<'_>>)> = shown(section, view).collect();
     let objects: Vec<&ObjectReport> = all.iter().map(|(object, _)| *object).collect();
     let equal = view.equal_changes(&objects, |_, change| !change.path.elements().is_empty());
+    let diagnostics = view.equal_diagnostics(&objects);
     for (at, (object, found)) in all.iter().enumerate() {
         for group in equal.beginning_at(at) {
-            comment.add(&group_details(group, section.context, view), "group of objects with its differences");
+            let lines = changes_and_conflicts(&group.common, view.full);
+            comment.add(&group_details(&group.objects, lines, section.context, view), GROUP);
+        }
+        match diagnostics.of_position(at) {
+            Place::First(diagnostic, objects) => {
+                let (sentences, hint) = diagnostic.sentences(objects, view.full);
+                let hint = hint.map(|hint| format!("hint: {hint}"));
+                let lines = sentences.iter().chain(&hint).map(|line| format!("! {}", describe::message(line)));
+                comment.add(&group_details(objects, lines.collect(), section.context, view), GROUP);
+                continue;
+            }
+            Place::Other => continue,
+            Place::Alone => {}
         }
         let rest = equal.rest_of(at, object);
         let lines = lines(rest.as_ref().unwrap_or(object), found, view.full);
@@ -139,18 +155,18 @@ fn folded(heading: &str, lines: &[String], end: &str) -> String {
     format!("\n<details><summary>{heading}</summary>\n\n{fence}diff\n{lines}\n{fence}\n{end}\n</details>\n")
 }
 
-/// The changes that several objects have in common, with their names.
-fn group_details(group: &ChangeGroup<'_>, context: Option<&str>, view: &View) -> String {
+/// Lines that several objects have in common, with their names.
+fn group_details(objects: &[&ObjectReport], mut lines: Vec<String>, context: Option<&str>, view: &View) -> String {
     let context = context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
-    let name = format!("{}{context}", visible(&group.name()));
-    let mut lines: Vec<String> = group.changes.iter().flat_map(|change| hunk::lines(change, view.full)).collect();
+    let all = format!("{}{context}", visible(&name(objects)));
     cut(&mut lines, view.full);
     let most = if view.full { usize::MAX } else { NAMED };
-    let mut names: Vec<String> = group.objects.iter().take(most).map(|object| code(&describe::name(object))).collect();
-    if let Some(more @ 1..) = group.objects.len().checked_sub(most) {
+    let mut names: Vec<String> = objects.iter().take(most).map(|object| code(&describe::name(object))).collect();
+    if let Some(more @ 1..) = objects.len().checked_sub(most) {
         names.push(format!("… {more} more"));
     }
-    folded(&format!("<code>{}</code>", html(&name)), &lines, &format!("\n{}\n", names.join(", ")))
+    let state = objects.first().map(|object| describe::state(object)).unwrap_or_default();
+    folded(&format!("<code>{}</code> {state}", html(&all)), &lines, &format!("\n{}\n", names.join(", ")))
 }
 
 /// The objects that are not in sync or have remarks.
@@ -166,10 +182,15 @@ fn shown<'r>(section: &Section<'r>, view: &View) -> impl Iterator<Item = (&'r Ob
 fn lines(object: &ObjectReport, found: &[Finding<'_>], full: bool) -> Vec<String> {
     let beside = found.iter().filter(|one| !one.is_change);
     let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
-    lines.extend(object.diff.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict))));
-    lines.extend(object.diff.changes.iter().flat_map(|change| hunk::lines(change, full)));
+    lines.extend(changes_and_conflicts(object, full));
     cut(&mut lines, full);
     lines
+}
+
+fn changes_and_conflicts(object: &ObjectReport, full: bool) -> Vec<String> {
+    let conflicts =
+        object.diff.conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict)));
+    conflicts.chain(object.diff.changes.iter().flat_map(|change| hunk::lines(change, full))).collect()
 }
 
 /// Makes everything in the lines visible, and leaves out those that are too many.

@@ -2,34 +2,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reconcile_core::compare::{Class, FieldChange, Owner};
+use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
+use reconcile_core::pass::Outcome;
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use structured_merge::FieldPath;
 
 use super::disposition::Disposition;
 use super::object::ObjectReport;
+use crate::words::label::outcome_name;
 use crate::words::number::counted_kind;
 
 /// The fewest objects whose equal changes are printed together.
 const FEWEST: usize = 3;
 
-/// Changes that several objects have in common.
+/// Changes and conflicts that several objects have in common.
 #[derive(Debug)]
 pub(crate) struct ChangeGroup<'r> {
-    /// The changes, each with the times of its managers only if they are the same in all objects.
-    pub changes: Vec<FieldChange>,
+    /// The first object with nothing but what all of them have in common: each manager has its time only if it is the same in all.
+    pub common: ObjectReport,
     /// The objects, in their order.
     pub objects: Vec<&'r ObjectReport>,
 }
 
-impl ChangeGroup<'_> {
-    /// `30 Deployments`, or `30 objects` of several kinds.
-    pub fn name(&self) -> String {
-        let kinds: BTreeSet<&str> = self.objects.iter().map(|object| object.key.gvk.kind.as_str()).collect();
-        let kind = kinds.first().filter(|_| kinds.len() == 1).copied().unwrap_or("object");
-        counted_kind(self.objects.len(), kind)
-    }
+/// `30 Deployments`, or `30 objects` of several kinds.
+pub(crate) fn name(objects: &[&ObjectReport]) -> String {
+    let kinds: BTreeSet<&str> = objects.iter().map(|object| object.key.gvk.kind.as_str()).collect();
+    let kind = kinds.first().filter(|_| kinds.len() == 1).copied().unwrap_or("object");
+    counted_kind(objects.len(), kind)
 }
 
 /// The equal changes of a list of objects.
@@ -37,52 +37,64 @@ impl ChangeGroup<'_> {
 pub(crate) struct EqualChanges<'r> {
     /// The groups, by the position of their first object.
     groups: BTreeMap<usize, Vec<ChangeGroup<'r>>>,
-    /// The changes that are in a group: positions of objects and of their changes.
-    grouped: BTreeSet<(usize, usize)>,
+    /// The parts that are in a group: positions of objects, and of their parts.
+    grouped: BTreeSet<Place>,
 }
 
-/// The position of an object, and of one of its changes.
+/// The position of an object, and of one of its parts: its changes, and then its conflicts.
 type Place = (usize, usize);
 
+/// A change or a conflict of an object.
+#[derive(Clone, Copy)]
+enum Part<'r> {
+    Change(&'r FieldChange),
+    Conflict(&'r Conflict),
+}
+
+/// The parts that may be equal: those with one of these, in objects of the same state and with the same advice.
+type Likeness<'r> = (Disposition, Option<&'static str>, Option<&'r str>, &'r FieldPath, Option<Class>);
+
 impl<'r> EqualChanges<'r> {
-    /// Finds the changes that three or more objects have in common, among those that are shown.
+    /// Finds what three or more objects have in common, among the changes that are shown.
     pub fn of(objects: &[&'r ObjectReport], is_shown: impl Fn(&ObjectReport, &FieldChange) -> bool) -> Self {
         // Few changes have a path in common, so that few values are compared.
-        let mut by_path: BTreeMap<(Disposition, &FieldPath, Class), Vec<Place>> = BTreeMap::new();
+        let mut by_path: BTreeMap<Likeness<'r>, Vec<(Place, Part<'r>)>> = BTreeMap::new();
         for (at, object) in objects.iter().enumerate().filter(|(_, object)| can_share(object)) {
-            for (number, change) in object.diff.changes.iter().enumerate().filter(|(_, one)| is_shown(object, one)) {
-                by_path.entry((object.disposition(), &change.path, change.class)).or_default().push((at, number));
+            let outcome = object.run.outcome.map(outcome_name);
+            for (number, part) in parts(object) {
+                let (path, class) = match part {
+                    Part::Change(change) if !is_shown(object, change) => continue,
+                    Part::Change(change) => (&change.path, Some(change.class)),
+                    Part::Conflict(conflict) => (&conflict.path, None),
+                };
+                let like = (object.disposition(), outcome, object.messages.hint.as_deref(), path, class);
+                by_path.entry(like).or_default().push(((at, number), part));
             }
         }
-        let change = |(at, number): Place| objects.get(at)?.diff.changes.get(number);
-        let mut by_members: BTreeMap<Vec<usize>, Vec<Vec<Place>>> = BTreeMap::new();
+        let mut by_members: BTreeMap<Vec<usize>, Vec<Vec<(Place, Part<'r>)>>> = BTreeMap::new();
         for places in by_path.into_values().filter(|places| places.len() >= FEWEST) {
-            let mut equal: BTreeMap<_, Vec<Place>> = BTreeMap::new();
-            for place in places {
-                let Some(key) = change(place).map(|change| (said(change), owners(change))) else { continue };
-                let same = equal.entry(key).or_default();
+            let mut equal: BTreeMap<_, Vec<(Place, Part<'r>)>> = BTreeMap::new();
+            for (place, part) in places {
+                let same = equal.entry(said(part)).or_default();
                 // An object has a change once; another one with the same path is its own.
-                if same.last().is_none_or(|(at, _)| *at != place.0) {
-                    same.push(place);
+                if same.last().is_none_or(|((at, _), _)| *at != place.0) {
+                    same.push((place, part));
                 }
             }
             for places in equal.into_values().filter(|places| places.len() >= FEWEST) {
-                by_members.entry(places.iter().map(|(at, _)| *at).collect()).or_default().push(places);
+                by_members.entry(places.iter().map(|((at, _), _)| *at).collect()).or_default().push(places);
             }
         }
         let mut found = Self::default();
         for (members, mut all) in by_members {
-            all.sort_by_key(|places| places.first().map(|(_, number)| *number));
-            let changes = all.iter().filter_map(|places| {
-                let equal: Vec<&FieldChange> = places.iter().filter_map(|place| change(*place)).collect();
-                together(&equal)
-            });
-            let group = ChangeGroup {
-                changes: changes.collect(),
-                objects: members.iter().filter_map(|at| objects.get(*at).copied()).collect(),
-            };
-            found.groups.entry(members.first().copied().unwrap_or_default()).or_default().push(group);
-            found.grouped.extend(all.into_iter().flatten());
+            all.sort_by_key(|places| places.first().map(|((_, number), _)| *number));
+            let members: Vec<(usize, &ObjectReport)> =
+                members.into_iter().filter_map(|at| Some((at, *objects.get(at)?))).collect();
+            let Some((first, _)) = members.first() else { continue };
+            let objects: Vec<&ObjectReport> = members.iter().map(|(_, object)| *object).collect();
+            let Some(common) = common(&objects, &all) else { continue };
+            found.groups.entry(*first).or_default().push(ChangeGroup { common, objects });
+            found.grouped.extend(all.into_iter().flatten().map(|(place, _)| place));
         }
         found
     }
@@ -92,53 +104,108 @@ impl<'r> EqualChanges<'r> {
         self.groups.get(&at).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The object at this position without the changes that are in a group; `None` if none are.
+    /// The object at this position without what is in a group; `None` if nothing is.
     pub fn rest_of(&self, at: usize, object: &ObjectReport) -> Option<ObjectReport> {
         self.grouped.range((at, 0)..=(at, usize::MAX)).next()?;
+        let is_grouped = |number: &usize| self.grouped.contains(&(at, *number));
         let mut rest = object.clone();
-        let numbered = rest.diff.changes.drain(..).enumerate();
-        rest.diff.changes =
-            numbered.filter(|(number, _)| !self.grouped.contains(&(at, *number))).map(|(_, change)| change).collect();
+        let changes = object.diff.changes.iter().enumerate().filter(|(number, _)| !is_grouped(number));
+        rest.diff.changes = changes.map(|(_, change)| change.clone()).collect();
+        let others = parts(object).into_iter().filter(|(number, _)| !is_grouped(number));
+        let others = others.filter_map(|(_, part)| match part {
+            Part::Change(change) if change.class == Class::Conflict => Some(named_by(object, change)),
+            Part::Change(_) => None,
+            Part::Conflict(conflict) => Some(vec![conflict.clone()]),
+        });
+        rest.diff.conflicts = others.flatten().collect();
+        rest.details.is_conflict_shown = !object.diff.conflicts.is_empty();
         Some(rest)
     }
 }
 
+/// The parts of an object, with their numbers: its changes, and the conflicts that these do not name.
+fn parts(object: &ObjectReport) -> Vec<(usize, Part<'_>)> {
+    let changes = object.diff.changes.iter().map(Part::Change);
+    changes.chain(object.other_conflicts().into_iter().map(Part::Conflict)).enumerate().collect()
+}
+
+/// The conflicts that a change names.
+fn named_by(object: &ObjectReport, change: &FieldChange) -> Vec<Conflict> {
+    let is_it = |one: &&Conflict| one.path == change.path && change.managers.contains(&one.owner);
+    object.diff.conflicts.iter().filter(is_it).cloned().collect()
+}
+
 /// Returns true if the changes of an object can be printed with those of others: its own text says nothing else about them.
 fn can_share(object: &ObjectReport) -> bool {
-    let is_plain = matches!(object.disposition(), Disposition::Update | Disposition::InSync);
+    let disposition = object.disposition();
+    let is_plain = matches!(disposition, Disposition::Update | Disposition::InSync | Disposition::Conflict);
     let messages = &object.messages;
+    let is_left = disposition == Disposition::Conflict && object.run.outcome == Some(Outcome::Conflict);
     // The versions of a definition are summarised as a whole.
     is_plain
-        && object.diff.conflicts.is_empty()
+        && (object.diff.conflicts.is_empty() || disposition == Disposition::Conflict)
         && messages.error.is_none()
         && messages.reason.is_none()
-        && object.run.outcome.is_none_or(|_| object.is_done())
+        && object.run.outcome.is_none_or(|_| object.is_done() || is_left)
+        && !object.run.is_moved
         && !object.key.gvk.is_crd()
 }
 
-/// A digest of the values of a change, as there may be many and large ones.
-fn said(change: &FieldChange) -> Vec<u8> {
-    let text = |value: &Option<Value>| value.as_ref().map(ToString::to_string);
-    let said = format!("{:?} {:?} {:?} {:?}", change.op, text(&change.live), text(&change.desired), change.defaulted);
+/// A digest of the values of a part and of its managers without their times, as there may be many and large ones.
+fn said(part: Part<'_>) -> Vec<u8> {
+    let said = match part {
+        Part::Conflict(conflict) => format!("{:?}", owners(std::slice::from_ref(&conflict.owner))),
+        Part::Change(change) => {
+            let text = |value: &Option<Value>| value.as_ref().map(ToString::to_string);
+            let (live, desired) = (text(&change.live), text(&change.desired));
+            let managers = owners(&change.managers);
+            format!("{:?} {live:?} {desired:?} {:?} {managers:?}", change.op, change.defaulted)
+        }
+    };
     digest(&SHA256, said.as_bytes()).as_ref().to_vec()
 }
 
-/// The managers of a change without their times.
-fn owners(change: &FieldChange) -> Vec<Owner> {
-    change.managers.iter().map(|owner| Owner { time: None, ..owner.clone() }).collect()
+/// Managers without their times.
+fn owners(managers: &[Owner]) -> Vec<Owner> {
+    managers.iter().map(|owner| Owner { time: None, ..owner.clone() }).collect()
 }
 
-/// One change for several equal ones.
-fn together(equal: &[&FieldChange]) -> Option<FieldChange> {
-    let (first, others) = equal.split_first()?;
-    let is_same = others.iter().all(|other| other.managers == first.managers);
-    let managers = if is_same { first.managers.clone() } else { owners(first) };
-    Some(FieldChange { managers, ..(*first).clone() })
+/// The first of several objects with what they have in common, and nothing else.
+fn common(objects: &[&ObjectReport], all: &[Vec<(Place, Part<'_>)>]) -> Option<ObjectReport> {
+    let first = *objects.first()?;
+    let mut common = first.clone();
+    (common.diff.changes, common.diff.conflicts) = (Vec::new(), Vec::new());
+    (common.diff.beside, common.diff.ignored) = (Vec::new(), Vec::new());
+    common.messages.warnings.clear();
+    for places in all {
+        let mut equal = places.iter().map(|(_, part)| *part);
+        match equal.next()? {
+            Part::Change(change) => {
+                let is_same = equal.all(|other| matches!(other, Part::Change(one) if one.managers == change.managers));
+                let managers = if is_same { change.managers.clone() } else { owners(&change.managers) };
+                let time = |conflict: Conflict| if is_same { conflict } else { timeless(conflict) };
+                if change.class == Class::Conflict {
+                    common.diff.conflicts.extend(named_by(first, change).into_iter().map(time));
+                }
+                common.diff.changes.push(FieldChange { managers, ..change.clone() });
+            }
+            Part::Conflict(conflict) => {
+                let is_same = equal.all(|other| matches!(other, Part::Conflict(one) if one.owner == conflict.owner));
+                common.diff.conflicts.push(if is_same { conflict.clone() } else { timeless(conflict.clone()) });
+            }
+        }
+    }
+    common.details.is_conflict_shown = !first.diff.conflicts.is_empty();
+    Some(common)
+}
+
+fn timeless(conflict: Conflict) -> Conflict {
+    Conflict { owner: Owner { time: None, ..conflict.owner }, ..conflict }
 }
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict};
+    use reconcile_core::compare::{Action, Evidence, FieldDiff, ObjectVerdict};
     use serde_json::json;
     use structured_merge::{GroupVersionKind, ObjectKey, Op, Operation};
 
@@ -181,9 +248,10 @@ mod tests {
         let mut told = Vec::new();
         for (at, object) in objects.iter().enumerate() {
             for group in equal.beginning_at(at) {
-                assert!(group.objects.len() >= FEWEST && !group.changes.is_empty());
+                let changes = &group.common.diff.changes;
+                assert!(group.objects.len() >= FEWEST && !changes.is_empty());
                 for member in &group.objects {
-                    told.extend(group.changes.iter().map(|change| (member.key.name.clone(), change.clone())));
+                    told.extend(changes.iter().map(|change| (member.key.name.clone(), change.clone())));
                 }
             }
             let rest = equal.rest_of(at, object).unwrap_or_else(|| object.clone());
@@ -204,11 +272,11 @@ mod tests {
         assert_eq!(group.objects.len(), 3);
         // In the order of the first object, and without times that differ.
         assert_eq!(
-            group.changes.iter().map(|one| one.path.to_string()).collect::<Vec<_>>(),
+            group.common.diff.changes.iter().map(|one| one.path.to_string()).collect::<Vec<_>>(),
             ["spec.version", "spec.a"]
         );
-        assert_eq!(group.changes[0].managers[0].time, None);
-        assert_eq!(equal.rest_of(1, &objects[1]).unwrap().diff.changes, [own]);
+        assert_eq!(group.common.diff.changes[0].managers[0].time, None);
+        assert_eq!(equal.rest_of(1, &objects[1]).unwrap().diff.changes, std::slice::from_ref(&own));
         assert_eq!(equal.rest_of(0, &objects[0]).unwrap().diff.changes, []);
         // Two are no group, and another value, class or manager is another change.
         assert!(EqualChanges::of(&all(&objects[..2]), |_, _| true).grouped.is_empty());
@@ -221,6 +289,18 @@ mod tests {
             objects[2].diff.changes = vec![other];
             assert!(EqualChanges::of(&all(&objects), |_, _| true).grouped.is_empty());
         }
+        // Conflicts are equal by their field and their owner, and keep the sign of the objects.
+        for object in &mut objects {
+            object.diff.action = Action::Update;
+            let owner = change("x", Class::Conflict, 1, Some(("helm", 1))).managers.remove(0);
+            object.diff.conflicts = vec![Conflict { path: FieldPath::of(&["spec", "x"]), owner }];
+        }
+        let equal = EqualChanges::of(&all(&objects), |_, _| true);
+        let [group] = equal.beginning_at(0) else { panic!("{equal:?}") };
+        assert_eq!((group.common.diff.conflicts.len(), group.common.disposition()), (1, Disposition::Conflict));
+        let rest = equal.rest_of(1, &objects[1]).unwrap();
+        assert_eq!((rest.diff.conflicts.len(), rest.disposition()), (0, Disposition::Conflict));
+        assert_eq!(rest.diff.changes, [own]);
     }
 
     proptest::proptest! {
@@ -245,7 +325,7 @@ mod tests {
                 })
                 .collect();
             let plain = |(name, change): (String, FieldChange)| {
-                let managers = owners(&change);
+                let managers = owners(&change.managers);
                 format!("{name} {:?}", FieldChange { managers, ..change })
             };
             let mut told: Vec<String> = told(&objects).into_iter().map(plain).collect();

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
+    Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason,
     Replacement, UnmanagedCount, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -137,6 +137,8 @@ pub struct Details {
     pub versions: Option<Arc<Versions>>,
     /// The part that it takes in a pass, and the side that changed, before known differences were left out.
     pub(crate) counted: Option<(Disposition, Option<Side>)>,
+    /// True if its conflicts were left out, because they are shown with those of other objects.
+    pub(crate) is_conflict_shown: bool,
     /// The ignore rules that cover a field of it, whether or not the field differs.
     pub rules: BTreeSet<RuleRef>,
 }
@@ -280,12 +282,23 @@ impl ObjectReport {
     /// The part that it takes in a pass with the same flags.
     pub(crate) fn disposition(&self) -> Disposition {
         let ObjectDiff { action, replacement, conflicts, .. } = &self.diff;
-        Disposition::of(*action, *replacement, !conflicts.is_empty(), self.is_kept())
+        let is_blocked = !conflicts.is_empty() || self.details.is_conflict_shown;
+        Disposition::of(*action, *replacement, is_blocked, self.is_kept())
     }
 
     /// The same and the side that changed, for counts: also of differences that are not shown.
     pub(crate) fn counted(&self) -> (Disposition, Option<Side>) {
         self.details.counted.unwrap_or_else(|| (self.disposition(), self.diff.side))
+    }
+
+    /// The conflicts that its changes do not name.
+    pub(crate) fn other_conflicts(&self) -> Vec<&Conflict> {
+        let changes = self.diff.changes.iter().filter(|change| change.class == Class::Conflict);
+        let named: BTreeMap<&FieldPath, &[Owner]> =
+            changes.map(|change| (&change.path, &change.managers[..])).collect();
+        let is_named =
+            |conflict: &Conflict| named.get(&conflict.path).is_some_and(|owners| owners.contains(&conflict.owner));
+        self.diff.conflicts.iter().filter(|conflict| !is_named(conflict)).collect()
     }
 
     /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.

@@ -1,7 +1,6 @@
 //! Changes, owners and objects in one line each, for formats that show no more than a line.
 
 use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
-use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::{end_within, one_line, visible, width};
 use serde_json::Value;
 use structured_merge::Op;
@@ -190,12 +189,6 @@ pub(crate) fn ignored_clauses(report: &Report) -> Vec<String> {
         more => Some(format!("{} differences managed by controllers", grouped(more))),
     };
     [ignored, managed].into_iter().flatten().collect()
-}
-
-/// An error with its code: `namespace `x` does not exist (NotFound)`. A message that ends with the status has it already.
-pub(crate) fn coded(error: &Diagnostic) -> String {
-    let status = format!(" {})", error.code);
-    if error.message.ends_with(&status) { error.message.clone() } else { format!("{} ({})", error.message, error.code) }
 }
 
 /// `3 hooks left out: --hooks include`; `None` if there are none.

@@ -3,6 +3,7 @@
 pub(crate) mod added_items;
 mod certificate;
 pub mod cluster;
+pub(crate) mod coded;
 pub(crate) mod cut;
 pub(crate) mod describe;
 mod difference;
@@ -17,6 +18,7 @@ pub(crate) mod location;
 pub(crate) mod meaning;
 pub(crate) mod number;
 pub(crate) mod sentence;
+pub(crate) mod shared_diagnostic;
 mod structured;
 pub mod styled;
 pub(crate) mod summary;

@@ -1,5 +1,8 @@
 use crate::View;
 
+/// Largest number of objects that are open from the start.
+pub(super) const OPEN: usize = 25;
+
 /// The limits on the parts of the page: anyone who may write a live object decides how long its values are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {

@@ -5,6 +5,7 @@
 
 mod change;
 mod facets;
+mod group;
 mod limits;
 mod markup;
 mod matrix;
@@ -19,7 +20,7 @@ mod value;
 mod words;
 
 use facets::Facets;
-use limits::Limits;
+use limits::{Limits, OPEN};
 use markup::Markup;
 use object::Objects;
 use section::{Section, facts};
@@ -29,8 +30,6 @@ use crate::{Command, Report, Reports, View};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Largest number of objects that are open from the start.
-const OPEN: usize = 25;
 
 /// The page of a report.
 #[must_use]

@@ -14,6 +14,10 @@ use crate::words::label::{sign, summary_label};
 use crate::words::why::owner_text;
 use crate::{ObjectReport, View};
 
+/// The line in the place of details that are left out.
+pub(super) const TOO_BIG: &str =
+    "<p class=\"gap\">its details are left out, as the page would be too big: <code>-o json</code> has them</p>";
+
 /// Writes objects, with the numbers by which the filters find them.
 pub(super) struct Objects<'f> {
     pub numbers: Numbers<'f>,
@@ -35,33 +39,42 @@ pub(super) fn is_quiet(object: &ObjectReport) -> bool {
 
 impl Objects<'_> {
     /// Writes an object that needs nothing as a line.
-    pub fn quiet(&self, page: &mut Markup, object: &ObjectReport, id: (usize, usize)) {
+    pub fn quiet(&self, page: &mut Markup, object: &ObjectReport, id: (usize, usize), groups: &[usize]) {
         page.raw("<li class=\"o quiet\"");
-        self.identity(page, object, id);
+        self.identity(page, object, id, groups);
         page.raw("><div class=\"line\">");
         self.line(page, object);
         page.raw("</div></li>");
     }
 
-    /// Writes an object with its details, opened or not.
-    pub fn object(&self, page: &mut Markup, object: &ObjectReport, id: (usize, usize), is_open: bool) {
+    /// Writes an object with the details that groups of objects do not have, opened or not.
+    pub fn object(
+        &self,
+        page: &mut Markup,
+        (object, rest): (&ObjectReport, &ObjectReport),
+        (id, groups): ((usize, usize), &[usize]),
+        is_open: bool,
+    ) {
         page.raw("<li class=\"o\"");
-        self.identity(page, object, id);
+        self.identity(page, object, id, groups);
         page.raw(if is_open { "><details open>" } else { "><details>" });
         page.raw("<summary class=\"line\">");
         self.line(page, object);
         page.raw("</summary><div class=\"body\">");
         if page.len() > self.limits.page_bytes {
-            page.raw("<p class=\"gap\">its details are left out, as the page would be too big: <code>-o json</code> has them</p>");
+            page.raw(TOO_BIG);
         } else {
-            self.details(page, object);
+            self.details(page, rest);
         }
         page.raw("</div></details></li>");
     }
 
-    fn identity(&self, page: &mut Markup, object: &ObjectReport, (section, at): (usize, usize)) {
+    fn identity(&self, page: &mut Markup, object: &ObjectReport, (section, at): (usize, usize), groups: &[usize]) {
         page.raw(" id=\"o").number(section).raw("-").number(at).raw("\"");
         self.numbers.attributes(page, object);
+        if !groups.is_empty() {
+            page.raw(" data-groups=\"").numbers(groups).raw("\"");
+        }
     }
 
     fn line(&self, page: &mut Markup, object: &ObjectReport) {
@@ -103,7 +116,8 @@ impl Objects<'_> {
         Self::footing(page, object);
     }
 
-    fn conflicts(&self, page: &mut Markup, object: &ObjectReport) {
+    /// Writes the conflicts of an object, and the hint for them.
+    pub fn conflicts(&self, page: &mut Markup, object: &ObjectReport) {
         if object.diff.conflicts.is_empty() {
             return;
         }

@@ -4,6 +4,7 @@
   const find = (selector, within = document) => [...within.querySelectorAll(selector)];
   const byId = (id) => document.getElementById(id);
   const items = find("[data-state][id]");
+  const groups = find("li.group");
   const rests = find("details.rest");
   const search = byId("search");
   const states = find("button[data-state]");
@@ -15,8 +16,14 @@
   const stored = (name) => { try { return localStorage.getItem("kubectl-reconcile." + name); } catch { return null; } };
   const store = (name, value) => { try { localStorage.setItem("kubectl-reconcile." + name, value); } catch { /* not kept */ } };
 
+  // What several objects have in common belongs to each of them.
+  const groupsOf = (item) => (item.dataset.groups ?? "").split(" ").filter(Boolean)
+    .map((number) => byId("g" + item.id.slice(1).split("-")[0] + "-" + number)).filter(Boolean);
   const textOf = (item) => {
-    if (!texts.has(item)) texts.set(item, item.textContent.toLowerCase());
+    if (!texts.has(item)) {
+      const common = groupsOf(item).map((group) => group.querySelector(".common")?.textContent ?? "");
+      texts.set(item, [item.textContent, ...common].join(" ").toLowerCase());
+    }
     return texts.get(item);
   };
   const has = (item, name, value) => (" " + (item.dataset[name] ?? "") + " ").includes(" " + value + " ");
@@ -32,11 +39,13 @@
       && chosen.every(([name, value]) => has(item, name, value))
       && words.every((word) => textOf(item).includes(word));
     let count = 0, foremost = 0;
+    const found = new Set();
     for (const item of items) {
       const shown = matches(item);
       setHidden(item, !shown);
-      if (shown) { count += 1; if (!item.classList.contains("quiet")) foremost += 1; }
+      if (shown) { count += 1; if (!item.classList.contains("quiet")) foremost += 1; groupsOf(item).forEach((group) => found.add(group)); }
     }
+    for (const group of groups) setHidden(group, !found.has(group));
     const active = words.length > 0 || wanted.length > 0 || chosen.length > 0;
     for (const rest of rests) {
       const quiet = find("li.quiet", rest).filter((item) => !item.hidden).length;
@@ -55,7 +64,7 @@
   let pending = 0;
   const soon = () => { cancelAnimationFrame(pending); pending = requestAnimationFrame(filter); };
 
-  const shownDetails = () => items.filter((item) => !item.hidden).map((item) => item.querySelector("details")).filter(Boolean);
+  const shownDetails = () => find("li.o").filter((item) => !item.hidden).map((item) => item.querySelector("details")).filter(Boolean);
   const openAll = (open) => shownDetails().forEach((details) => { details.open = open; });
 
   const pressed = (name, on) => find(`[data-do=${name}]`).forEach((button) => button.setAttribute("aria-pressed", on));

@@ -7,7 +7,7 @@ use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, Pa
 
 use super::limits::Limits;
 use super::{SCRIPT, STYLE, policy, render, render_all, render_within};
-use crate::{ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports, View};
+use crate::{ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports, Sort, View};
 
 /// Text that would end a script, an attribute, a comment or a line, or deceive a reader.
 const HOSTILE: &str =
@@ -188,9 +188,54 @@ fn sizes_are_bounded() {
     assert!(page(vec![changed("wide", wide)]).len() < 50_000);
 }
 
+/// The changes that several objects have in common are written once; each of them keeps a line that links and filters find.
+#[test]
+fn equal_changes_conflicts_and_diagnostics_are_written_once() {
+    let bump = || change("version", json!("2.4.0"), json!("2.4.1"));
+    let mut objects: Vec<ObjectReport> = (0..12).map(|at| changed(&format!("web-{at}"), vec![bump()])).collect();
+    objects[3].diff.changes.push(change("own", json!(1), json!(2)));
+    let conflict = |at: usize| {
+        let contested = FieldChange { class: Class::Conflict, ..change("size", json!(1), json!(2)) };
+        let mut object = changed(&format!("contested-{at}"), vec![contested]);
+        let FieldChange { path, managers, .. } = object.diff.changes[0].clone();
+        object.diff.conflicts = vec![Conflict { path, owner: managers[0].clone() }];
+        object
+    };
+    objects.extend((0..3).map(conflict));
+    let refused = |at: usize| {
+        let message = format!("configmaps \"no-{at}\" is forbidden");
+        let hint = "the user needs `get` on `configmaps` in the namespace `shop`: `kubectl reconcile access` shows all that is needed";
+        let error = Diagnostic::new(Code::Forbidden, message).with_hint(hint);
+        object(&format!("no-{at}"), ObjectVerdict::Unknown(error))
+    };
+    objects.extend((0..4).map(refused));
+    let report = Report::compared(Command::Diff, objects, &FailOn::default());
+    let page = |view: &View| render(&report, view);
+    let grouped = page(&View::default());
+    assert_eq!((grouped.matches("class=\"o group\"").count(), grouped.matches("<li class=\"f\">").count()), (3, 3));
+    for text in [
+        "<span class=\"name\">12 ConfigMaps</span>",
+        "<a href=\"#o0-4\">ConfigMap shop/web-4</a></li></ul><p class=\"gap\">… 7 more objects: --full</p>",
+        "<p class=\"problem\">the user needs more permissions (Forbidden)</p>",
+        "is owned by kubectl-edit",
+        "<span class=\"quiet-count\">18</span> shown above, together with others",
+    ] {
+        assert_eq!(grouped.matches(text).count(), 1, "{text} is not in {grouped}");
+    }
+    assert_eq!(grouped.matches(" data-groups=\"0\"").count(), 12);
+    for at in 0..19 {
+        assert_eq!(grouped.matches(&format!(" id=\"o0-{at}\"")).count(), 1, "{at}");
+    }
+    let full = page(&View { full: true, ..View::default() });
+    assert!(full.contains("<a href=\"#o0-11\">") && !full.contains("more objects"), "{full}");
+    let each = page(&View { sort: Sort::Object, ..View::default() });
+    assert_eq!((each.matches("class=\"o group\"").count(), each.matches("<li class=\"f\">").count()), (0, 16));
+    is_harmless(&grouped);
+}
+
 #[test]
 fn a_page_that_would_be_too_big_keeps_a_line_for_each_object() {
-    let objects = (0..100).map(|at| changed(&format!("web-{at}"), vec![change("a", json!(1), json!(2))])).collect();
+    let objects = (0..100).map(|at| changed(&format!("web-{at}"), vec![change("a", json!(at), json!(-1))])).collect();
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
     let view = View::default();
     let limits = Limits { page_bytes: 20_000, ..Limits::of(&view) };

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, Class, Conflict, FieldChange, Owner, masked};
+use reconcile_core::compare::{Action, Class, FieldChange, masked};
 use reconcile_core::text::{one_line, width, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
-use structured_merge::{FieldPath, Operation};
+use structured_merge::Operation;
 
 use super::hunks::{more, put_lines};
 use super::sheet::{GAP, Sheet};
 use super::{definition, fields, notes};
 use crate::model::disposition::Disposition;
-use crate::words::describe::coded;
+use crate::words::coded::coded;
 use crate::words::excerpt;
 use crate::words::installer::{advice, installer};
 use crate::words::label::{NEEDS_REPLACEMENT, sign};
@@ -63,7 +63,8 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     shown.extend(definition::few_owned(&summarised));
     changes(&mut sheet, &shown);
     let most = most(view);
-    conflicts(&mut sheet, object, most);
+    conflicts(&mut sheet, object);
+    hint_on_conflicts(&mut sheet, object);
     for warning in warnings.iter().take(most) {
         sheet.line(Role::Note, format!("{MARGIN}warning: {warning}"));
     }
@@ -162,19 +163,18 @@ fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
     count
 }
 
-/// Appends the conflicts that the changes do not name already, and the hint for all of them.
-fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, most: usize) {
-    let changes = object.diff.changes.iter().filter(|change| change.class == Class::Conflict);
-    let named: BTreeMap<&FieldPath, &[Owner]> = changes.map(|change| (&change.path, &change.managers[..])).collect();
-    let is_named =
-        |conflict: &&Conflict| named.get(&conflict.path).is_some_and(|owners| owners.contains(&conflict.owner));
-    let others: Vec<&Conflict> = object.diff.conflicts.iter().filter(|conflict| !is_named(conflict)).collect();
+/// Appends the conflicts that the changes do not name already.
+pub(super) fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport) {
+    let (others, most) = (object.other_conflicts(), most(sheet.view));
     for conflict in others.iter().take(most) {
         let owner = owner_text(&conflict.owner, sheet.view);
         sheet.line(Role::Error, format!("{MARGIN}conflict: {} is owned by {owner}", conflict.path));
     }
     more(sheet, others.len().saturating_sub(most), "conflict", MARGIN.len());
-    // A conflict with an installer is a question for the run as a whole, which `differences` asks once.
+}
+
+/// Appends the hint for all conflicts. A conflict with an installer is a question for the run as a whole, which `differences` asks once.
+pub(super) fn hint_on_conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport) {
     if !object.diff.conflicts.is_empty() && object.messages.hint.is_none() && installer(object).is_none() {
         sheet.line(Role::Hint, format!("{MARGIN}hint: {}", conflict_hint(object)));
     }

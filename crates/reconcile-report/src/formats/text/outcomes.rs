@@ -7,9 +7,10 @@ use reconcile_core::pass::Outcome;
 use structured_merge::FieldPath;
 
 use super::{alike, object_error, object_text, places};
-use crate::words::describe::coded;
+use crate::words::coded::coded;
 use crate::words::label::{Label, outcome_label};
 use crate::words::number::grouped;
+use crate::words::shared_diagnostic::SharedDiagnostic;
 use crate::{ObjectReport, Report, Role, Styled, View};
 
 /// Largest number of fields that are named on one line.
@@ -57,7 +58,7 @@ fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
 pub fn left(report: &Report, view: &View) -> Styled {
     let objects: Vec<&ObjectReport> = report.objects.iter().collect();
     let mut text = Styled::new();
-    for group in alike(&objects, said) {
+    for group in alike(&objects, view, said) {
         match group.as_slice() {
             [] => {}
             [object] => text.append(one_left(object, view)),
@@ -87,8 +88,11 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
 /// The words, the reason and the hint about an object that was not changed, if several objects can share them.
 fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)> {
     let Label { word, role: Role::Error } = object.run.outcome.and_then(outcome_label)? else { return None };
-    if object.run.is_moved || !object.diff.conflicts.is_empty() {
+    if object.run.is_moved {
         return None;
+    }
+    if let Some(SharedDiagnostic::Refused) = SharedDiagnostic::of(object) {
+        return Some((word, ": the user needs more permissions".to_owned(), None));
     }
     match object.messages.error.as_ref().filter(|_| object.diff.action != Action::Unknown) {
         None => Some((word, cause(object), object.messages.hint.clone())),
@@ -104,11 +108,18 @@ fn group_left(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Sty
     let Some((word, cause, said)) = said(first) else { return Styled::new() };
     let mut text = Styled::new().with(Role::Error, format!("{word} "));
     text.push(Role::Name, format!("{} objects", grouped(group.len())));
-    text.push(Role::Plain, cause);
+    text.push(Role::Plain, of_several(&cause));
     text.push(Role::Note, format!("  {}", places(group, view)));
     text.line_end();
     hint(&mut text, said.as_deref());
     text
+}
+
+/// The reason for which several objects were not changed: `: they need Namespace shop, which does not exist`.
+fn of_several(cause: &str) -> String {
+    let plurals = [(": it needs ", ": they need "), (": it could ", ": they could ")];
+    let plural = plurals.iter().find_map(|(one, all)| Some(format!("{all}{}", cause.strip_prefix(one)?)));
+    plural.unwrap_or_else(|| cause.to_owned())
 }
 
 fn hint(text: &mut Styled, hint: Option<&str>) {

@@ -3,15 +3,15 @@
 use reconcile_core::compare::Action;
 use reconcile_core::text::width;
 
-use crate::model::equal_changes::ChangeGroup;
-use crate::words::describe::coded;
+use crate::model::equal_changes::{ChangeGroup, name};
 use crate::words::label::sign;
 use crate::words::number::grouped;
-use crate::{ObjectReport, Role, Styled, View};
+use crate::words::shared_diagnostic::SharedDiagnostic;
+use crate::{ObjectReport, Role, Sort, Styled, View};
 
 use super::notes;
 use super::object::{self, object_text};
-use super::sheet::Sheet;
+use super::sheet::{Sheet, wrapped};
 
 /// Largest number of locations of a group that are named.
 const PLACES: usize = 3;
@@ -23,7 +23,7 @@ const MARGIN: &str = "    ";
 /// The texts of objects, in their order; a group has the position of its first object.
 pub(super) fn texts(objects: &[&ObjectReport], view: &View) -> Styled {
     let mut text = Styled::new();
-    let groups = alike(objects, |object| said(object, view));
+    let groups = alike(objects, view, |object| said(object, view));
     let alone: Vec<&ObjectReport> = groups.iter().filter_map(|group| sole(group)).collect();
     let equal = view.equal_changes(&alone, |_, change| notes::is_wanted(change, view));
     let mut at = 0_usize;
@@ -54,43 +54,43 @@ fn sole<'r>(group: &[&'r ObjectReport]) -> Option<&'r ObjectReport> {
 
 /// Returns true if groups tell everything about an object.
 fn is_told(rest: &ObjectReport, view: &View) -> bool {
-    notes::shown(rest, view).is_empty() && notes::warnings(rest, view).is_empty()
+    notes::shown(rest, view).is_empty() && notes::warnings(rest, view).is_empty() && rest.diff.conflicts.is_empty()
 }
 
 /// Changes that several objects have in common, with the names of the objects below.
 fn changes_text(group: &ChangeGroup<'_>, view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
-    let Some(first) = group.objects.first() else { return sheet.text };
-    object::head(&mut sheet, sign(first), &group.name(), "", &places(&group.objects, view));
-    object::changes(&mut sheet, &group.changes.iter().collect::<Vec<_>>());
-    names(&mut sheet, &group.objects);
+    let ChangeGroup { common, objects } = group;
+    object::head(&mut sheet, sign(common), &name(objects), "", &places(objects, view));
+    object::changes(&mut sheet, &common.diff.changes.iter().collect::<Vec<_>>());
+    object::conflicts(&mut sheet, common);
+    names(&mut sheet, objects);
+    object::hint_on_conflicts(&mut sheet, common);
     sheet.text
 }
 
-/// The message about an object that several can share, without its name: a sentence and a hint.
-fn said(object: &ObjectReport, view: &View) -> Option<(Vec<String>, Option<String>)> {
+/// The message about an object that several can share, without its name: a diagnostic and warnings.
+fn said(object: &ObjectReport, view: &View) -> Option<(Option<SharedDiagnostic>, Vec<String>)> {
     let warnings = || notes::warnings(object, view).into_iter().map(|warning| format!("warning: {warning}"));
-    match (&object.messages.error, object.diff.action) {
-        (Some(error), Action::Unknown) if error.details.is_empty() && object.messages.reason.is_none() => {
-            Some(([coded(error)].into_iter().chain(warnings()).collect(), error.hint.clone()))
-        }
-        (None, Action::None) if !object.is_kept() && notes::shown(object, view).is_empty() => {
-            let warnings: Vec<String> = warnings().collect();
-            (!warnings.is_empty()).then_some((warnings, None))
-        }
-        _ => None,
+    if let Some(diagnostic) = SharedDiagnostic::of(object) {
+        return Some((Some(diagnostic), warnings().collect()));
     }
+    let is_quiet = object.messages.error.is_none() && object.diff.action == Action::None && !object.is_kept();
+    let warnings: Vec<String> = warnings().collect();
+    (is_quiet && notes::shown(object, view).is_empty() && !warnings.is_empty()).then_some((None, warnings))
 }
 
 /// Objects in groups of those with the same key, in the order of the first of each; those without a key are alone.
 pub(crate) fn alike<'o, K: Ord>(
     objects: &[&'o ObjectReport],
+    view: &View,
     key: impl Fn(&ObjectReport) -> Option<K>,
 ) -> Vec<Vec<&'o ObjectReport>> {
     let mut groups: Vec<Vec<&ObjectReport>> = Vec::new();
     let mut places = std::collections::BTreeMap::new();
     for object in objects {
-        match key(object).map(|key| *places.entry(key).or_insert(groups.len())) {
+        let key = key(object).filter(|_| view.sort != Sort::Object);
+        match key.map(|key| *places.entry(key).or_insert(groups.len())) {
             Some(at) if at < groups.len() => groups.get_mut(at).into_iter().for_each(|group| group.push(object)),
             _ => groups.push(vec![object]),
         }
@@ -102,15 +102,18 @@ pub(crate) fn alike<'o, K: Ord>(
 fn group_text(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
     let (sign, role) = sign(first);
-    let (sentences, hint) = said(first, view).unwrap_or_default();
+    let (diagnostic, warnings) = said(first, view).unwrap_or_default();
+    let (sentences, hint) = diagnostic.map(|diagnostic| diagnostic.sentences(group, view.full)).unwrap_or_default();
     let count = format!("{} objects", grouped(group.len()));
     let left = Styled::new().with(role, format!("{sign} ")).with(Role::Name, count);
     let said = if first.diff.action == Action::Unknown { Role::Error } else { Role::Note };
-    let mut sentences = sentences.into_iter();
+    let mut sentences = sentences.into_iter().chain(warnings);
     let left = left.with(said, format!(": {}", sentences.next().unwrap_or_default()));
     sheet.row_to_edge(left, &places(group, view), MARGIN.len());
     for sentence in sentences {
-        sheet.line(said, format!("{MARGIN}{sentence}"));
+        for line in wrapped(&sentence, view.width.saturating_sub(MARGIN.len())) {
+            sheet.line(said, format!("{MARGIN}{line}"));
+        }
     }
     names(&mut sheet, group);
     if let Some(hint) = hint {

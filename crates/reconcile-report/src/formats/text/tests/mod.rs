@@ -5,7 +5,7 @@ mod samples;
 
 use std::path::Path;
 
-use reconcile_core::compare::{Evidence, FieldChange, FieldDiff, ObjectVerdict, Replacement};
+use reconcile_core::compare::{Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::text::width;
 use serde_json::json;
@@ -92,6 +92,38 @@ fn the_same_change_of_many_objects_is_told_once() {
     assert!(full.contains("    Deployment shop/d30  ") && full.matches("shop-2.4.1").count() == 1, "{full}");
     let each = plain(&whole(&report, &View { sort: Sort::Object, ..view(100) }));
     assert_eq!((each.matches("shop-2.4.1").count(), each.matches("~ Deployment").count()), (30, 30));
+}
+
+#[test]
+fn the_same_conflict_of_many_objects_is_told_once() {
+    let mut objects: Vec<ObjectReport> = (0..4)
+        .map(|at| {
+            let mut object = samples::conflicting();
+            object.key.name = format!("api-{at}");
+            object
+        })
+        .collect();
+    // A conflict that no change names, and a change of its own.
+    for object in &mut objects {
+        let Conflict { owner, .. } = object.diff.conflicts[0].clone();
+        object.diff.conflicts.push(Conflict { path: path(&["spec", "paused"]), owner });
+    }
+    objects[2].diff.changes.push(change(&["spec", "minReadySeconds"], json!(2), json!(3)));
+    let report = Report::compared(Command::Diff, objects, &FailOn::default());
+    let text = plain(&whole(&report, &view(100)));
+    let expected = [
+        "! 4 Deployments                                              deploy/api.yaml:1, 1, 1 … 1 more",
+        "    spec.replicas: 9 → 2                                          conflict with keda-operator 2026-11-21T18:15:08Z",
+        "    conflict: spec.paused is owned by keda-operator 2026-11-21T18:15:08Z",
+        "    Deployment shop/api-0, shop/api-1, shop/api-2, shop/api-3",
+        "    hint: leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`",
+        "! Deployment shop/api-2                                                           deploy/api.yaml:1",
+        "    spec.minReadySeconds: 2 → 3",
+        "0 in sync",
+        "not done: 4 in conflict",
+    ];
+    let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(text.lines().map(squeezed).collect::<Vec<_>>(), expected.map(squeezed));
 }
 
 /// Each object is in one count of the first two lines.

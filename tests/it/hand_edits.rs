@@ -231,7 +231,7 @@ fn items_of_hands_beside_those_of_the_manifest_are_counted() {
         "{diff}"
     );
     assert_eq!(diff.report()["summary"]["beside"], 2);
-    let clause = "1 container, 1 environment variable added by hand (--show-unmanaged)";
+    let clause = "left alone: 1 container, 1 environment variable added by hand (--show-unmanaged)";
     assert!(diff.stdout.contains(clause), "{diff}");
     let shown = ws.reconcile(["diff", "-f", ".", "--show-unmanaged"]).exits_with(0);
     assert!(shown.changes("Deployment", "web").contains(&format!("unmanaged {container}[name=proxyx]")), "{shown}");

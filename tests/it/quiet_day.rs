@@ -50,7 +50,11 @@ fn a_team_with_controllers_has_quiet_days_and_learns_who_edited_what() {
     ws.kubectl(inject).exits_with(0);
     let quiet = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(quiet.report()["summary"]["ignored"], 3, "{quiet}");
-    for said in ["1 difference ignored by a rule", "2 differences managed by controllers", ".kubectl-reconcile.yaml"] {
+    for said in [
+        "1 difference ignored by a rule; caBundle of 1 ValidatingWebhookConfiguration (cert-manager-cainjector)",
+        "replicas of 1 Deployment (HorizontalPodAutoscaler; --explain-ignores)",
+        ".kubectl-reconcile.yaml",
+    ] {
         assert!(quiet.stdout.contains(said), "{said}: {quiet}");
     }
     // The label that the operator shares with us passes to it once; after that nothing is written.

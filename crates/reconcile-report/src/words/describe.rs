@@ -10,7 +10,7 @@ use super::number::grouped;
 use super::value::{inline, stays};
 use super::why::{owner_in_sentence, why};
 use super::word_diff::Contrast;
-use super::{cut, label};
+use super::{cut, label, managed};
 use crate::{Command, ObjectReport, Report, Summary};
 
 /// The room for a change: the longest value, the longest path and value of a difference inside of it, in columns, and most of these.
@@ -171,24 +171,16 @@ pub fn left_alone(report: &Report) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-/// The differences that rules and controllers hide, counted.
+/// The differences that rules and controllers hide: those of rules counted, those of controllers by field.
 pub(crate) fn ignored_clauses(report: &Report) -> Vec<String> {
-    let count = |is_written: bool| {
-        let all = report.objects.iter().flat_map(|object| &object.diff.ignored);
-        all.filter(|ignored| ignored.is_written == is_written)
-            .fold(0, |sum: usize, ignored| sum.saturating_add(ignored.paths.len()))
-    };
-    let ignored = match count(true) {
+    let ignored = report.objects.iter().flat_map(|object| &object.diff.ignored).filter(|ignored| ignored.is_written);
+    let count = ignored.fold(0, |sum: usize, ignored| sum.saturating_add(ignored.paths.len()));
+    let ignored = match count {
         0 => None,
         1 => Some("1 difference ignored by a rule".to_owned()),
         more => Some(format!("{} differences ignored by rules", grouped(more))),
     };
-    let managed = match count(false) {
-        0 => None,
-        1 => Some("1 difference managed by a controller".to_owned()),
-        more => Some(format!("{} differences managed by controllers", grouped(more))),
-    };
-    [ignored, managed].into_iter().flatten().collect()
+    ignored.into_iter().chain(managed::clauses(report)).collect()
 }
 
 /// `3 hooks left out: --hooks include`; `None` if there are none.

@@ -15,6 +15,7 @@ pub(crate) mod installer;
 pub mod label;
 pub(crate) mod line_diff;
 pub(crate) mod location;
+mod managed;
 pub(crate) mod meaning;
 pub(crate) mod number;
 pub(crate) mod sentence;

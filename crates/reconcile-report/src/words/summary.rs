@@ -80,27 +80,36 @@ fn left_alone(report: &Report) -> Option<String> {
     let is_shown = report.objects.iter().flat_map(|object| &object.diff.changes).any(is_unmanaged);
     let added: Vec<String> = added_fields(&report.summary).into_iter().chain(added_items::clause(report)).collect();
     let clauses = [
-        seen_by(&added, if is_shown { "" } else { " (--show-unmanaged)" }),
-        seen_by(&ignored_clauses(report), " (--explain-ignores)"),
+        seen_by(&added, if is_shown { "" } else { "--show-unmanaged" }),
+        seen_by(&ignored_clauses(report), "--explain-ignores"),
     ];
     let clauses: Vec<String> = clauses.into_iter().flatten().collect();
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
+/// Clauses with the flag that shows what they are about: `2 differences ignored by rules (--explain-ignores)`.
 fn seen_by(clauses: &[String], flag: &str) -> Option<String> {
-    (!clauses.is_empty()).then(|| format!("{}{flag}", clauses.join("; ")))
+    let clauses = clauses.join("; ");
+    match clauses.strip_suffix(')') {
+        _ if clauses.is_empty() => None,
+        _ if flag.is_empty() => Some(clauses),
+        Some(start) => Some(format!("{start}; {flag})")),
+        None => Some(format!("{clauses} ({flag})")),
+    }
 }
 
-/// `3 fields added by others, 1 of them by hand`
+/// `3 fields added by others, 1 of them by hand`; without the list items, which have a clause of their own.
 fn added_fields(counts: &Summary) -> Option<String> {
-    let fields = match counts.unmanaged {
+    let but_items = |fields: usize| fields.saturating_sub(counts.beside);
+    let (added, manual) = (but_items(counts.unmanaged), but_items(counts.unmanaged_manual));
+    let fields = match added {
         0 => return None,
         1 => "1 field added".to_owned(),
         more => format!("{} fields added", grouped(more)),
     };
-    Some(match counts.unmanaged_manual {
+    Some(match manual {
         0 => format!("{fields} by others"),
-        manual if manual == counts.unmanaged => format!("{fields} by hand"),
+        manual if manual == added => format!("{fields} by hand"),
         manual => format!("{fields} by others, {} of them by hand", grouped(manual)),
     })
 }

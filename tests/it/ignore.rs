@@ -49,10 +49,10 @@ fn fields() -> Vec<Field> {
             container(json!({"resources": {"requests": {"cpu": "300m"}, "limits": {"memory": "1Gi"}}})),
             "/spec/template/spec/containers/0/resources",
         ),
-        // In an atomic list and in an atomic map: all of it follows.
+        // Of an atomic list, only this item; of an atomic map, all of it.
         field(
             "spec.template.spec.containers[name=web].args[1]",
-            container(json!({"args": ["--port", "9090", "--quiet"]})),
+            container(json!({"args": ["--port", "9090", "--verbose"]})),
             "/spec/template/spec/containers/0/args",
         ),
         field(

@@ -46,6 +46,7 @@ mod harness;
 mod helm;
 mod help;
 mod ignore;
+mod ignored_parts;
 mod immutable;
 mod inputs;
 mod installs;

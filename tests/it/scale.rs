@@ -51,6 +51,7 @@ fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
         manifest,
         written: manifest,
         ignored: &nothing,
+        partly_ignored: &nothing,
         live: &managed,
         schema,
         status_is_apart: true,

@@ -81,7 +81,8 @@
 //! * Field sets: [`FieldPath`], [`FieldSet`], [`ManagedFieldsEntry`] (structured-merge-diff `fieldpath/`).
 //! * Values: [`Quantity`] and [`semantically_equal`] know when two spellings mean the same (apimachinery `equality.Semantic`).
 //! * Merging: [`predict`], [`merge`] and [`prune`] (structured-merge-diff `typed/merge.go`, `typed/remove.go`, `merge/update.go`).
-//! * Parts of objects: [`without_fields`] and [`with_fields_of`] (structured-merge-diff `typed/remove.go`).
+//! * Parts of objects: [`without_fields`] and [`with_fields_of`] (structured-merge-diff `typed/remove.go`), and [`with_parts_of`] for
+//!   parts of values that are replaced as a whole.
 //! * Ownership: [`Ownership`] and [`Applier`], with the transfer of claims as in client-go's `csaupgrade`.
 //!
 //! # What a prediction cannot know
@@ -114,6 +115,7 @@ mod merge;
 mod node_ports;
 mod object;
 mod ownership;
+mod parts;
 mod path_stack;
 mod predict;
 mod prove;
@@ -137,6 +139,7 @@ pub use object::{
     without_system_fields,
 };
 pub use ownership::{LostFields, Ownership};
+pub use parts::{Unpaired, WithParts, with_parts_of};
 pub use predict::{predict, predict_displacing, unrecorded};
 pub use prove::{Proof, Unproven, prove};
 pub use prune::prune;

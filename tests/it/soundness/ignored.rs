@@ -10,7 +10,7 @@ use reconcile_core::diagnostic::Location;
 use reconcile_core::manifest::DesiredObject;
 use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
 use serde_json::Value;
-use structured_merge::{FieldPath, changes, fields_of};
+use structured_merge::{FieldPath, PathElement, changes, fields_of};
 
 use super::engine::ask;
 use super::{OURS, Run};
@@ -23,7 +23,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     target.desired = DesiredObject::exactly(manifest.clone(), target.desired.origin.clone());
     let of = ground.of(&target);
     let fields = fields_of(live, of).union(&fields_of(manifest, of));
-    let Some((path, pattern)) = any_field(&fields.paths(), &mut run.rng) else { return };
+    let Some((path, pattern)) = any_field(&fields.paths(), &[live, manifest], &mut run.rng) else { return };
     let force = *run.rng.pick(&[ForceConflicts::Manual, ForceConflicts::All]);
     let policy = Policy { force, ignore: rules(pattern), ..Policy::of(OURS) };
 
@@ -58,7 +58,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
 }
 
-fn any_field(paths: &[FieldPath], rng: &mut Rng) -> Option<(FieldPath, FieldPattern)> {
+/// A field of an object, or a part of one that is replaced as a whole.
+fn any_field(paths: &[FieldPath], objects: &[&Value; 2], rng: &mut Rng) -> Option<(FieldPath, FieldPattern)> {
     // The server's own fields are not worth a rule.
     let is_apart = |path: &FieldPath| {
         let text = path.to_string();
@@ -67,8 +68,30 @@ fn any_field(paths: &[FieldPath], rng: &mut Rng) -> Option<(FieldPath, FieldPatt
     let paths: Vec<_> = paths.iter().filter(|path| !is_apart(path)).collect();
     (0..10).find_map(|_| {
         let path = *paths.get(rng.below(paths.len().max(1)))?;
+        let object = *rng.pick(objects);
+        let path = part(path.clone(), path.value_in(object), rng);
         Some((path.clone(), FieldPattern::parse(&path.to_string()).ok()?))
     })
+}
+
+/// A part of a list without keys at random, or the path itself.
+fn part(path: FieldPath, value: Option<&Value>, rng: &mut Rng) -> FieldPath {
+    let is_inside = matches!(path.elements().last(), Some(PathElement::Index(_)));
+    match value {
+        Some(Value::Array(items)) if !items.is_empty() && rng.chance(80) => {
+            let index = rng.below(items.len());
+            part(path.child(PathElement::index(index)), items.get(index), rng)
+        }
+        Some(Value::Object(fields)) if is_inside && !fields.is_empty() && rng.chance(80) => {
+            let (name, value) = fields.iter().nth(rng.below(fields.len())).expect("a field of the map");
+            let inside = path.field(name);
+            match value {
+                Value::Array(items) if !items.is_empty() => part(inside, Some(value), rng),
+                _ => inside,
+            }
+        }
+        _ => path,
+    }
 }
 
 fn rules(pattern: FieldPattern) -> Arc<IgnoreRules> {

@@ -10,7 +10,7 @@ use structured_merge::{
 
 use super::diff::{Class, Conflict, FieldChange};
 use super::object_pair::ObjectPair;
-use super::policy::Policy;
+use super::policy::{ForceConflicts, Policy};
 
 /// The fields that other managers lose to an apply and that the policy does not allow us to take.
 pub(super) struct ContestedFields<'a> {
@@ -50,6 +50,9 @@ impl<'a> ContestedFields<'a> {
             let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
             let both = ours.leaves().into_iter().filter(|path| entry.fields.contains(path));
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
+        }
+        if policy.force != ForceConflicts::None {
+            fields.retain(|(path, _)| !subject.partly_ignored.contains_at_or_above(path));
         }
         let paths = fields.iter().map(|(path, _)| path.clone()).collect();
         Self { policy, fields, paths, renamed }

@@ -163,6 +163,7 @@ impl VerdictBuilder<'_> {
             manifest,
             written: target.desired.object(),
             ignored: &wanted.ignored,
+            partly_ignored: &wanted.partly_ignored,
             live: current,
             schema,
             // Nearly every kind has its status in a subresource, so an unknown kind is taken to have one.
@@ -176,7 +177,7 @@ impl VerdictBuilder<'_> {
             let versions = Versions::of(&current.object, &prediction.object, &secrecy, pair.status_is_apart);
             fields.versions = Some(Arc::new(versions));
         }
-        self.warnings.extend(warnings);
+        self.warnings.extend(wanted.warnings.iter().cloned().chain(warnings));
         self.rules.clone_from(&wanted.covering);
         fields
     }

@@ -17,6 +17,7 @@ mod decision;
 mod definition;
 mod diff;
 mod ignored_fields;
+mod ignored_values;
 mod judge;
 mod live_object;
 mod machine;

@@ -16,6 +16,8 @@ pub struct ObjectPair<'a> {
     pub written: &'a Value,
     /// The fields that rules ignore: they are never differences.
     pub ignored: &'a FieldSet,
+    /// The values of which rules ignore parts. Others own them because of these parts, which is no conflict.
+    pub partly_ignored: &'a FieldSet,
     /// The live object and its owners.
     pub live: &'a ManagedObject,
     /// The type's fields.

@@ -5,6 +5,7 @@
 //! manifest, live object, rules ─coverage─▶ ignored fields
 //!     ├─ of other managers, or without owner ─▶ left out: never taken, and given up if we own them too
 //!     ├─ only ours ─▶ the live value: an apply without it would reset or remove it
+//!     ├─ in a list that is replaced as a whole, and that differs elsewhere ─▶ the live value, in the list of the manifest
 //!     └─ in something that this apply creates ─▶ the value of the manifest
 //! ```
 //! A missing object is created as the manifest has it. [`Wanted::over`] runs once each time an object is read, and everything that
@@ -17,10 +18,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use structured_merge::{
     ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Ownership, PathElement, TypeRef,
-    changes, field_set, fields_of, leave_out_bookkeeping, whole_value, with_fields_of, without_fields,
+    changes, field_set, fields_of, leave_out_bookkeeping, with_fields_of, without_fields,
 };
 
 use super::ignored_fields::IgnoredFields;
+use super::ignored_values::IgnoredValues;
 use super::membership::{Membership, UnnamedSet, set_label, unnamed_set};
 use super::policy::Policy;
 use super::prediction::predict;
@@ -28,18 +30,22 @@ use crate::live::Target;
 use crate::rules::{BUILT_IN, Coverage, IGNORE_ANNOTATION, RuleRef, Subject};
 
 /// An object as an apply sends it over the live one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The object; `None` if it is the manifest itself.
     object: Option<Value>,
     /// The fields that rules ignore, each with everything below it.
     pub ignored: FieldSet,
+    /// The values that an apply replaces as a whole although rules ignore parts of them: it sends the live values of these parts.
+    pub partly_ignored: FieldSet,
     /// The rule that ignores each of these fields.
     rules: BTreeMap<FieldPath, RuleRef>,
     /// All rules that cover a field of the object.
     pub covering: BTreeSet<RuleRef>,
     /// The apply set that the live object does not leave, if its manifest does not name it.
     pub membership: Option<Membership>,
+    /// Warnings about rules that ignore more than they name.
+    pub warnings: Vec<String>,
 }
 
 impl Wanted {
@@ -49,23 +55,29 @@ impl Wanted {
         let manifest = target.desired.object();
         let coverage = coverage(target, Some(live), schema, policy);
         let covering = coverage.iter().map(|(_, covered)| covered.rule).collect();
-        let rules = ignored_values(target, &coverage, schema);
+        let values = IgnoredValues::of(target, live, &coverage, schema, policy);
         let unnamed = unnamed_set(manifest, &live.object);
-        if rules.is_empty() && unnamed.is_none() {
-            let membership = Membership::in_another_set(manifest, &live.object);
-            return Self { object: None, ignored: FieldSet::new(), rules, covering, membership };
+        let mut wanted = Self { covering, warnings: values.warnings, ..Self::default() };
+        if values.rules.is_empty() && values.parts.is_empty() && unnamed.is_none() {
+            wanted.membership = Membership::in_another_set(manifest, &live.object);
+            return wanted;
         }
-        let rules = without_created(rules, manifest, live, schema);
-        let ignored: FieldSet = rules.keys().cloned().collect();
-        let bare = without_fields(manifest, &ignored, schema);
+        let manifest = values.manifest.as_ref().unwrap_or(manifest);
+        wanted.rules = without_created(values.rules, manifest, live, schema);
+        let left_out: FieldSet = wanted.rules.keys().cloned().collect();
+        let left_out = left_out.union(&values.unchanged);
+        let bare = without_fields(manifest, &left_out, schema);
         let settled = settled(target, &bare, live, schema, policy);
-        let mut kept = fields_to_keep(&settled, &ignored);
-        let membership = match unnamed {
+        let mut kept = fields_to_keep(&settled, &left_out);
+        wanted.membership = match unnamed {
             Some(id) => keep_label(id, &settled, policy, &mut kept),
             None => Membership::in_another_set(manifest, &live.object),
         };
-        let object = Some(with_fields_of(&bare, &live.object, &kept, schema));
-        Self { object, ignored, rules, covering, membership }
+        wanted.object = Some(with_fields_of(&bare, &live.object, &kept, schema));
+        wanted.ignored = left_out.union(&values.parts.keys().cloned().collect());
+        wanted.rules.extend(values.parts);
+        wanted.partly_ignored = values.changed;
+        wanted
     }
 
     /// The object to send for a target.
@@ -171,32 +183,6 @@ fn last_applied_copy() -> FieldPath {
 fn coverage(target: &Target, live: Option<&ManagedObject>, schema: TypeRef<'_>, policy: &Policy) -> Coverage {
     let subject = Subject { key: &target.key, manifest: Some(target.desired.object()), live, schema };
     policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
-}
-
-/// The covered fields, with their rules. A field in a value that is replaced as a whole covers the whole value. A value of a Secret
-/// has two names (`data` and `stringData`).
-fn ignored_values(target: &Target, coverage: &Coverage, schema: TypeRef<'_>) -> BTreeMap<FieldPath, RuleRef> {
-    let mut ignored = BTreeMap::new();
-    for (path, covered) in coverage.iter() {
-        let path = whole_value(path, schema);
-        if let Some(other_name) = other_name(&path).filter(|_| target.key.gvk.is_secret()) {
-            ignored.entry(other_name).or_insert(covered.rule);
-        }
-        ignored.entry(path).or_insert(covered.rule);
-    }
-    ignored
-}
-
-/// The other name of a value of a Secret: `stringData` sets `data`.
-fn other_name(path: &FieldPath) -> Option<FieldPath> {
-    let (first, rest) = path.elements().split_first()?;
-    let other = match first {
-        PathElement::Field(name) if name == "data" => "stringData",
-        PathElement::Field(name) if name == "stringData" => "data",
-        _ => return None,
-    };
-    let other = PathElement::Field(other.to_owned());
-    Some(FieldPath::from(std::iter::once(other).chain(rest.iter().cloned()).collect::<Vec<_>>()))
 }
 
 /// The rules without those of fields that an apply creates together with their parents.
@@ -449,6 +435,31 @@ mod tests {
         let both = policy(&["spec.strategy.rollingUpdate.*"], &[]);
         let (sent_over_nothing, _) = sent(strategy(&rolling), &strategy(&json!({"type": "Recreate"})), &both);
         assert_eq!(sent_over_nothing, Value::Null, "nothing but ignored fields creates nothing");
+    }
+
+    #[test]
+    fn the_owner_of_a_list_keeps_it_while_only_an_ignored_part_differs() {
+        let args = |args: &[&str], owners: &Value| {
+            let mut object = replicas(3, owners);
+            object["spec"]["template"] = json!({"spec": {"containers": [{"name": "app", "args": args}]}});
+            object
+        };
+        let f = json!({"f:spec": {"f:template": {"f:spec": {"f:containers": {"k:{\"name\":\"app\"}": {".": {}, "f:name": {}, "f:args": {}}}}}}});
+        let rule = policy(&["spec.template.spec.containers[*].args[1]"], &[]);
+        let sent_args = |manifest: &[&str], live: &[&str], manager: &str, operation: &str| {
+            let live = args(live, &json!([entry(manager, operation, &f)]));
+            let (sent, hidden) = sent(args(manifest, &json!([])), &live, &rule);
+            let container = &sent["template"]["spec"]["containers"][0];
+            (container.get("args").cloned(), hidden.into_iter().flat_map(|hidden| hidden.paths).count())
+        };
+        let same = sent_args(&["a", "b"], &["a", "x"], "tuner", "Update");
+        assert_eq!(same, (None, 1), "its owner keeps it");
+        let same = sent_args(&["a", "b"], &["a", "x"], OURS, "Apply");
+        assert_eq!(same, (Some(json!(["a", "x"])), 1), "ours is sent as it is");
+        let other = sent_args(&["c", "b"], &["a", "x"], "tuner", "Update");
+        assert_eq!(other, (Some(json!(["c", "x"])), 1), "the rest is written");
+        let longer = sent_args(&["a", "b", "c"], &["a", "x"], "tuner", "Update");
+        assert_eq!(longer, (None, 1), "not paired");
     }
 
     #[test]

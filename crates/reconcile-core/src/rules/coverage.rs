@@ -26,7 +26,7 @@ pub struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     fn sides(&self) -> Sides<'a> {
-        Sides { manifest: self.manifest, live: self.live.map(|live| &live.object) }
+        Sides::of(self.manifest, self.live.map(|live| &live.object))
     }
 }
 
@@ -52,6 +52,8 @@ pub struct Covered {
     pub in_manifest: bool,
     /// True if the live object has it.
     pub in_live: bool,
+    /// Number of steps to the atomic list in which all its rules select items at different positions on the two sides, if they do.
+    pub moved_in: Option<usize>,
 }
 
 /// The fields of one object that rules cover.
@@ -84,9 +86,11 @@ impl Coverage {
         if is_protected(&path) {
             return;
         }
-        let covered = self.fields.entry(path).or_insert(Covered { rule, in_manifest: false, in_live: false });
+        let new = Covered { rule, in_manifest: false, in_live: false, moved_in: at.moved_in };
+        let covered = self.fields.entry(path).or_insert(new);
         covered.in_manifest |= at.manifest.is_some();
         covered.in_live |= at.live.is_some();
+        covered.moved_in = covered.moved_in.min(at.moved_in);
     }
 }
 
@@ -157,10 +161,10 @@ fn cover_owned(
     let sides = subject.sides();
     let (mut manifest, mut live) = (sides.manifest.map(Lookup::of), sides.live.map(Lookup::of));
     let mut add = |path: &FieldPath| {
-        let at = Sides {
-            manifest: manifest.as_mut().and_then(|manifest| manifest.value(path)),
-            live: live.as_mut().and_then(|live| live.value(path)),
-        };
+        let at = Sides::of(
+            manifest.as_mut().and_then(|manifest| manifest.value(path)),
+            live.as_mut().and_then(|live| live.value(path)),
+        );
         if covers(at.manifest) {
             coverage.add(path.clone(), rule, at);
         }

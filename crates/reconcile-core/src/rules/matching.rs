@@ -11,15 +11,25 @@ use super::protected::is_split;
 pub(super) struct Sides<'v> {
     pub manifest: Option<&'v Value>,
     pub live: Option<&'v Value>,
+    /// Number of steps to the outermost atomic list in which the pattern selects items at different positions on the two sides.
+    pub moved_in: Option<usize>,
 }
 
 impl<'v> Sides<'v> {
-    fn map(self, step: impl Fn(&'v Value) -> Option<&'v Value>) -> Self {
-        Self { manifest: self.manifest.and_then(&step), live: self.live.and_then(&step) }
+    /// The values at one path.
+    pub fn of(manifest: Option<&'v Value>, live: Option<&'v Value>) -> Self {
+        Self { manifest, live, moved_in: None }
     }
 
-    fn filter(self, keep: impl Fn(&'v Value) -> bool) -> Self {
-        Self { manifest: self.manifest.filter(|value| keep(value)), live: self.live.filter(|value| keep(value)) }
+    fn map(self, step: impl Fn(&'v Value) -> Option<&'v Value>) -> Self {
+        Self { manifest: self.manifest.and_then(&step), live: self.live.and_then(&step), ..self }
+    }
+
+    /// The sides on which an item of a list at this depth is selected.
+    fn selected(self, depth: usize, keep: impl Fn(&'v Value) -> bool) -> Self {
+        let [manifest, live] = [self.manifest, self.live].map(|side| side.filter(|value| keep(value)));
+        let is_moved = manifest.is_none() && self.manifest.is_some() || live.is_none() && self.live.is_some();
+        Self { manifest, live, moved_in: self.moved_in.or(is_moved.then_some(depth)) }
     }
 
     fn is_nothing(self) -> bool {
@@ -99,8 +109,8 @@ fn items(
         [at.manifest, at.live].map(|value| value.and_then(Value::as_array).map_or(&[][..], Vec::as_slice));
     if *schema.list_kind() == ListKind::Atomic {
         for index in 0..manifest.len().max(live.len()) {
-            let item = Sides { manifest: manifest.get(index), live: live.get(index) };
-            let item = item.filter(|item| selects(step, None, item, index));
+            let item = Sides { manifest: manifest.get(index), live: live.get(index), ..at };
+            let item = item.selected(path.elements().len(), |item| selects(step, None, item, index));
             descend(rest, item, schema.item(), &path.child(PathElement::index(index)), found);
         }
         return;
@@ -125,6 +135,7 @@ fn items(
         let item = Sides {
             manifest: in_manifest.and_then(|index| manifest.get(index)),
             live: in_live.and_then(|index| live.get(index)),
+            ..at
         };
         let is_it = match step {
             // A position is one of the manifest's list, which its author sees.
@@ -181,7 +192,7 @@ mod tests {
     fn covered(pattern: &FieldPattern, manifest: &Value, live: &Value) -> Vec<String> {
         let deployment = builtin().object(&GroupVersionKind::new("apps/v1", "Deployment")).unwrap();
         let mut found = Vec::new();
-        let sides = Sides { manifest: Some(manifest), live: Some(live) };
+        let sides = Sides::of(Some(manifest), Some(live));
         walk(pattern, sides, deployment, &mut |path, at| {
             let sides = match (at.manifest, at.live) {
                 (Some(_), Some(_)) => "both",

@@ -8,6 +8,7 @@
 
 mod bare;
 mod contest;
+mod costs;
 mod meter;
 mod objects;
 mod scenarios;
@@ -24,6 +25,10 @@ fn main() {
     meter::serve();
     bare::serve();
     let selection = Selection::of(std::env::args().skip(1));
+    if selection.wants_costs() {
+        costs::run(&selection);
+        return;
+    }
     table::begin();
     for objects in selection::SIZES {
         if selection.wants_size(objects) {

@@ -9,6 +9,8 @@ pub const SIZES: [usize; 3] = [100, 1_000, 10_000];
 /// Networks.
 pub const NETWORKS: [Network; 2] =
     [Network { name: "loopback", delay: Duration::ZERO }, Network { name: "20-ms", delay: Duration::from_millis(10) }];
+/// The measurement of single requests, which is printed only if it is named.
+pub const COSTS: &str = "costs";
 /// Tasks with objects in one namespace.
 pub const WHAT: [&str; 6] = ["all-new", "in-sync", "no-op-apply", "1%-drifted", "all-drifted", "prune-10%"];
 /// Tasks with objects in many namespaces.
@@ -30,7 +32,8 @@ impl Selection {
     /// The selection that these arguments make; arguments that begin with a dash are Cargo's.
     pub fn of(arguments: impl Iterator<Item = String>) -> Self {
         let words: Vec<String> = arguments.filter(|argument| !argument.starts_with('-')).collect();
-        let names = NETWORKS.map(|network| network.name).into_iter().chain(WHAT).chain(SPREAD).chain(PROGRAMS);
+        let names =
+            NETWORKS.map(|network| network.name).into_iter().chain(WHAT).chain(SPREAD).chain(PROGRAMS).chain([COSTS]);
         let known: Vec<String> =
             SIZES.map(|size| size.to_string()).into_iter().chain(names.map(str::to_owned)).collect();
         for word in &words {
@@ -38,6 +41,11 @@ impl Selection {
         }
         let most = std::env::var("BENCH_ROUNDS").ok().and_then(|value| value.parse().ok()).unwrap_or(usize::MAX);
         Self { words, most }
+    }
+
+    /// Returns true if the costs of single requests are wanted, and no table.
+    pub fn wants_costs(&self) -> bool {
+        self.types(COSTS)
     }
 
     /// Returns true if rows with this number of objects are wanted. Rows about spread objects have numbers of their own.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
-use reconcile_core::live::{FEW, LiveState, Resource, Target};
+use reconcile_core::live::{LiveState, PartOfList, Resource, Target, is_read_by_name, is_spread};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::all_namespaces::{AllNamespaces, StatesRead, read_all_namespaces};
@@ -14,12 +14,6 @@ use super::answer::Asked;
 use super::list::Pages;
 use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};
 use reconcile_core::diagnostic::Diagnostic;
-
-/// Beyond this many requests for the objects of one resource, a LIST over all namespaces is tried first.
-const MANY_REQUESTS: usize = 8;
-
-/// A LIST stops if the collection is this many times larger than the missing objects, which are then read one by one.
-const SPARSE: u64 = 20;
 
 /// The wanted objects of one resource: the indices of the targets, by namespace.
 type ByNamespace<'t> = BTreeMap<Option<&'t str>, Vec<usize>>;
@@ -50,7 +44,7 @@ pub async fn fetch_into<T>(
         }
     }
     let (many, few): (Vec<_>, Vec<_>) =
-        resources.into_values().partition(|(resource, wanted)| is_spread(resource, wanted));
+        resources.into_values().partition(|(resource, wanted)| is_spread(resource, wanted.values().map(Vec::len)));
     let few =
         few.into_iter().flat_map(|(resource, wanted)| wanted.into_values().map(move |indices| (resource, indices)));
     let (at_once, found) =
@@ -69,13 +63,6 @@ pub async fn fetch_into<T>(
         });
     }
     all
-}
-
-/// Returns true if reading by namespace would take many requests.
-fn is_spread(resource: &Resource, wanted: &ByNamespace<'_>) -> bool {
-    let can_list = resource.verbs.contains("list");
-    let requests = wanted.values().map(|indices| if can_list && indices.len() > FEW { 1 } else { indices.len() });
-    can_list && wanted.len() > 1 && requests.sum::<usize>() > MANY_REQUESTS
 }
 
 /// Reads resources over all namespaces, as far as that is cheaper.
@@ -122,7 +109,7 @@ async fn collection<T>(
     wanted: Vec<usize>,
     take: &impl AsyncFn(usize, LiveState) -> T,
 ) -> StatesRead<T> {
-    if wanted.len() <= FEW || !resource.verbs.contains("list") {
+    if is_read_by_name(resource, wanted.len()) {
         return one_by_one(cluster, targets, resource, wanted, take).await;
     }
     let by_name: HashMap<&str, usize> =
@@ -134,13 +121,14 @@ async fn collection<T>(
     let mut pages = Pages::new(cluster, resource, namespace).wanting(&wants);
     // A wanted object that is missing at the end is absent, unless the list failed, stopped early or had an unreadable item. Then
     // it may be readable by name.
-    let mut is_sure = true;
+    let (mut is_sure, mut list) = (true, PartOfList::default());
     while !missing.is_empty() {
         let Ok(page) = pages.next().await else {
             is_sure = false;
             break;
         };
         let Some(page) = page else { break };
+        list = page.after(list);
         is_sure &= page.spoilt.is_empty();
         for item in page.objects {
             let index = by_name.get(item.name().unwrap_or_default());
@@ -148,7 +136,7 @@ async fn collection<T>(
                 found.push((*index, take(*index, LiveState::Present(item)).await));
             }
         }
-        if page.left.unwrap_or(0) > SPARSE.saturating_mul(missing.len() as u64) {
+        if list.left.is_some() && !list.is_worth_its_rest(missing.iter().map(|_| 1)) {
             is_sure = false;
             break;
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::answer::misfit_of_item;
 use super::sieve::{self, Kept, List, SievedItem};
-use reconcile_core::live::Resource;
+use reconcile_core::live::{PartOfList, Resource};
 use reconcile_core::object::Projection;
 
 /// A page of a list.
@@ -31,6 +31,21 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// Number of objects on later pages, if it is known.
+    pub fn left(&self) -> Option<usize> {
+        let said = self.left.map(|left| usize::try_from(left).unwrap_or(usize::MAX));
+        if self.token.is_none() { Some(0) } else { said }
+    }
+
+    /// Adds the page to what was read of its list.
+    pub fn after(&self, list: PartOfList) -> PartOfList {
+        PartOfList {
+            seen: list.seen.saturating_add(self.len()),
+            bytes: list.bytes.saturating_add(self.bytes),
+            left: self.left(),
+        }
+    }
+
     /// Number of items.
     pub fn len(&self) -> usize {
         self.objects.len().saturating_add(self.unwanted).saturating_add(self.spoilt.len())

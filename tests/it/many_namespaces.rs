@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::control_plane::scripted::{Act, Seen, Server, answer};
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{ControlPlane, Run, Workspace};
 
 const NAMESPACES: usize = 10_000;
 
@@ -121,4 +121,49 @@ fn a_few_objects_among_ten_thousand_namespaces() {
     assert_eq!(run.report()["summary"]["inSync"], 3, "{run}");
     let asked = crowded.server.lines();
     assert!(asked.len() <= 8, "{asked:#?}");
+}
+
+/// Namespaces that have the ConfigMap which Kubernetes puts into every namespace, and one more, `settings-` with the number.
+fn populated(namespaces: usize) -> Workspace {
+    let plane = ControlPlane::private();
+    let ws = Workspace::on(&plane);
+    for number in 0..namespaces {
+        let namespace = namespace(number);
+        let metadata = json!({"name": namespace});
+        plane
+            .api()
+            .create("/api/v1/namespaces", &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}));
+        for name in ["kube-root-ca.crt".to_owned(), format!("settings-{number}")] {
+            let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "b"}});
+            plane.api().create(&format!("/api/v1/namespaces/{namespace}/configmaps"), &map);
+        }
+    }
+    ws
+}
+
+/// The requests for ConfigMaps of a `diff` that finds all of these in sync.
+fn reads(ws: &Workspace, namespaces: usize, name: impl Fn(usize) -> String) -> Vec<String> {
+    let manifest = |number| {
+        let metadata = json!({"name": name(number), "namespace": namespace(number)});
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "b"}}).to_string()
+    };
+    ws.write("all.yaml", &(0..namespaces).map(manifest).collect::<Vec<_>>().join("\n---\n"));
+    let (run, requests) = ws.requests_during(|| ws.reconcile(["diff", "-f", ".", "--evidence=read-only"]));
+    assert_eq!(run.exits_with(0).report()["summary"]["inSync"], namespaces);
+    requests.into_iter().map(|request| request.uri).filter(|uri| uri.contains("/configmaps")).collect()
+}
+
+#[test]
+fn objects_next_to_those_that_every_namespace_has_are_read_at_once() {
+    let ws = populated(30);
+    let uris = reads(&ws, 30, |number| format!("settings-{number}"));
+    assert!(uris.iter().all(|uri| uri.starts_with("/api/v1/configmaps?limit=")), "{uris:#?}");
+    assert!(uris.len() <= 3, "{uris:#?}");
+}
+
+#[test]
+fn objects_of_one_name_in_many_namespaces_are_selected_by_it() {
+    let ws = populated(12);
+    let uris = reads(&ws, 12, |_| "kube-root-ca.crt".to_owned());
+    assert_eq!(uris, ["/api/v1/configmaps?fieldSelector=metadata.name%3Dkube-root-ca.crt&limit=12"]);
 }

@@ -14,6 +14,7 @@ mod group_document;
 mod live_state;
 pub mod named;
 pub mod readiness;
+mod reads;
 mod request_diagnostic;
 pub mod resolve;
 mod resource;
@@ -22,9 +23,6 @@ pub mod snapshot;
 pub use discovery::{Discovery, Resolution};
 pub use group_document::{GroupDocument, LEGACY_FIELDS};
 pub use live_state::LiveState;
+pub use reads::{FEW, PartOfList, is_read_by_name, is_spread, only_name};
 pub use resolve::{ShardMember, Target};
 pub use resource::Resource;
-
-/// Up to this many wanted objects of a collection are read one by one: a GET costs the server a third of a
-/// millisecond, and a LIST encodes the whole collection.
-pub const FEW: usize = 4;

@@ -7,8 +7,14 @@ use super::contest::Network;
 /// Numbers of objects.
 pub const SIZES: [usize; 3] = [100, 1_000, 10_000];
 /// Networks.
-pub const NETWORKS: [Network; 2] =
-    [Network { name: "loopback", delay: Duration::ZERO }, Network { name: "20-ms", delay: Duration::from_millis(10) }];
+pub const NETWORKS: [Network; 4] = [
+    Network { name: "loopback", delay: Duration::ZERO },
+    Network { name: "20-ms", delay: Duration::from_millis(10) },
+    Network { name: "50-ms", delay: Duration::from_millis(25) },
+    Network { name: "100-ms", delay: Duration::from_millis(50) },
+];
+/// Number of networks with which everything is measured, unless others are named.
+const USUAL: usize = 2;
 /// The measurement of single requests, which is printed only if it is named.
 pub const COSTS: &str = "costs";
 /// Tasks with objects in one namespace.
@@ -76,8 +82,9 @@ impl Selection {
 
     /// The networks that are wanted.
     pub fn networks(&self) -> impl Iterator<Item = Network> {
-        let all = !self.types_one_of(&NETWORKS.map(|network| network.name));
-        NETWORKS.into_iter().filter(move |network| all || self.types(network.name))
+        let usual = if self.types_one_of(&NETWORKS.map(|network| network.name)) { 0 } else { USUAL };
+        let wanted = move |(index, network): &(usize, Network)| *index < usual || self.types(network.name);
+        NETWORKS.into_iter().enumerate().filter(wanted).map(|(_, network)| network)
     }
 
     /// Number of runs of a program after the first one; `None` if it does not run.

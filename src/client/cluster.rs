@@ -9,6 +9,7 @@ use http::StatusCode;
 use kube::client::Body;
 
 use super::auth::session::{Session, Sessions};
+use super::early::{self, EarlyReads};
 use super::options::{ConnectOptions, Log, RequestTimeout};
 use super::request::{Counters, Reply, Request, RequestKind};
 use super::transport::body_reader::BodyReader;
@@ -47,6 +48,8 @@ struct Inner {
     log: Log,
     counters: Counters,
     pace: Pace,
+    /// The reads that were sent before they were needed.
+    early: EarlyReads,
     /// True once the server has answered.
     reached: AtomicBool,
     /// True if a connection was made, and the server was not given up since.
@@ -82,6 +85,7 @@ impl Cluster {
             log: options.log.clone(),
             counters: Counters::default(),
             pace: Pace::new(),
+            early: EarlyReads::default(),
             reached: AtomicBool::new(false),
             connected: AtomicBool::new(false),
         };
@@ -151,7 +155,25 @@ impl Cluster {
     /// the credentials once, if they can be renewed, and starts over. If the run is stopped, it does not wait for the answer to a
     /// request that changes nothing; it waits for every write.
     pub async fn send(&self, request: impl Into<Request>) -> Result<Reply, RequestError> {
-        self.answer(&request.into(), &Whole).await
+        let request = request.into();
+        match self.0.early.answer(&request).await {
+            Some(answer) => answer,
+            None => self.answer(&request, &Whole).await,
+        }
+    }
+
+    /// Sends reads that will probably be needed. The first equal request takes the answer of each, whatever it is, so that nothing is
+    /// asked twice. Reads beyond [`MOST_EARLY`](early::MOST_EARLY) are left out, and so are answers that are too large to keep.
+    pub fn send_early(&self, reads: impl IntoIterator<Item = Request>) {
+        for read in reads.into_iter().take(early::MOST_EARLY) {
+            let (cluster, request) = (self.clone(), read.clone().within(early::LARGEST));
+            self.0.early.begin(read, async move { cluster.answer(&request, &Whole).await });
+        }
+    }
+
+    /// Ends the early reads for which `is_needed` returns false.
+    pub fn keep_early(&self, is_needed: impl Fn(&Request) -> bool) {
+        self.0.early.keep(is_needed);
     }
 
     /// Sends one request as [`Cluster::send`] does, and parses the answer while it arrives. Only what `parse` keeps of it is in memory, so
@@ -162,7 +184,18 @@ impl Cluster {
         limit: usize,
         parse: impl Fn(BodyReader) -> serde_json::Result<T> + Send + Sync + 'static,
     ) -> Result<T, RequestError> {
-        self.answer(&request, &Parsed { limit, parse: Arc::new(parse) }).await
+        match self.0.early.answer(&request).await {
+            Some(answer) => {
+                let body = BodyReader::from(answer?.body);
+                let parsed = tokio::task::spawn_blocking(move || parse(body)).await;
+                let unreadable = |cause: &str| RequestError::Unreadable {
+                    server: self.server().to_owned(),
+                    cause: cause.to_owned(),
+                };
+                parsed.map_err(|_| unreadable("its parser failed"))?.map_err(|_| unreadable("it is not JSON"))
+            }
+            None => self.answer(&request, &Parsed { limit, parse: Arc::new(parse) }).await,
+        }
     }
 
     async fn answer<E: Exchange>(&self, request: &Request, exchange: &E) -> Result<E::Answer, RequestError> {

@@ -54,7 +54,7 @@ pub enum Retry {
 }
 
 /// One request to the API server. Requests that change objects are made from a [`super::WriteRequest`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The kind as which it is counted.
     pub(super) kind: RequestKind,
@@ -70,12 +70,14 @@ pub struct Request {
     pub(super) body: Bytes,
     /// Permission to send it again.
     pub(super) retry: Retry,
+    /// The largest answer that is read, in bytes after decompression.
+    pub(super) limit: usize,
 }
 
 impl Request {
     fn reading(kind: RequestKind, address: impl Into<Address>, retry: Retry) -> Self {
-        let address = address.into();
-        Self { kind, method: Method::GET, address, accept: None, content_type: None, body: Bytes::new(), retry }
+        let (address, limit) = (address.into(), kind.body_limit());
+        Self { kind, method: Method::GET, address, accept: None, content_type: None, body: Bytes::new(), retry, limit }
     }
 
     /// Reads one object.
@@ -107,6 +109,17 @@ impl Request {
     pub fn with_accept(mut self, accept: &'static str) -> Self {
         self.accept = Some(accept);
         self
+    }
+
+    /// The same with an answer of at most this size, in bytes.
+    pub(super) fn within(self, limit: usize) -> Self {
+        Self { limit: self.limit.min(limit), ..self }
+    }
+
+    /// Returns true if both read the same, in the same format.
+    pub(super) fn is_same_read(&self, other: &Self) -> bool {
+        let reads = |request: &Self| (request.kind, request.method == Method::GET, request.accept);
+        self.method == Method::GET && reads(self) == reads(other) && self.address == other.address
     }
 
     /// Path and query, for notes.

@@ -6,6 +6,7 @@ use reconcile_report::{ClusterInfo, Command, FailOn, ObjectReport, Report, View}
 use crate::cli::ApplyArgs;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
+use crate::live::early::EarlyRead;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::context_command::ContextCommand;
@@ -14,7 +15,7 @@ use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::plan_file::{PlanToFollow, digests, flags};
 use crate::session::run::{Invocation, Run};
-use crate::session::setup::{cluster_uid, writing_policy};
+use crate::session::setup::{cluster_uid, early_reads, writing_policy};
 use crate::session::stored::refuse_stored;
 use crate::terminal::Closed;
 use reconcile_core::compare::Policy;
@@ -51,6 +52,10 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
 
 impl ContextCommand for Apply<'_> {
     const NAME: Command = Command::Apply;
+
+    fn early_reads(&self) -> Vec<EarlyRead> {
+        early_reads(&self.args.compare, self.args.shard, [])
+    }
 
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
         let Self { args, policy, set, .. } = self;

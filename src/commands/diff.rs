@@ -8,6 +8,7 @@ use crate::config::suggestion;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
+use crate::live::early::EarlyRead;
 use crate::session::apply_set::requested;
 use crate::session::captured::without_cluster;
 use crate::session::configured::{Configured, Settings};
@@ -19,7 +20,7 @@ use crate::session::output::Output;
 use crate::session::plan_file::{PlanFile, digests, flags};
 use crate::session::report_input::baseline;
 use crate::session::run::{Invocation, Run};
-use crate::session::setup::{cluster_uid, policy};
+use crate::session::setup::{cluster_uid, early_reads, policy};
 use crate::session::unmanaged::UnmanagedSearch;
 use crate::terminal::Closed;
 use reconcile_core::compare::Policy;
@@ -68,6 +69,10 @@ impl Diff<'_> {
 
 impl ContextCommand for Diff<'_> {
     const NAME: Command = Command::Diff;
+
+    fn early_reads(&self) -> Vec<EarlyRead> {
+        early_reads(&self.args.compare, self.args.shard, [EarlyRead::Admission])
+    }
 
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
         let Self { args, policy, set, .. } = self;

@@ -4,9 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::StreamExt as _;
-use tokio::sync::SetOnce;
-
 use crate::client::{Cluster, MOST_IN_FLIGHT};
 use crate::engine::comparison_inputs::{ComparisonInputs, only_has_to_exist};
 use crate::engine::dry_run::drive;
@@ -17,6 +14,8 @@ use crate::engine::server::Server;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::fetch::{fetch_into, get};
 use crate::live::types::Types;
+use futures::StreamExt as _;
+
 use reconcile_core::compare::{
     Action, ComparisonMachine, ComparisonResult, Decision, DefinedKinds, Evidence, Policy, Redactor, leave_out_nulls,
     may_hold_refused_nulls,
@@ -104,23 +103,24 @@ impl<'a> Comparison<'a> {
 
     /// Compares targets, which must be in the order of the plan. Returns one decision for each.
     pub async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
-        let inputs: SetOnce<ComparisonInputs> = SetOnce::new();
+        let inputs = ComparisonInputs::default();
         let (types, policy) = (std::mem::take(&mut self.types), self.policy.clone());
-        let read = ComparisonInputs::read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
-        let take = async |index: usize, state| {
-            let inputs = inputs.wait().await;
-            targets.get(index).map(|target| inputs.compare(target, state))
+        let read = inputs.read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
+        let take = async |index: usize, state| match targets.get(index) {
+            Some(target) => Some(inputs.compare(target, state).await),
+            None => None,
         };
-        let (begun, _) =
-            futures::join!(fetch_into(self.cluster, targets, &take), async { inputs.set(read.await).is_ok() });
+        let (begun, ()) = futures::join!(fetch_into(self.cluster, targets, &take), read);
+        // From now on, objects are read because they may have changed.
+        self.cluster.keep_early(|_| false);
         let mut machines: Vec<ComparisonMachine<'_>> = begun.into_iter().flatten().collect();
-        if let Some(inputs) = inputs.get() {
+        if let Some(rules) = inputs.rules() {
             let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(ComparisonMachine::read_state));
-            self.warnings.extend(inputs.unlisted.iter().filter_map(warning));
+            self.warnings.extend(rules.unlisted.iter().filter_map(warning));
         }
         self.ask(&mut machines).await;
         let decisions = self.decide(machines);
-        if let Some(ComparisonInputs { types, policy, .. }) = inputs.into_inner() {
+        if let Some((types, policy)) = inputs.into_parts() {
             (self.types, self.policy) = (types, policy);
         }
         decisions

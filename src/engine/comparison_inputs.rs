@@ -3,16 +3,24 @@
 
 use std::sync::Arc;
 
+use tokio::sync::SetOnce;
+
 use crate::client::Cluster;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::types::Types;
 use reconcile_core::compare::{ComparisonMachine, ComparisonResult, Policy};
 use reconcile_core::live::{LiveState, Target};
 
-/// The inputs of comparisons that are read from the server once for all objects.
+/// The inputs of comparisons that are read from the server once for all objects. Each comparison waits for its own: those of built-in
+/// kinds do not need the types of custom resources.
+#[derive(Default)]
 pub struct ComparisonInputs {
-    /// Types of the kinds in the input.
-    pub types: Types,
+    types: SetOnce<Types>,
+    rules: SetOnce<Rules>,
+}
+
+/// The rules of comparisons.
+pub struct Rules {
     /// The policy, with the autoscalers that were read.
     pub policy: Policy,
     /// Kinds of autoscalers that cannot be listed.
@@ -22,34 +30,54 @@ pub struct ComparisonInputs {
 impl ComparisonInputs {
     /// Reads the types and autoscalers for these targets, and adds them to `types` and `policy`.
     pub async fn read(
+        &self,
         cluster: &Cluster,
         targets: &[&Target],
         autoscalers: Option<&AutoscalerSource>,
         mut types: Types,
         mut policy: Policy,
-    ) -> Self {
+    ) {
         let resources =
             targets.iter().filter_map(|target| target.resource.as_ref().ok()).filter(|found| !found.pending);
+        let types = async {
+            types.load(cluster, resources).await;
+            self.types.set(types).is_ok()
+        };
         let autoscalers = async {
-            match autoscalers {
+            let (autoscalers, unlisted) = match autoscalers {
                 Some(source) => source.read(cluster, targets).await,
                 None => Default::default(),
+            };
+            let all = Arc::make_mut(&mut policy.autoscalers);
+            for autoscaler in autoscalers {
+                all.add(autoscaler);
             }
+            self.rules.set(Rules { policy, unlisted }).is_ok()
         };
-        let ((), (autoscalers, unlisted)) = futures::join!(types.load(cluster, resources), autoscalers);
-        let all = Arc::make_mut(&mut policy.autoscalers);
-        for autoscaler in autoscalers {
-            all.add(autoscaler);
-        }
-        Self { types, policy, unlisted }
+        futures::join!(types, autoscalers);
+    }
+
+    /// The rules, once they are read.
+    pub fn rules(&self) -> Option<&Rules> {
+        self.rules.get()
+    }
+
+    /// The types and the policy, once they are read.
+    pub fn into_parts(self) -> Option<(Types, Policy)> {
+        Some((self.types.into_inner()?, self.rules.into_inner()?.policy))
     }
 
     /// Returns the comparison of a target with its live state. It begins at once, unless the object does not exist, or all objects have
     /// to be read first.
-    pub fn compare<'a>(&'a self, target: &'a Target, state: LiveState) -> ComparisonMachine<'a> {
+    pub async fn compare<'a>(&'a self, target: &'a Target, state: LiveState) -> ComparisonMachine<'a> {
+        let Rules { policy, unlisted } = self.rules.wait().await;
+        let schema = match structured_merge::builtin().object(&target.key.gvk) {
+            Some(builtin) => builtin,
+            None => self.types.wait().await.of(&target.key.gvk),
+        };
         // If autoscalers cannot be listed, all objects have to be read before it is known which fields they may have changed.
-        let begins = self.unlisted.is_empty() && matches!(state, LiveState::Present(_));
-        let mut machine = ComparisonMachine::new(target, state, self.types.of(&target.key.gvk), &self.policy);
+        let begins = unlisted.is_empty() && matches!(state, LiveState::Present(_));
+        let mut machine = ComparisonMachine::new(target, state, schema, policy);
         if begins && only_has_to_exist(target) {
             machine.end(ComparisonResult::Proven(None));
         } else if begins {

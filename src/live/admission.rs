@@ -7,7 +7,7 @@ use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectMeta as _};
 
 use super::list::Pages;
-use crate::client::Cluster;
+use crate::client::{Cluster, Request};
 use reconcile_core::live::Resource;
 use reconcile_core::live::{Discovery, Resolution};
 use reconcile_core::object::Projection;
@@ -29,6 +29,17 @@ const FIELDS: Projection = {
     ])
 };
 
+fn pages<'c>(cluster: &'c Cluster, resource: &'c Resource) -> Pages<'c> {
+    Pages::new(cluster, resource, None).counted_as_other().keeping(FIELDS)
+}
+
+/// The first request for the webhooks. Policies are younger than some servers, so that they are requested after discovery only.
+pub(crate) fn first_request(cluster: &Cluster, discovery: &Discovery) -> Option<(Resource, Request)> {
+    let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration");
+    let Resolution::Known(resource) = discovery.resolve(&gvk) else { return None };
+    Some((resource.clone(), pages(cluster, resource).first_request()))
+}
+
 /// All rules of a cluster that the user may see.
 #[derive(Clone, Debug, Default)]
 pub struct Admission {
@@ -49,7 +60,7 @@ impl Admission {
         let lists = SOURCES.map(|(kind, rules_at)| async move {
             let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
             let Resolution::Known(resource) = discovery.resolve(&gvk) else { return Vec::new() };
-            let pages = Pages::new(cluster, resource, None).counted_as_other().keeping(FIELDS);
+            let pages = pages(cluster, resource);
             let (items, _) = pages.all().await.unwrap_or_default();
             items.iter().flat_map(|item| rules_of(kind, item, rules_at)).collect()
         });

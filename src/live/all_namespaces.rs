@@ -13,7 +13,7 @@ use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
 use super::list::Pages;
-use crate::client::Cluster;
+use crate::client::{Cluster, Request};
 use reconcile_core::live::{LiveState, PartOfList, Resource, Target, only_name};
 
 /// The results for the states that were read, by the indices of their targets.
@@ -25,6 +25,15 @@ pub(super) struct AllNamespaces<T> {
     pub found: StatesRead<T>,
     /// The targets that still have to be read.
     pub rest: Vec<usize>,
+}
+
+/// The request of the first page with objects of these names.
+pub(super) fn first_request<'n>(
+    cluster: &Cluster,
+    resource: &Resource,
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> Request {
+    pages(cluster, resource, names).first_request()
 }
 
 /// A LIST that reads objects of these names in all namespaces.

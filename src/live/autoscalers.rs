@@ -10,7 +10,7 @@ use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
 use super::list::Pages;
-use crate::client::{Cluster, IN_FLIGHT, RequestError};
+use crate::client::{Cluster, IN_FLIGHT, Request, RequestError};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resolution};
 use reconcile_core::live::{LiveState, Resource, Target};
@@ -58,6 +58,16 @@ impl AutoscalerSource {
             })
             .collect();
         self.in_input.into_iter().chain(captured)
+    }
+
+    /// The requests that are sent first for these manifests, each with its namespace, as far as their kinds are known.
+    pub fn first_requests(&self, cluster: &Cluster, manifests: &[(&str, &Value)]) -> Vec<(Resource, Request)> {
+        let requests = self.resources.iter().flat_map(|resource| {
+            let scaled = manifests.iter().filter(|(_, manifest)| is_scaled(resource, manifest));
+            let requests = first_requests(cluster, resource, &scaled.map(|(namespace, _)| *namespace).collect());
+            requests.into_iter().map(|request| (resource.clone(), request))
+        });
+        requests.collect()
     }
 
     /// The namespaces in which each kind of autoscaler is listed.
@@ -139,6 +149,19 @@ fn is_scaled(autoscaler: &Resource, manifest: &Value) -> bool {
     manifest.pointer("/spec/replicas").is_some_and(Value::is_number)
 }
 
+/// The requests with which the search for autoscalers of one kind in these namespaces begins.
+fn first_requests(cluster: &Cluster, resource: &Resource, namespaces: &BTreeSet<&str>) -> Vec<Request> {
+    let first = |namespace: Option<&str>| pages(cluster, resource, namespace).first_request();
+    if namespaces.len() >= MANY {
+        return vec![first(None)];
+    }
+    namespaces.iter().map(|namespace| first(Some(namespace))).collect()
+}
+
+fn pages<'c>(cluster: &'c Cluster, resource: &'c Resource, namespace: Option<&'c str>) -> Pages<'c> {
+    Pages::new(cluster, resource, namespace).counted_as_other().keeping(AUTOSCALER_FIELDS)
+}
+
 /// The search for the autoscalers of one kind that some workloads in some namespaces have.
 struct AutoscalerSearch<'s> {
     cluster: &'s Cluster,
@@ -175,8 +198,7 @@ impl AutoscalerSearch<'_> {
 
     /// Lists a namespace, or all of them. Returns `None` if the list of all turns out to be large and mainly about others.
     async fn list(&self, namespace: Option<&str>) -> Result<Option<Vec<Autoscaler>>, RequestError> {
-        let pages = Pages::new(self.cluster, self.resource, namespace).counted_as_other();
-        let mut pages = pages.keeping(AUTOSCALER_FIELDS);
+        let mut pages = pages(self.cluster, self.resource, namespace);
         let (mut found, mut counts) = (Vec::new(), BTreeMap::new());
         let (mut bytes, mut seen, mut near) = (0_usize, 0_usize, 0_usize);
         while let Some(page) = pages.next().await? {

@@ -139,6 +139,11 @@ impl<'c> Pages<'c> {
         self.starting_with(FIRST)
     }
 
+    /// The request of the first page.
+    pub fn first_request(&self) -> Request {
+        (self.request)(self.page_of(self.first.min(self.limit)))
+    }
+
     /// Reads all pages. Returns the objects, and the items that are none.
     pub async fn all(self) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
         self.all_within(MEMORY).await

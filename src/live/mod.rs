@@ -14,6 +14,7 @@ pub(crate) mod autoscalers;
 mod cache;
 pub(crate) mod definitions;
 pub mod discovery;
+pub(crate) mod early;
 pub mod fetch;
 pub(crate) mod last_applied;
 pub(crate) mod list;

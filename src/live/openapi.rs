@@ -16,12 +16,17 @@ const LARGEST_INDEX: usize = 256 << 20;
 /// The largest document, in bytes. The types of a larger one are taken from CustomResourceDefinitions.
 const LARGEST_DOCUMENT: usize = 32 << 20;
 
+/// Requests the index of all documents.
+pub(super) fn index() -> Request {
+    Request::read("/openapi/v3")
+}
+
 /// Reads the URLs of some documents from the index of all, by path, such as `apis/apps/v1`.
 pub(super) async fn urls(
     cluster: &Cluster,
     wanted: BTreeSet<String>,
 ) -> Result<BTreeMap<String, String>, RequestError> {
-    cluster.read(Request::read("/openapi/v3"), LARGEST_INDEX, move |body| read_urls(body, &wanted)).await
+    cluster.read(index(), LARGEST_INDEX, move |body| read_urls(body, &wanted)).await
 }
 
 fn read_urls(body: impl Read, wanted: &BTreeSet<String>) -> serde_json::Result<BTreeMap<String, String>> {

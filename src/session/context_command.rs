@@ -1,5 +1,6 @@
 use reconcile_report::{Command, Report};
 
+use crate::live::early::EarlyRead;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::run::Run;
@@ -10,6 +11,11 @@ use reconcile_core::manifest::DesiredSet;
 pub(crate) trait ContextCommand {
     /// The command, as reports name it.
     const NAME: Command;
+
+    /// The reads with which the work begins. They may be sent while discovery is under way.
+    fn early_reads(&self) -> Vec<EarlyRead> {
+        Vec::new()
+    }
 
     /// Does the work in one context.
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure>;

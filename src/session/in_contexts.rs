@@ -14,7 +14,7 @@ impl Invocation<'_> {
         match chosen(self.connection)? {
             Choice::Several(contexts) => Box::pin(in_several(command, self, &contexts)).await,
             Choice::One(connection) => {
-                let (run, desired) = self.begin_in(&connection).await?;
+                let (run, desired) = self.begin_in(&connection, command.early_reads()).await?;
                 let hooks = desired.hooks_left_out();
                 let report = Box::pin(command.pass(&run, desired)).await?;
                 Ok(self.reported(command, run.concluded(report, hooks)))

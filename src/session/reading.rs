@@ -14,6 +14,7 @@ use crate::cli::{HooksChoice, InputArgs, ValidateLevel};
 use crate::client::{Bounds, Environment, download};
 use crate::desired::files::Inputs;
 use crate::engine::server::Server;
+use crate::live::early::Early;
 use crate::session::failure::Failure;
 use crate::session::stored::{excluded, stored};
 use crate::terminal::Terminal;
@@ -69,9 +70,18 @@ impl Reading {
     }
 
     /// The manifests, and the result of `other` work at the same time. An error in the input ends both, and is the one that is
-    /// reported.
-    pub async fn beside<T>(self, other: impl Future<Output = Result<T, Failure>>) -> Result<(DesiredSet, T), Failure> {
-        match select(pin!(self.desired()), pin!(other)).await {
+    /// reported. The `early` reads begin as soon as the manifests are known.
+    pub async fn beside<T>(
+        self,
+        early: &Early<'_>,
+        other: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<(DesiredSet, T), Failure> {
+        let desired = async {
+            let desired = self.desired().await?;
+            early.begin(&desired).await;
+            Ok::<_, Failure>(desired)
+        };
+        match select(pin!(desired), pin!(other)).await {
             Either::Left((desired, other)) => Ok((desired?, other.await?)),
             Either::Right((other, desired)) => Ok((desired.await?, other?)),
         }

@@ -6,13 +6,14 @@ use apply_set::ApplySet;
 use reconcile_report::{ClusterInfo, Report, Role, hooks_left_out};
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs};
-use crate::client::Environment;
+use crate::client::{Cluster, Environment};
 use crate::engine::comparison::Comparison;
 use crate::engine::event::EventSink;
 use crate::engine::interrupt::Interrupt;
 use crate::engine::namespaces::missing_namespaces;
 use crate::engine::server::Server;
 use crate::live::discover;
+use crate::live::early::{Early, EarlyRead};
 use crate::session::agreement::Participant;
 use crate::session::configured::Settings;
 use crate::session::confirm::confirmed;
@@ -64,19 +65,25 @@ impl<'a> Invocation<'a> {
     /// Begins the run of a command that takes a single context and writes no report: reads the manifests and connects at the same time.
     /// Says on stderr how many hooks are left out.
     pub async fn begin(&self, command: &str) -> Result<(Run<'a>, DesiredSet), Failure> {
-        let (run, desired) = self.begin_in(&only_one(self.connection, command)?).await?;
+        let (run, desired) = self.begin_in(&only_one(self.connection, command)?, Vec::new()).await?;
         if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
             self.output.terminal.note(Role::Note, &left_out);
         }
         Ok((run, desired))
     }
 
-    /// Begins the only run, over this connection.
-    pub(super) async fn begin_in(&self, connection: &ConnectionArgs) -> Result<(Run<'a>, DesiredSet), Failure> {
+    /// Begins the only run, over this connection, and reads some of what it needs while discovery is under way.
+    pub(super) async fn begin_in(
+        &self,
+        connection: &ConnectionArgs,
+        reads: Vec<EarlyRead>,
+    ) -> Result<(Run<'a>, DesiredSet), Failure> {
+        let is_expected = |namespace: &str| self.expects(namespace);
+        let early = Early::new(reads, &is_expected);
         let terminal = &self.output.terminal;
         if self.input.from.is_some() {
             excluded(self.input)?;
-            let run = Box::pin(self.join(connection, self.output, listen(terminal), None)).await?;
+            let run = Box::pin(self.join(connection, self.output, listen(terminal), None, &early)).await?;
             let desired = Box::pin(Reading::stored(self.input, &run.server, terminal)).await?.desired().await?;
             return Ok((run, desired));
         }
@@ -85,29 +92,49 @@ impl<'a> Invocation<'a> {
             Reading::begin(self.input, terminal).await?
         };
         let interrupt = listen(terminal);
-        let (desired, run) = Box::pin(reading.beside(self.join(connection, self.output, interrupt, None))).await?;
+        let joining = self.join(connection, self.output, interrupt, None, &early);
+        let (desired, run) = Box::pin(reading.beside(&early, joining)).await?;
         Ok((run, desired))
     }
 
-    /// Connects one of several runs, whose manifests were read before. Discovery and the version are read at once.
+    /// Returns true if the configuration allows objects in this namespace.
+    pub(super) fn expects(&self, namespace: &str) -> bool {
+        self.settings.configuration.expect.refusal_of_namespace(namespace).is_none()
+    }
+
+    /// Connects one run. Discovery, the version and the `early` reads are requested at once.
     pub(super) async fn join(
         &self,
         connection: &ConnectionArgs,
         output: &'a Output,
         interrupt: Interrupt,
         participant: Option<Participant<'a>>,
+        early: &Early<'_>,
     ) -> Result<Run<'a>, Failure> {
         let reads_stdin = self.input.filename.iter().any(|path| path == "-");
-        let cluster =
-            connected(connection, output, !reads_stdin, &interrupt, &self.settings.configuration.expect).await?;
-        let (discovery, version) = futures::join!(discover(&cluster), server_version(&cluster));
+        let connected =
+            connected(connection, output, !reads_stdin, &interrupt, &self.settings.configuration.expect).await;
+        let connected = connected.map(|cluster| (namespaces(&cluster, connection), cluster));
+        early.connected(connected.as_ref().ok().map(|(namespaces, cluster)| (cluster, namespaces)));
+        let (namespaces, cluster) = connected?;
+        let discovery = async {
+            let discovery = discover(&cluster).await;
+            early.discovered(&cluster, discovery.as_ref().ok());
+            discovery
+        };
+        let (discovery, version) = futures::join!(discovery, server_version(&cluster));
         let info = cluster_info(&cluster, version.ok().flatten());
-        let default = cluster.default_namespace().to_owned();
-        let required = connection.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
-        let server = Server { discovery: discovery?, namespaces: Namespaces { required, default }, cluster };
+        let server = Server { discovery: discovery?, namespaces, cluster };
         let cache = cache_folder(connection);
         Ok(Run { server, info, output, settings: self.settings, interrupt, cache, participant })
     }
+}
+
+/// The namespaces of a run over this connection.
+fn namespaces(cluster: &Cluster, connection: &ConnectionArgs) -> Namespaces {
+    let default = cluster.default_namespace().to_owned();
+    let required = connection.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
+    Namespaces { required, default }
 }
 
 /// The folder for what is kept between runs.

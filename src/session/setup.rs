@@ -7,12 +7,13 @@ use reconcile_report::Role;
 use reconcile_report::{ClusterInfo, FailClass};
 
 use crate::cli::{
-    ApplyArgs, AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, ReplaceChoice,
+    ApplyArgs, AutoscalerChoice, CompareArgs, ConnectionArgs, EvidenceChoice, ForceChoice, ReplaceChoice, ShardArgs,
 };
 use crate::client::{Cluster, ConnectOptions, Destination, Environment, Log, Request, RequestError, connect_if};
 use crate::config::Expectation;
 use crate::engine::interrupt::Interrupt;
 use crate::live::autoscalers::AutoscalerSource;
+use crate::live::early::EarlyRead;
 use crate::live::json;
 use crate::session::configured::Settings;
 use crate::session::confirm::can_confirm;
@@ -102,6 +103,20 @@ pub(crate) fn connect_options(
         stdin_is_free,
         log: Log::to(move |line| terminal.note(Role::Note, line)),
     }
+}
+
+/// The reads with which a comparison begins, and `others`. A run over one shard reads a part of the objects, which is not known before
+/// discovery.
+pub(crate) fn early_reads(
+    args: &CompareArgs,
+    shard: ShardArgs,
+    others: impl IntoIterator<Item = EarlyRead>,
+) -> Vec<EarlyRead> {
+    if shard.shard.is_some() {
+        return Vec::new();
+    }
+    let autoscalers = (args.autoscalers == AutoscalerChoice::Respect).then_some(EarlyRead::Autoscalers);
+    [EarlyRead::Objects, EarlyRead::Types].into_iter().chain(autoscalers).chain(others).collect()
 }
 
 /// The source of the autoscalers of a run; `None` if their changes count as drift.

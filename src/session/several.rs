@@ -17,6 +17,7 @@ use crate::cli::ConnectionArgs;
 use crate::client::Context;
 use crate::config::Expectation;
 use crate::engine::interrupt::Interrupt;
+use crate::live::early::Early;
 use crate::session::agreement::{Agreement, Participant};
 use crate::session::context_command::ContextCommand;
 use crate::session::contexts::same_targets;
@@ -149,8 +150,16 @@ impl<C: ContextCommand> InSeveral<'_, C> {
         }
         let Invocation { connection, .. } = self.invocation;
         let connection = ConnectionArgs { context: Some(context.name.clone()), ..ConnectionArgs::clone(connection) };
-        let connecting = self.invocation.join(&connection, own, self.interrupt.clone(), Some(participant));
-        let run = Box::pin(connecting).await?;
+        let is_expected = |namespace: &str| self.invocation.expects(namespace);
+        let early = Early::new(self.command.early_reads(), &is_expected);
+        let connecting = self.invocation.join(&connection, own, self.interrupt.clone(), Some(participant), &early);
+        let reading = async {
+            if let Some(desired) = &self.desired {
+                early.begin(desired).await;
+            }
+        };
+        let (run, ()) = Box::pin(async { futures::join!(connecting, reading) }).await;
+        let run = run?;
         let desired = Box::pin(self.desired(&run, own)).await?;
         let hooks = desired.hooks_left_out();
         let report = Box::pin(self.command.pass(&run, desired)).await?;

@@ -27,6 +27,7 @@ mod dependencies;
 mod diff;
 mod documentation;
 mod documents;
+mod early;
 mod embedded_secrets;
 mod embedded_types;
 mod evidence;

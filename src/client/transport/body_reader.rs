@@ -23,6 +23,14 @@ impl BodyReader {
     }
 }
 
+/// A body that has arrived.
+impl From<Bytes> for BodyReader {
+    fn from(body: Bytes) -> Self {
+        let (_, reader) = Self::channel();
+        Self { frame: body, ..reader }
+    }
+}
+
 impl Read for BodyReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.frame.is_empty() {

@@ -165,7 +165,7 @@ async fn begin(
     response.map(Response::into_parts).map_err(|error| failed(endpoint, &error))
 }
 
-/// Reads a whole body. Its limits are the size for its kind, the memory for all answers together, and the compression ratio.
+/// Reads a whole body. Its limits are the size that the request allows, the memory for all answers together, and the compression ratio.
 async fn read(
     endpoint: &Endpoint,
     request: &Request,
@@ -173,7 +173,7 @@ async fn read(
     mut body: Body,
     deadline: Deadline,
 ) -> Result<Bytes, RequestError> {
-    let limit = request.kind.body_limit();
+    let limit = request.limit;
     let mut memory = endpoint.hold();
     let mut content = Collected::default();
     while let Some(data) = next_data(endpoint, &mut body, deadline).await? {

@@ -57,6 +57,17 @@ impl Discovery {
         Self { resources, ..Self::default() }
     }
 
+    /// The built-in kinds as a server probably serves them. Only the server's own documents say whether it does.
+    #[must_use]
+    pub fn expected() -> Self {
+        let mut discovery = Self::builtin();
+        for resource in discovery.resources.values_mut() {
+            resource.plural = usual_plural(&resource.gvk.kind);
+            resource.verbs = ["get", "list"].map(ToOwned::to_owned).into();
+        }
+        discovery
+    }
+
     /// Looks a kind up.
     #[must_use]
     pub fn resolve(&self, gvk: &GroupVersionKind) -> Resolution<'_> {
@@ -250,8 +261,21 @@ impl Discovery {
 const OTHER_GROUPS: [&str; 4] =
     ["authentication.k8s.io", "authorization.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io"];
 
-fn is_builtin_group(group: &str) -> bool {
+/// Returns true if an API group is one of Kubernetes itself.
+pub(super) fn is_builtin_group(group: &str) -> bool {
     OTHER_GROUPS.contains(&group) || structured_merge::builtin().kinds().iter().any(|kind| kind.gvk.group == group)
+}
+
+/// The plural name of a kind by the rule that Kubernetes names its own resources by (apimachinery `pkg/api/meta/restmapper.go`,
+/// `UnsafeGuessKindToResource`).
+fn usual_plural(kind: &str) -> String {
+    let singular = kind.to_lowercase();
+    match singular.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if singular.ends_with("endpoints") => singular,
+        None if singular.ends_with('s') => format!("{singular}es"),
+        None => format!("{singular}s"),
+    }
 }
 
 #[cfg(test)]

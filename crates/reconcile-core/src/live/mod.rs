@@ -10,6 +10,7 @@
 
 mod discovery;
 pub mod discreet;
+mod expected;
 mod group_document;
 mod live_state;
 pub mod named;
@@ -21,6 +22,7 @@ mod resource;
 pub mod snapshot;
 
 pub use discovery::{Discovery, Resolution};
+pub use expected::{ExpectedCollections, expected_collections, reads_documents};
 pub use group_document::{GroupDocument, LEGACY_FIELDS};
 pub use live_state::LiveState;
 pub use reads::{FEW, PartOfList, is_read_by_name, is_spread, only_name};

@@ -1,0 +1,234 @@
+//! Reads that begin while discovery is under way: the same requests, only earlier, and discovery has the last word.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kubectl_reconcile::client::{ConnectOptions, Environment, connect};
+use kubectl_reconcile::live::discover;
+use reconcile_core::live::{Discovery, Resolution};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::control_plane::{Fault, Proxy, Run, Workspace, wait_until};
+
+/// The two requests of discovery, as patterns of the proxy.
+const CORE: &str = "/api !/apis !/api/ !openapi";
+const GROUPS: &str = "/apis !/apis/";
+
+/// Five ConfigMaps, which are listed, and a Deployment, which is read by its name.
+fn shop() -> Workspace {
+    let ws = Workspace::new();
+    for number in 0..5 {
+        ws.write(
+            format!("map-{number}.yaml"),
+            &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: map-{number}}}, data: {{a: b}}}}"),
+        );
+    }
+    ws.write(
+        "web.yaml",
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: 'shop/web:1.2'}]}
+",
+    );
+    ws
+}
+
+/// A proxy that answers a part of discovery only after these requests have arrived.
+fn late(ws: &Workspace, discovery: &str, awaited: &[&str]) -> Arc<Proxy> {
+    let proxy = Arc::new(Proxy::new(ws));
+    let awaited: Vec<String> = awaited.iter().map(|text| ws.fill_in(text)).collect();
+    let seen = Arc::downgrade(&proxy);
+    let wait = move || {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let has = |text: &String| {
+            seen.upgrade().is_none_or(|proxy| proxy.requests().iter().any(|request| request.contains(text)))
+        };
+        while Instant::now() < deadline && !awaited.iter().all(has) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    proxy.inject(1, "GET", discovery, Fault::After(Arc::new(wait)));
+    proxy
+}
+
+/// The position of the first request for which this returns true.
+fn position(proxy: &Proxy, is_it: impl Fn(&str) -> bool) -> usize {
+    let requests = proxy.requests();
+    requests.iter().position(|request| is_it(request)).unwrap_or_else(|| panic!("it is not in {requests:#?}"))
+}
+
+/// Checks that no request was sent twice, and that the report counts all of them.
+fn each_once(run: &Run, proxy: &Proxy) {
+    let requests = proxy.requests();
+    assert_eq!(requests.iter().collect::<BTreeSet<_>>().len(), requests.len(), "{requests:#?}");
+    let counts = run.report()["requests"].as_object().expect("numbers of requests");
+    let counted: u64 = counts.values().filter_map(Value::as_u64).sum();
+    assert_eq!(counted, requests.len() as u64, "{counts:?} {requests:#?}");
+}
+
+/// The reason why an object was not compared.
+fn reason<'r>(run: &'r Run, kind: &str, name: &str) -> &'r str {
+    run.object(kind, name)["error"]["message"].as_str().unwrap_or_default()
+}
+
+const LIST: &str = "/namespaces/$NS/configmaps?limit=";
+const GET: &str = "/namespaces/$NS/deployments/web";
+const AUTOSCALERS: &str = "/namespaces/$NS/horizontalpodautoscalers?limit=";
+const WEBHOOKS: &str = "/mutatingwebhookconfigurations?limit=";
+
+#[test]
+fn built_in_kinds_are_read_while_discovery_is_under_way() {
+    let ws = shop();
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    for (command, code) in [("diff", 0), ("apply", 0)] {
+        let awaited = [LIST, GET, AUTOSCALERS, WEBHOOKS];
+        let awaited = &awaited[..if command == "diff" { 4 } else { 3 }];
+        let proxy = late(&ws, GROUPS, awaited);
+        let started = Instant::now();
+        let run = ws.through(&proxy.url()).reconcile([command, "-f", "."]).exits_with(code);
+        assert!(started.elapsed() < Duration::from_secs(20), "discovery waited in vain: {:#?}", proxy.requests());
+        assert_eq!(
+            run.report()["summary"]["inSync"].as_u64().or(run.report()["summary"]["unchanged"].as_u64()),
+            Some(6),
+            "{run}"
+        );
+        each_once(&run, &proxy);
+    }
+}
+
+/// The same answer to discovery, with another description of one resource of `apps/v1`.
+fn described(change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static) -> Fault {
+    Fault::Rewritten(Arc::new(move |_, body| {
+        let mut document: Value = serde_json::from_slice(body).expect("a discovery document");
+        let groups = document["items"].as_array_mut().expect("groups");
+        let apps = groups.iter_mut().find(|group| group["metadata"]["name"] == "apps").expect("the group `apps`");
+        change(apps["versions"][0]["resources"].as_array_mut().expect("resources"));
+        document.to_string().into_bytes()
+    }))
+}
+
+#[test]
+fn discovery_has_the_last_word() {
+    let ws = shop();
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let is_deployment = |resource: &Value| resource["resource"] == "deployments";
+
+    let proxy = late(&ws, CORE, &[LIST, GET]);
+    proxy.inject(1, "GET", GROUPS, described(move |resources| resources.retain(|found| !is_deployment(found))));
+    let run = ws.through(&proxy.url()).reconcile(["diff", "-f", "."]).exits_with(4);
+    assert!(reason(&run, "Deployment", "web").contains("the server has no kind `Deployment` in `apps/v1`"), "{run}");
+    assert_eq!(run.report()["summary"]["inSync"], 5, "{run}");
+    each_once(&run, &proxy);
+
+    // The same kind under another name: the answer about the usual one is not used.
+    let proxy = late(&ws, CORE, &[LIST, GET]);
+    let rename = move |resources: &mut Vec<Value>| {
+        for resource in resources.iter_mut().filter(|found| is_deployment(found)) {
+            resource["resource"] = json!("workloads");
+        }
+    };
+    proxy.inject(1, "GET", GROUPS, described(rename));
+    let run = ws.through(&proxy.url()).reconcile(["diff", "-f", ".", "--evidence=read-only"]).exits_with(1);
+    let discovered = position(&proxy, |request| request == "GET /apis");
+    assert!(position(&proxy, |request| request.ends_with("/workloads/web")) > discovered, "{run}");
+    assert_eq!(run.object("Deployment", "web")["action"], "create", "the server has no such resource: {run}");
+    each_once(&run, &proxy);
+}
+
+#[test]
+fn a_refusal_counts_if_discovery_confirms_the_kind_and_is_not_repeated() {
+    let ws = Workspace::new();
+    for number in 0..5 {
+        ws.write(
+            format!("{number}.yaml"),
+            &format!(
+                "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: map-{number}}}}}\n---\n\
+                 {{apiVersion: v1, kind: Service, metadata: {{name: web-{number}}}, spec: {{clusterIP: None, ports: [{{port: 80}}]}}}}"
+            ),
+        );
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.allow("limited", "get,list,patch", "configmaps");
+    let (run, requests) = ws.requests_during(|| ws.as_user("limited").reconcile(["diff", "-f", "."]));
+    assert_eq!((run.code, &run.report()["summary"]["inSync"]), (4, &json!(5)), "{run}");
+    for number in 0..5 {
+        assert!(reason(&run, "Service", &format!("web-{number}")).contains("cannot get resource"), "{run}");
+    }
+    let own = requests.iter().filter(|request| request.user == "limited" && request.uri.contains("/services"));
+    let uris: Vec<&str> = own.map(|request| request.uri.as_str()).collect();
+    assert_eq!(uris.iter().collect::<BTreeSet<_>>().len(), uris.len(), "{uris:#?}");
+    assert_eq!(uris.len(), 6, "a LIST and five GETs, as without early reads: {uris:#?}");
+}
+
+#[test]
+fn without_discovery_its_error_is_the_only_one() {
+    let ws = shop();
+    let proxy = late(&ws, CORE, &[LIST]);
+    let status = |code: u16, reason: &str| {
+        let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason});
+        Fault::Answer(code, vec![("Content-Type", "application/json".to_owned())], body.to_string())
+    };
+    proxy.inject(99, "GET", "configmaps", status(403, "Forbidden"));
+    proxy.inject(99, "GET", GROUPS, status(404, "NotFound"));
+    let run = ws.through(&proxy.url()).reconcile(["diff", "-f", "."]);
+    assert!(run.code > 1, "{run}");
+    assert!(!run.stderr.contains("configmaps"), "{run}");
+}
+
+#[test]
+fn a_run_that_is_interrupted_during_discovery_ends_at_once() {
+    let ws = shop();
+    let proxy = Proxy::new(&ws);
+    proxy.inject(9, "GET", GROUPS, Fault::Silence);
+    proxy.inject(9, "GET", "configmaps", Fault::Silence);
+    let run = ws.through(&proxy.url()).start_reconcile(["diff", "-f", "."]);
+    let list = ws.fill_in(LIST);
+    wait_until("objects are read", || proxy.requests().iter().any(|request| request.contains(&list)));
+    run.interrupt();
+    run.finish().exits_with(130);
+}
+
+#[test]
+fn nothing_is_read_early_in_namespaces_where_the_run_has_no_business() {
+    let ws = shop();
+    ws.write("other.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: kube-system}}");
+    ws.write("kubectl-reconcile.yaml", "expect:\n  namespaces: [$NS]\n");
+    let proxy = Proxy::new(&ws);
+    let asked = || proxy.requests().iter().any(|request| request.contains("/namespaces/kube-system"));
+    ws.through(&proxy.url()).reconcile(["diff", "-f", "."]).exits_with(2);
+    assert!(!asked(), "{:#?}", proxy.requests());
+    ws.write("kubectl-reconcile.yaml", "{}");
+    ws.through(&proxy.url()).reconcile(["diff", "-f", ".", "-n", "$NS"]).exits_with(2);
+    assert!(!asked(), "{:#?}", proxy.requests());
+}
+
+/// The paths that are expected are those of the server, for all kinds of the embedded types that it serves.
+#[test]
+fn the_usual_names_of_built_in_resources_are_right() {
+    let ws = Workspace::new();
+    let kubeconfig = ws.through(ws.plane().url()).kubeconfig();
+    let options = ConnectOptions { kubeconfig: Some(kubeconfig), ..ConnectOptions::default() };
+    let discovery = Runtime::new().expect("a runtime").block_on(async {
+        let cluster = connect(&options, &Environment::default()).await.expect("a connection");
+        discover(&cluster).await.expect("discovery")
+    });
+    let expected = Discovery::expected();
+    let mut served = 0;
+    for usual in expected.resources() {
+        if let Resolution::Known(found) = discovery.resolve(&usual.gvk) {
+            assert_eq!((&usual.plural, usual.namespaced), (&found.plural, found.namespaced), "{:?}", usual.gvk);
+            assert!(usual.verbs.is_subset(&found.verbs), "{:?}", usual.gvk);
+            served += 1;
+        }
+    }
+    assert!(served > 50, "{served} kinds");
+}

@@ -108,6 +108,7 @@ impl From<ApplyArgs> for DiffArgs {
         }
         let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
         let (timeout, live, report_unmanaged, baseline, save_plan, show_known) = (None, None, None, None, None, false);
+        let audit_logs = Vec::new();
         Self {
             input,
             shard,
@@ -124,6 +125,7 @@ impl From<ApplyArgs> for DiffArgs {
             save_plan,
             baseline,
             show_known,
+            audit_logs,
             output,
             connection,
         }

@@ -1,4 +1,6 @@
-use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::connection::ConnectionArgs;
 use super::input::InputArgs;
@@ -25,7 +27,10 @@ Examples:
   kubectl reconcile blame -f deploy/
 
   # What did people change with kubectl?
-  kubectl reconcile blame deploy web --manager kubectl-*";
+  kubectl reconcile blame deploy web --manager kubectl-*
+
+  # Who were they?
+  kubectl reconcile blame deploy web --manager kubectl-* --audit-log audit.log";
 
 /// `blame`
 #[derive(Debug, Args)]
@@ -43,6 +48,9 @@ pub struct BlameArgs {
     /// Show only fields of these managers, and their parents: globs such as `kubectl*` (repeatable)
     #[arg(long = "manager", value_name = "GLOB", value_delimiter = ',', help_heading = "Output")]
     pub managers: Vec<String>,
+    /// Name the users behind the managers from this audit log of the API server: JSON lines, also compressed with gzip (repeatable)
+    #[arg(long = "audit-log", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub audit_logs: Vec<PathBuf>,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub output: BlameFormat,

@@ -39,6 +39,9 @@ Examples:
   # Print a configuration that ignores the current differences, to be reviewed and committed
   kubectl reconcile diff -f deploy/ --suggest-ignores > suggested.yaml
 
+  # Name the users who changed fields and deleted objects, from the audit log of the API server
+  kubectl reconcile diff -f deploy/ --audit-log audit.log
+
   # Compare without a cluster, with objects saved by `kubectl reconcile snapshot`
   kubectl reconcile diff -f deploy/ --live live.yaml";
 
@@ -94,6 +97,10 @@ pub struct DiffArgs {
     /// With `--baseline`: also show the differences that it has
     #[arg(long, help_heading = "Compare", requires = "baseline")]
     pub show_known: bool,
+    /// Name the users behind field managers, and those who deleted objects, from this audit log of the API server: JSON lines, also
+    /// compressed with gzip (repeatable)
+    #[arg(long = "audit-log", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
+    pub audit_logs: Vec<PathBuf>,
     /// Flags for the output
     #[command(flatten)]
     pub output: OutputArgs,

@@ -117,6 +117,12 @@ impl Cluster {
         Self(self.0, Some(stop))
     }
 
+    /// The flag that stops the run.
+    #[must_use]
+    pub fn stop(&self) -> Arc<AtomicBool> {
+        self.1.clone().unwrap_or_default()
+    }
+
     /// The same connection for requests that are sent even if the run is stopped, so that nothing is left half done.
     #[must_use]
     pub fn until_done(&self) -> Self {

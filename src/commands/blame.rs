@@ -3,12 +3,14 @@
 use reconcile_report::Role;
 use reconcile_report::blame::{BlamedObject, exit_code, json as as_json, text};
 use serde_json::json;
+use structured_merge::ObjectKey;
 
 use crate::cli::{BlameArgs, BlameFormat};
 use crate::client::Cluster;
 use crate::live::discover;
 use crate::live::fetch::fetch;
 use crate::live::types::Types;
+use crate::session::audit_log::{AuditLogs, plural_names};
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
 use crate::session::output::Output;
@@ -26,8 +28,12 @@ use reconcile_core::manifest::{Hooks, Input, ReadOptions, read};
 use reconcile_core::object::Selector;
 use reconcile_core::rules::Glob;
 
+/// The manager whose applies count as our own.
+const MANAGER: &str = "kubectl-reconcile";
+
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: &BlameArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
+    let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
     let output = &Output::of_text(terminal, &args.text, args.output == BlameFormat::Text);
     let (cluster, targets) = if args.reads_manifests() {
         of_manifests(args, configured, output).await?
@@ -42,6 +48,11 @@ pub(super) async fn run(args: &BlameArgs, configured: Configured, terminal: &Ter
     let mut objects = Vec::with_capacity(targets.len());
     for (target, state) in targets.iter().zip(states) {
         objects.push(blaming.object(target, state, terminal)?);
+    }
+    let plurals = plural_names(targets.iter());
+    let plural = |key: &ObjectKey| plurals.get(&key.gvk).map(String::as_str);
+    for warning in audit_logs.name_users(&mut objects, plural, MANAGER, cluster.stop()).await {
+        terminal.note(Role::Note, &format!("warning: {warning}"));
     }
     let _ = match args.output {
         BlameFormat::Text => output.text(&text(&objects, &output.view)),
@@ -122,7 +133,9 @@ impl Blaming<'_> {
                     with_status: self.args.status,
                 };
                 let managers: Vec<Glob> = self.args.managers.iter().map(|text| Glob::new(text)).collect();
-                return Ok(BlamedObject::new(&target.key, Ok(blame.fields(&self.redactor))).of_managers(&managers));
+                return Ok(BlamedObject::new(&target.key, Ok(blame.fields(&self.redactor)))
+                    .of_managers(&managers)
+                    .with_times(&live, MANAGER));
             }
             LiveState::Absent => Diagnostic::new(Code::NotFound, "it does not exist"),
             LiveState::Unreadable(diagnostic) if diagnostic.code == Code::Interrupted => {

@@ -1,7 +1,11 @@
 //! `diff`: read desired, read current, compare, report.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use reconcile_report::formats::text::{self, explained, summary};
 use reconcile_report::{Baseline, ClusterInfo, Command, KnownDifferences, Report};
+use structured_merge::ObjectKey;
 
 use crate::cli::DiffArgs;
 use crate::config::suggestion;
@@ -10,6 +14,7 @@ use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
 use crate::live::early::EarlyRead;
 use crate::session::apply_set::requested;
+use crate::session::audit_log::{AuditLogs, PluralNames, plural_names, plural_names_of_kinds};
 use crate::session::captured::without_cluster;
 use crate::session::configured::{Configured, Settings};
 use crate::session::context_command::ContextCommand;
@@ -34,6 +39,7 @@ struct Diff<'a> {
     set: Option<Requested>,
     baseline: Option<Baseline>,
     plan_file: Option<PlanFile>,
+    audit_logs: AuditLogs,
 }
 
 /// Runs the command to its exit code.
@@ -51,10 +57,16 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;
     let plan_file = args.save_plan.as_deref().map(|path| PlanFile::open(path, &args.connection)).transpose()?;
-    let diff = Diff { args, settings, policy, set, baseline, plan_file };
+    let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
+    let diff = Diff { args, settings, policy, set, baseline, plan_file, audit_logs };
     match &args.live {
-        Some(file) => Ok(invocation
-            .reported(&diff, without_cluster(args, file, &diff.policy, settings, diff.known(None)?, output).await?)),
+        Some(file) => {
+            let (policy, known) = (&diff.policy, diff.known(None)?);
+            let mut report = without_cluster(args, file, policy, settings, known, output).await?;
+            let plurals = plural_names_of_kinds(&report.objects);
+            diff.name_users(&mut report, &plurals, Arc::default()).await;
+            Ok(invocation.reported(&diff, report))
+        }
         None => invocation.in_contexts(&diff).await,
     }
 }
@@ -64,6 +76,15 @@ impl Diff<'_> {
     fn known(&self, cluster: Option<&ClusterInfo>) -> Result<Option<KnownDifferences>, Failure> {
         let known = self.baseline.as_ref().map(|baseline| baseline.of(cluster)).transpose();
         known.map_err(Failure::invalid)
+    }
+}
+
+impl Diff<'_> {
+    /// Names the users whom the audit logs have.
+    async fn name_users(&self, report: &mut Report, plurals: &PluralNames, stop: Arc<AtomicBool>) {
+        let plural = |key: &ObjectKey| plurals.get(&key.gvk).map(String::as_str);
+        let Report { objects, warnings, .. } = report;
+        warnings.extend(self.audit_logs.name_users(objects, plural, &self.policy.manager, stop).await);
     }
 }
 
@@ -90,6 +111,7 @@ impl ContextCommand for Diff<'_> {
         // Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);
         let unmanaged = UnmanagedSearch::of(args, &gate, &plan, hooks)?;
+        let plurals = plural_names(plan.targets());
         let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, apply_set), admission);
         output.details(pass.unproven());
 
@@ -99,6 +121,7 @@ impl ContextCommand for Diff<'_> {
         if let (Some(file), Some(digests), false) = (&self.plan_file, digests, run.interrupt.is_set()) {
             file.write(&report, cluster.clone(), flags(&args.compare, &args.prune, args.shard), digests)?;
         }
+        self.name_users(&mut report, &plurals, run.interrupt.flag()).await;
         report.cluster = Some(cluster);
         if let Some(unmanaged) = unmanaged {
             report = unmanaged.add_to(report, server).await;

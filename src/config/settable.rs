@@ -46,6 +46,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("as-group", Default::Never(CLUSTER)),
     ("as-uid", Default::Never(CLUSTER)),
     ("as-user-extra", Default::Never(CLUSTER)),
+    ("audit-log", Default::Never("a proposed change could name other users with a log of its own")),
     ("autoscalers", Default::Any(STRICTER)),
     ("baseline", Default::Never(PASSES)),
     ("by-name", Default::Never(COMMAND)),

@@ -132,6 +132,8 @@ mod tests {
             subresource: String::new(),
             time: None,
             manual: false,
+            user: None,
+            users: Vec::new(),
         };
         let change = FieldChange {
             path: path.clone(),
@@ -141,6 +143,7 @@ mod tests {
             desired: Some(json!("ours")),
             managers: managers.iter().map(owner).collect(),
             known: false,
+            removed_by: None,
             defaulted: Vec::new(),
         };
         let fields = FieldDiff { changes: vec![change], ..FieldDiff::none(Evidence::Server) };

@@ -4,6 +4,7 @@
 
 pub(crate) mod agreement;
 pub(crate) mod apply_set;
+pub(crate) mod audit_log;
 pub(crate) mod captured;
 mod child_process;
 pub(crate) mod configured;

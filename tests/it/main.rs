@@ -6,6 +6,7 @@ mod anonymous;
 mod answers;
 mod apply_set;
 mod attribution;
+mod audit_log;
 mod autoscalers;
 mod bad_input;
 mod baseline;

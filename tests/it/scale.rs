@@ -266,6 +266,8 @@ fn report(count: usize) -> Report {
         subresource: String::new(),
         time: None,
         manual: false,
+        user: None,
+        users: Vec::new(),
     };
     let path = |at: usize| {
         let key = PathElement::key([("port".to_owned(), Scalar::Int(i64::try_from(at).unwrap()))]);
@@ -279,6 +281,7 @@ fn report(count: usize) -> Report {
         desired: Some(json!(2)),
         managers: vec![agent.clone()],
         known: false,
+        removed_by: None,
         defaulted: Vec::new(),
     };
     let conflict = |at: usize| Conflict { path: path(at), owner: agent.clone() };

@@ -20,6 +20,8 @@
 //!    answer it derives the differences and the managers that caused them.
 //! 4. [`plan`] orders the objects by their dependencies, and lists the permissions that a run needs.
 //!
+//! [`audit`] finds the users behind field managers in an audit log.
+//!
 //! Below these stages are [`rules`] (ignore rules and readiness rules), [`request`] (addresses, errors and counts of requests),
 //! [`object`] (knowledge about kinds, names and labels), [`diagnostic`] (one type for every error and warning) and [`text`] (makes
 //! untrusted text safe to show).
@@ -36,6 +38,8 @@
     )
 )]
 
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+pub mod audit;
 pub mod blame;
 pub mod compare;
 // Lists of our own are counted with plain arithmetic. Where numbers, sizes and times come from outside, none may overflow.

@@ -2,14 +2,17 @@
 
 mod layout;
 
-use reconcile_core::blame::BlamedField;
+use reconcile_core::audit::{ObjectTimes, Reach};
+use reconcile_core::blame::{BlamedField, InManifest};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::rules::Glob;
 use schemars::JsonSchema;
 use serde::Serialize;
-use structured_merge::ObjectKey;
+use serde_json::Value;
+use structured_merge::{ObjectKey, Ownership};
 
 use crate::formats::json::document;
+use crate::model::{Audited, Finding};
 use crate::{EXIT_INCOMPLETE, EXIT_SUCCESS, Styled, View};
 
 /// A live object and the managers of its fields.
@@ -26,6 +29,10 @@ pub struct BlamedObject {
     /// The reason for which the object could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<BlameError>,
+    #[serde(skip)]
+    key: ObjectKey,
+    #[serde(skip)]
+    times: ObjectTimes,
 }
 
 /// The reason for which an object could not be read.
@@ -49,7 +56,16 @@ impl BlamedObject {
             }
         };
         let (api_version, kind) = (key.gvk.api_version(), key.gvk.kind.clone());
-        Self { api_version, kind, namespace: key.namespace.clone(), name: key.name.clone(), fields, error }
+        let (namespace, name, times) = (key.namespace.clone(), key.name.clone(), ObjectTimes::default());
+        Self { api_version, kind, namespace, name, fields, error, key: key.clone(), times }
+    }
+
+    /// The same with the times of the live object, in which `manager` is our own.
+    #[must_use]
+    pub fn with_times(mut self, live: &Value, manager: &str) -> Self {
+        let ours = Ownership::of(live, manager).ours;
+        self.times = ObjectTimes::of(live, ours.and_then(|ours| ours.time).as_deref());
+        self
     }
 
     /// Keeps the fields of these managers alone; without any, all fields.
@@ -62,6 +78,25 @@ impl BlamedObject {
             self.fields.retain(is_wanted);
         }
         self
+    }
+}
+
+/// The owners of all fields. A field of the manifest that another manager owns was ours at our last apply; any other may be older.
+impl Audited for BlamedObject {
+    fn visit(&mut self, visit: &mut dyn FnMut(Finding<'_>)) {
+        for field in &mut self.fields {
+            let is_taken = field.manifest == Some(InManifest::Differs);
+            let reach = if is_taken { Reach::LastApply } else { Reach::Creation };
+            field.managers.iter_mut().for_each(|owner| visit(Finding::Owner(owner, reach)));
+        }
+    }
+
+    fn key(&self) -> &ObjectKey {
+        &self.key
+    }
+
+    fn times(&self) -> ObjectTimes {
+        self.times
     }
 }
 

@@ -58,6 +58,12 @@ impl Audit {
 
     /// The result of `action`, and all requests during it, including those of controllers.
     pub fn all_during<T>(&self, api: &Api, action: impl FnOnce() -> T) -> (T, Vec<Request>) {
+        let (result, log) = self.log_during(api, action);
+        (result, log.lines().map(parse).collect())
+    }
+
+    /// The result of `action`, and the lines of the log about all requests during it.
+    pub fn log_during<T>(&self, api: &Api, action: impl FnOnce() -> T) -> (T, String) {
         let start = self.mark(api).1;
         let result = action();
         let (end, _) = self.mark(api);
@@ -65,7 +71,7 @@ impl Audit {
         let mut file = File::open(&self.0).expect("the audit log");
         file.seek(SeekFrom::Start(start)).expect("the audit log from a mark on");
         file.take(end.saturating_sub(start)).read_to_string(&mut log).expect("the audit log");
-        (result, log.lines().map(parse).collect())
+        (result, log)
     }
 
     /// Makes a unique request and waits for its line in the log: all earlier answers are logged by then. Returns the

@@ -112,6 +112,11 @@ impl Workspace {
         self.plane.audit().all_during(self.plane.api(), action)
     }
 
+    /// The result of `action`, and the lines of the audit log about all requests during it.
+    pub fn audit_log_during<T>(&self, action: impl FnOnce() -> T) -> (T, String) {
+        self.plane.audit().log_during(self.plane.api(), action)
+    }
+
     /// The user as which the workspace's programs run.
     pub fn admin(&self) -> String {
         admin_of(&self.namespace)

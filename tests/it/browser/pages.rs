@@ -73,6 +73,8 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
         subresource: String::new(),
         time: Some("2026-11-21T18:15:08Z".to_owned()),
         manual: true,
+        user: None,
+        users: Vec::new(),
     };
     let (op, class, live) = (Op::Change, Class::ChangedByOther, Some(live));
     FieldChange { path, op, class, live, managers: vec![owner], ..FieldChange::missing(desired) }

@@ -31,6 +31,7 @@ impl Scene {
         let folder = workspace.folder();
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/docs"), &folder);
         fs::create_dir(folder.join(".git")).expect("a folder that looks like a repository");
+        symlink(&workspace.plane().audit().0, folder.join("audit.log")).expect("a link to the audit log");
         let kubeconfig = workspace.stdin("").kubeconfig();
         let programs = workspace.home().join("bin");
         fs::create_dir(&programs).expect("a folder for programs");

@@ -63,6 +63,8 @@ fn owner(entry: &ManagedFieldsEntry) -> Owner {
         subresource: entry.subresource.clone(),
         time: entry.time.clone(),
         manual: false,
+        user: None,
+        users: Vec::new(),
     }
 }
 

@@ -80,6 +80,7 @@ impl<'a> Classifier<'a> {
             desired: change.to,
             managers,
             known: false,
+            removed_by: None,
             defaulted: Vec::new(),
         }
     }
@@ -135,6 +136,7 @@ impl<'a> Classifier<'a> {
                     live: Some(value),
                     managers: self.owners(path),
                     known: false,
+                    removed_by: None,
                     defaulted: Vec::new(),
                 });
             }
@@ -201,6 +203,7 @@ impl<'a> Classifier<'a> {
                     desired: None,
                     managers,
                     known: false,
+                    removed_by: None,
                     defaulted: Vec::new(),
                     path: path.clone(),
                 });

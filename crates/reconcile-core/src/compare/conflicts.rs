@@ -131,6 +131,7 @@ impl<'a> ContestedFields<'a> {
             desired: manifest.value(&path).cloned(),
             managers: self.policy.owners(losers.get(&path).into_iter().flatten().copied()),
             known: false,
+            removed_by: None,
             defaulted: Vec::new(),
             path,
         };

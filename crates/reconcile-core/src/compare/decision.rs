@@ -22,6 +22,7 @@ use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
 use super::versions::Versions;
 use super::wanted::Wanted;
+use crate::audit::ObjectTimes;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
 use crate::rules::RuleRef;
@@ -45,12 +46,23 @@ impl Decision {
     /// The live object that was compared, if the comparison has kept it.
     #[must_use]
     pub fn live(&self) -> Option<&Value> {
-        let live = match &self.finding {
+        self.live_object().map(|live| &live.current.object)
+    }
+
+    /// The times of the live object that bound the writes of others.
+    #[must_use]
+    pub fn times(&self) -> ObjectTimes {
+        let applied = |live: &LiveObject| live.current.owners.ours.as_ref().and_then(|ours| ours.time.clone());
+        let times = |live: &LiveObject| ObjectTimes::of(&live.current.object, applied(live).as_deref());
+        self.live_object().map(times).unwrap_or_default()
+    }
+
+    fn live_object(&self) -> Option<&LiveObject> {
+        Some(match &self.finding {
             ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. } => live.as_deref()?,
             ComparisonResult::Predicted { live, .. } => live,
             ComparisonResult::Missing(_) | ComparisonResult::Unknown(_) => return None,
-        };
-        Some(&live.current.object)
+        })
     }
 }
 

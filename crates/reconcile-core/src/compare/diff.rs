@@ -8,6 +8,7 @@ use structured_merge::{FieldPath, Op, Operation};
 use super::ignored_fields::IgnoredFields;
 use super::versions::Versions;
 use super::written_paths::{as_text, path_of};
+use crate::audit::{AuditAnswer, User};
 
 /// The action that one object needs, as reports name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +92,38 @@ pub struct Owner {
     /// True for a manual change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
+    /// The user who wrote, if the audit log has nobody else who may have (`--audit-log`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Box<User>>,
+    /// The users of whom one wrote, the latest first (`--audit-log`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<User>,
+}
+
+impl Owner {
+    /// The same with the users that an audit log has.
+    #[must_use]
+    pub fn with_users(self, AuditAnswer { user, users }: AuditAnswer) -> Self {
+        Self { user, users, ..self }
+    }
+
+    /// The users who wrote, or may have.
+    pub fn all_users(&self) -> impl Iterator<Item = &User> {
+        self.user.as_deref().into_iter().chain(&self.users)
+    }
+
+    /// The same without times, and with nothing but the names of users.
+    #[must_use]
+    pub fn without_times(&self) -> Self {
+        Self {
+            time: None,
+            user: self.user.as_deref().map(|user| Box::new(user.named())),
+            users: self.users.iter().map(User::named).collect(),
+            manager: self.manager.clone(),
+            subresource: self.subresource.clone(),
+            ..*self
+        }
+    }
 }
 
 /// A difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
@@ -118,6 +151,9 @@ pub struct FieldChange {
     /// True if the baseline has the same difference (`--baseline`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
+    /// The users who deleted the object, or may have removed the field (`--audit-log`).
+    #[serde(default, rename = "removedBy", skip_serializing_if = "Option::is_none")]
+    pub removed_by: Option<Box<AuditAnswer>>,
     /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
     #[serde(skip)]
     pub defaulted: Vec<FieldPath>,
@@ -181,6 +217,7 @@ impl FieldChange {
             desired: None,
             managers: Vec::new(),
             known: false,
+            removed_by: None,
             defaulted: Vec::new(),
         }
     }
@@ -204,12 +241,15 @@ struct WrittenConflict {
     time: Option<String>,
     #[serde(default)]
     manual: bool,
+    user: Option<Box<User>>,
+    #[serde(default)]
+    users: Vec<User>,
 }
 
 impl From<WrittenConflict> for Conflict {
     fn from(written: WrittenConflict) -> Self {
-        let WrittenConflict { path, manager, operation, subresource, time, manual } = written;
-        Self { path, owner: Owner { manager, operation, subresource, time, manual } }
+        let WrittenConflict { path, manager, operation, subresource, time, manual, user, users } = written;
+        Self { path, owner: Owner { manager, operation, subresource, time, manual, user, users } }
     }
 }
 

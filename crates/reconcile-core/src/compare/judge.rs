@@ -192,6 +192,7 @@ fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldCh
             desired: change.to,
             managers: Vec::new(),
             known: false,
+            removed_by: None,
             defaulted: Vec::new(),
         })
         .collect()

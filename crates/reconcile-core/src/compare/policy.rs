@@ -113,6 +113,8 @@ impl Policy {
             subresource: entry.subresource.clone(),
             time: entry.time.clone(),
             manual: self.is_manual(entry),
+            user: None,
+            users: Vec::new(),
         }
     }
 

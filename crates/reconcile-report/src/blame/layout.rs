@@ -6,11 +6,13 @@ use reconcile_core::text::{middle_cut, width, yaml};
 use serde_json::Value;
 
 use crate::words::value::inline;
-use crate::words::why::owner_text;
+use crate::words::why::{owner_text, owner_within};
 use crate::{Role, Styled, View};
 
 /// The sign of a field without an owner.
 const NOBODY: &str = "-";
+/// The columns in which an owner has room for its operation, its time and a part of its name, where they are at most half of all.
+const SHORTEST_OWNER: usize = 38;
 /// The narrowest column for the text of the document.
 const NARROWEST: usize = 24;
 
@@ -24,13 +26,17 @@ struct Line<'f> {
 
 /// The document of these fields. Parents of no field are left out.
 pub(super) fn lines(fields: &[BlamedField], view: &View) -> Styled {
+    let managers = || fields.iter().flat_map(|field| &field.managers);
+    let has_users = managers().any(|owner| owner.all_users().next().is_some());
+    let half = view.width / 2;
+    let most = if has_users { half } else { (view.width.saturating_mul(2) / 5).max(SHORTEST_OWNER.min(half)) };
+    let widest = managers().map(|owner| width(&owner_text(owner, view))).max();
+    let widest = widest.unwrap_or_default().max(width(NOBODY));
+    let column = if view.full { widest } else { widest.min(most) };
     let owners = |field: &BlamedField| -> Vec<String> {
-        let names: Vec<String> = field.managers.iter().map(|owner| owner_text(owner, view)).collect();
+        let names: Vec<String> = field.managers.iter().map(|owner| owner_within(owner, view, column)).collect();
         if names.is_empty() { vec![NOBODY.to_owned()] } else { names }
     };
-    let most = view.width.saturating_mul(2) / 5;
-    let widest = fields.iter().flat_map(owners).map(|owner| width(&owner)).max().unwrap_or_default();
-    let column = if view.full { widest } else { widest.min(most) };
     let mut text = Styled::new();
     for line in document(fields) {
         let mut names = line.field.map(owners).unwrap_or_default().into_iter();
@@ -45,8 +51,7 @@ pub(super) fn lines(fields: &[BlamedField], view: &View) -> Styled {
 }
 
 fn one(text: &mut Styled, (manifest, owner, content): (Option<InManifest>, &str, &str), column: usize, view: &View) {
-    let owner = middle_cut(owner, column);
-    let padding = if content.is_empty() { 0 } else { column.saturating_sub(width(&owner)).saturating_add(2) };
+    let padding = if content.is_empty() { 0 } else { column.saturating_sub(width(owner)).saturating_add(2) };
     let mut taken = column.saturating_add(2);
     if let Some((role, sign)) = manifest.map(sign) {
         text.push(role, format!("{sign} "));

@@ -58,6 +58,17 @@ fn the_document_has_the_owners_at_the_left_and_several_below_each_other() {
     assert_eq!(lines, expected, "{text}");
 }
 
+#[test]
+fn a_long_name_is_cut_rather_than_the_time() {
+    let objects = [blamed(&live("shop/web:1", "configuration-management"), None)];
+    let shown = |width: usize| plain(&text(&objects, &View { width, ..View::default() }));
+    for line in ["configuration-management (Apply) 2026-01-01T00:00:00Z      - \"-v\"", "  containers:"] {
+        assert!(shown(200).contains(line), "{}", shown(200));
+    }
+    assert!(shown(80).contains(" (Apply) 2026-01-01T00:00:00Z  "), "{}", shown(80));
+    assert!(shown(80).lines().all(|line| width(line) <= 80), "{}", shown(80));
+}
+
 /// Without the columns at the left, the document is the object.
 #[test]
 fn the_document_is_the_live_object() {

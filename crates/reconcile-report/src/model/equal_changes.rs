@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use reconcile_core::audit::AuditAnswer;
 use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
 use reconcile_core::pass::Outcome;
 use ring::digest::{SHA256, digest};
@@ -159,7 +160,8 @@ fn said(part: Part<'_>) -> Vec<u8> {
             let text = |value: &Option<Value>| value.as_ref().map(ToString::to_string);
             let (live, desired) = (text(&change.live), text(&change.desired));
             let managers = owners(&change.managers);
-            format!("{:?} {live:?} {desired:?} {:?} {managers:?}", change.op, change.defaulted)
+            let removed_by = change.removed_by.as_ref().map(|removed| removed.named());
+            format!("{:?} {live:?} {desired:?} {:?} {managers:?} {removed_by:?}", change.op, change.defaulted)
         }
     };
     digest(&SHA256, said.as_bytes()).as_ref().to_vec()
@@ -167,7 +169,7 @@ fn said(part: Part<'_>) -> Vec<u8> {
 
 /// Managers without their times.
 fn owners(managers: &[Owner]) -> Vec<Owner> {
-    managers.iter().map(|owner| Owner { time: None, ..owner.clone() }).collect()
+    managers.iter().map(Owner::without_times).collect()
 }
 
 /// The first of several objects with what they have in common, and nothing else.
@@ -181,13 +183,14 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Place, Part<'_>)>]) -> Option<O
         let mut equal = places.iter().map(|(_, part)| *part);
         match equal.next()? {
             Part::Change(change) => {
+                let removed_by = common_removal(change, places);
                 let is_same = equal.all(|other| matches!(other, Part::Change(one) if one.managers == change.managers));
                 let managers = if is_same { change.managers.clone() } else { owners(&change.managers) };
                 let time = |conflict: Conflict| if is_same { conflict } else { timeless(conflict) };
                 if change.class == Class::Conflict {
                     common.diff.conflicts.extend(named_by(first, change).into_iter().map(time));
                 }
-                common.diff.changes.push(FieldChange { managers, ..change.clone() });
+                common.diff.changes.push(FieldChange { managers, removed_by, ..change.clone() });
             }
             Part::Conflict(conflict) => {
                 let is_same = equal.all(|other| matches!(other, Part::Conflict(one) if one.owner == conflict.owner));
@@ -199,8 +202,15 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Place, Part<'_>)>]) -> Option<O
     Some(common)
 }
 
+/// The users who may have removed the field of a change, without times unless all parts have the same.
+fn common_removal(change: &FieldChange, places: &[(Place, Part<'_>)]) -> Option<Box<AuditAnswer>> {
+    let is_same = |part: &Part<'_>| matches!(part, Part::Change(one) if one.removed_by == change.removed_by);
+    let removed = change.removed_by.as_deref()?;
+    Some(Box::new(if places.iter().all(|(_, part)| is_same(part)) { removed.clone() } else { removed.named() }))
+}
+
 fn timeless(conflict: Conflict) -> Conflict {
-    Conflict { owner: Owner { time: None, ..conflict.owner }, ..conflict }
+    Conflict { owner: conflict.owner.without_times(), ..conflict }
 }
 
 #[cfg(test)]
@@ -218,6 +228,8 @@ mod tests {
             subresource: String::new(),
             time: Some(format!("2026-11-20T10:00:0{second}Z")),
             manual: true,
+            user: None,
+            users: Vec::new(),
         });
         FieldChange {
             path: FieldPath::of(&["spec", field]),
@@ -226,6 +238,7 @@ mod tests {
             live: Some(json!("before")),
             desired: Some(json!(desired)),
             managers: owner.into_iter().collect(),
+            removed_by: None,
             defaulted: Vec::new(),
             known: false,
         }

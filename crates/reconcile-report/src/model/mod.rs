@@ -1,6 +1,7 @@
 //! The results of a run: the contract behind `-o json`, and the data of every format.
 
 mod apply_set;
+mod audited;
 pub(crate) mod classes;
 mod command;
 mod configuration;
@@ -25,6 +26,7 @@ mod unmanaged;
 mod verdict;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
+pub use audited::{AuditQuestions, Audited, Finding};
 pub use classes::{CLASSES, ClassInfo, Level, Why};
 pub use command::Command;
 pub use configuration::ConfigurationInfo;

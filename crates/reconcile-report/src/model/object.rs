@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use reconcile_core::audit::ObjectTimes;
 use reconcile_core::compare::{
     Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason,
     Replacement, UnmanagedCount, Versions,
@@ -125,6 +126,8 @@ pub struct ObjectRun {
 pub struct Details {
     /// The uid of the live object, if it differs from the manifest.
     pub uid: Option<String>,
+    /// The times of the live object that bound the writes of others.
+    pub times: ObjectTimes,
     /// The number of fields that other managers added.
     pub unmanaged: UnmanagedCount,
     /// The warnings that only the write returned.
@@ -159,6 +162,7 @@ impl ObjectReport {
         let mut report = Self::about(target, decision.verdict.clone());
         report.messages.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
         report.details.rules.clone_from(&decision.rules);
+        report.details.times = decision.times();
         if report.differs() || report.is_ownership_only() {
             report.name_live(decision.live());
         }

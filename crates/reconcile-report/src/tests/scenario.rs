@@ -35,6 +35,8 @@ fn owner(manager: &str, subresource: &str) -> Owner {
         subresource: subresource.to_owned(),
         time: Some("2026-11-20T10:00:00Z".to_owned()),
         manual: manager.starts_with("kubectl"),
+        user: None,
+        users: Vec::new(),
     }
 }
 
@@ -44,7 +46,17 @@ fn change(path: FieldPath, class: Class, live: Option<Value>, desired: Option<Va
         (_, None) => Op::Remove,
         _ => Op::Change,
     };
-    FieldChange { path, op, class, live, desired, managers: Vec::new(), known: false, defaulted: Vec::new() }
+    FieldChange {
+        path,
+        op,
+        class,
+        live,
+        desired,
+        managers: Vec::new(),
+        known: false,
+        removed_by: None,
+        defaulted: Vec::new(),
+    }
 }
 
 fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectVerdict) -> ObjectReport {
@@ -141,6 +153,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
             desired: None,
             managers: Vec::new(),
             known: false,
+            removed_by: None,
             defaulted: Vec::new(),
         }],
         ..FieldDiff::none(Evidence::Proven)

@@ -21,6 +21,7 @@ fn report(kind: (&str, &str), changes: &[(&[&str], Value, Value)]) -> Report {
         live: Some(live.clone()),
         desired: Some(desired.clone()),
         managers: Vec::new(),
+        removed_by: None,
         defaulted: Vec::new(),
         known: false,
     });

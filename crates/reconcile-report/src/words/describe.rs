@@ -10,7 +10,7 @@ use super::number::grouped;
 use super::value::{inline, stays};
 use super::why::{owner_in_sentence, why};
 use super::word_diff::Contrast;
-use super::{cut, label, managed};
+use super::{cut, label, managed, users};
 use crate::{Command, ObjectReport, Report, Summary};
 
 /// The room for a change: the longest value, the longest path and value of a difference inside of it, in columns, and most of these.
@@ -31,7 +31,9 @@ const MESSAGE: usize = 1_000;
 /// ``spec.replicas: 5 → 2 (changed by kubectl, scale)``, `the object does not exist` for all of it.
 pub(crate) fn change(change: &FieldChange) -> String {
     if change.path.elements().is_empty() {
-        return whole_object(change.class).to_owned();
+        let removed = users::removed(change, ToOwned::to_owned);
+        let removed = removed.map(|removed| format!("; {}", one_line(&removed, MESSAGE)));
+        return format!("{}{}", whole_object(change.class), removed.unwrap_or_default());
     }
     let why = why_on_line(change);
     let why = if why.is_empty() { why } else { format!(" ({why})") };

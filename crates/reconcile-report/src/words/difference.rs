@@ -15,6 +15,7 @@ pub(super) fn difference(path: &FieldPath, op: Op, live: Option<&Value>, desired
         desired: desired.cloned(),
         managers: Vec::new(),
         known: false,
+        removed_by: None,
         defaulted: Vec::new(),
     }
 }

@@ -18,8 +18,10 @@ const LENGTH: usize = 16;
 pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> String {
     let group = found.object.map_or("", |object| &object.key.gvk.group);
     let name = found.object.map(|object| object.key.to_string()).unwrap_or_default();
-    // A finding of the run has nothing but its message, in which that about ignored differences counts live ones.
-    let is_told_by_message = (found.object.is_none() || found.path.is_empty()) && found.rule != IGNORED;
+    // A finding of the run has nothing but its message, in which that about ignored differences counts live ones. The message about a
+    // missing object may name users.
+    let has_only_message = found.object.is_none() || found.path.is_empty() && !found.is_change;
+    let is_told_by_message = has_only_message && found.rule != IGNORED;
     let message = if is_told_by_message { found.message.as_str() } else { "" };
     let parts = [found.context.unwrap_or_default(), group, &name, found.rule.id, &found.path, message];
     let base = parts.join("\0");

@@ -23,6 +23,7 @@ pub(crate) mod shared_diagnostic;
 mod structured;
 pub mod styled;
 pub(crate) mod summary;
+pub(crate) mod users;
 pub(crate) mod value;
 pub(crate) mod verdict;
 pub mod why;

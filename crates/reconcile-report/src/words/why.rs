@@ -1,20 +1,37 @@
 //! The reason for which a field differs, and its managers.
 
 use reconcile_core::compare::{Class, FieldChange, Owner};
-use reconcile_core::text::visible;
+use reconcile_core::text::{middle_cut, visible, width};
 use structured_merge::Operation;
 
 use crate::View;
 use crate::model::classes::{ClassInfo, Why};
+use crate::words::users;
+
+/// The columns that are left to the name of a manager, however long the rest of its text is.
+const SHORTEST_NAME: usize = 8;
 
 /// Returns the reason for which a field differs, in a few words; `owners` names its managers. Empty if there is none.
 pub fn why(change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
-    words(ClassInfo::of(change.class).why, change, owners)
+    why_at(change, owners, ToOwned::to_owned)
+}
+
+fn why_at(change: &FieldChange, owners: impl Fn(&[Owner]) -> String, time: impl Fn(&str) -> String) -> String {
+    let words = words(ClassInfo::of(change.class).why, change, owners);
+    match change.removed_by.as_deref().and_then(|removed| users::by(removed, time)) {
+        // It is not known that the field was ever there.
+        Some(by) if change.class == Class::Absent => format!("{words}, perhaps {}", visible(&by)),
+        _ => words,
+    }
 }
 
 /// Returns the manager that changed a field, or another reason for the difference, for a note next to its value.
 pub(crate) fn note(change: &FieldChange, view: &View) -> String {
-    words(ClassInfo::of(change.class).note, change, |managers| owners(managers, view))
+    let note = words(ClassInfo::of(change.class).note, change, |managers| owners(managers, view));
+    match users::removed(change, |time| view.time(time)) {
+        Some(removed) if note.is_empty() => removed,
+        _ => note,
+    }
 }
 
 fn words(why: Why, change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
@@ -30,7 +47,7 @@ fn words(why: Why, change: &FieldChange, owners: impl Fn(&[Owner]) -> String) ->
 pub(crate) fn why_in_full(change: &FieldChange, view: &View) -> String {
     match change.class {
         Class::Unmanaged => added_by(change.is_manual(), &owners(&change.managers, view)),
-        _ => why(change, |managers| owners(managers, view)),
+        _ => why_at(change, |managers| owners(managers, view), |time| view.time(time)),
     }
 }
 
@@ -41,22 +58,38 @@ pub(crate) fn added_by(is_manual: bool, owners: &str) -> String {
 
 /// Names managers: `kubectl (scale) 2026-11-20T10:00:00Z, helm (Apply) …`.
 pub(crate) fn owners(managers: &[Owner], view: &View) -> String {
-    managers.iter().map(|owner| owner_text(owner, view)).collect::<Vec<_>>().join(", ")
+    // The users of a manager follow a comma.
+    let separator = if managers.iter().any(|owner| owner.all_users().next().is_some()) { "; " } else { ", " };
+    managers.iter().map(|owner| owner_text(owner, view)).collect::<Vec<_>>().join(separator)
 }
 
-/// Names a manager: `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`.
+/// Names a manager: `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`, and the users behind it, if a log names them:
+/// `kubectl-edit 2026-11-20T10:00:00Z, ops@example.com or dev@example.com`.
 pub(crate) fn owner_text(owner: &Owner, view: &View) -> String {
+    format!("{}{}", owner.manager, way_time_and_users(owner, view))
+}
+
+/// Names a manager in this many columns: its name is cut rather than the time and the users.
+pub(crate) fn owner_within(owner: &Owner, view: &View, columns: usize) -> String {
+    let rest = way_time_and_users(owner, view);
+    let room = columns.saturating_sub(width(&rest)).max(SHORTEST_NAME);
+    middle_cut(&format!("{}{rest}", middle_cut(&owner.manager, room)), columns)
+}
+
+fn way_time_and_users(owner: &Owner, view: &View) -> String {
     let way = match way(owner) {
         "" => String::new(),
         way => format!(" ({way})"),
     };
     let time = owner.time.as_ref().map(|time| format!(" {}", view.time(time))).unwrap_or_default();
-    format!("{}{way}{time}", owner.manager)
+    let users = users::of_owner(owner).map(|users| format!(", {users}")).unwrap_or_default();
+    format!("{way}{time}{users}")
 }
 
 /// Names a manager inside a sentence: `kubectl, scale, 2026-11-20T10:00:00Z`.
 pub(crate) fn owner_in_sentence(owner: &Owner) -> String {
-    let parts = [owner.manager.as_str(), way(owner), owner.time.as_deref().unwrap_or_default()];
+    let users = users::of_owner(owner).unwrap_or_default();
+    let parts = [owner.manager.as_str(), way(owner), owner.time.as_deref().unwrap_or_default(), &users];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     visible(&parts.join(", ")).into_owned()
 }

@@ -11,6 +11,7 @@ use super::tone::tone;
 use super::value::{whole, yaml};
 use crate::formats::text::{conflict_hint, is_shown, object_error};
 use crate::words::label::{sign, summary_label};
+use crate::words::users;
 use crate::words::why::owner_text;
 use crate::{ObjectReport, View};
 
@@ -109,6 +110,9 @@ impl Objects<'_> {
         self.conflicts(page, object);
         self.notes(page, object);
         for change in object.diff.changes.iter().filter(|change| change.path.elements().is_empty()) {
+            if let Some(removed) = users::removed(change, |time| self.view.time(time)) {
+                page.element("<p", &removed, "</p>");
+            }
             if let Some(value) = change.desired.as_ref().or(change.live.as_ref()) {
                 whole(page, &yaml(value), &self.limits);
             }

@@ -1,3 +1,4 @@
+use reconcile_core::audit::User;
 use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::Source;
@@ -28,6 +29,8 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
         subresource: String::new(),
         time: Some("2026-11-21T18:15:08Z".to_owned()),
         manual: true,
+        user: None,
+        users: Vec::new(),
     };
     let (live, desired) = (Some(live), Some(desired));
     FieldChange {
@@ -38,6 +41,7 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
         desired,
         managers: vec![owner],
         known: false,
+        removed_by: None,
         defaulted: Vec::new(),
     }
 }
@@ -67,6 +71,7 @@ fn hostile() -> Report {
     let owner = Owner {
         manager: HOSTILE.to_owned(),
         time: Some(HOSTILE.to_owned()),
+        users: vec![User { name: HOSTILE.to_owned(), time: HOSTILE.to_owned(), ..User::default() }],
         ..object.diff.changes[0].managers[0].clone()
     };
     object.diff.changes[0].managers = vec![owner.clone()];

@@ -8,6 +8,7 @@ use similar::ChangeTag;
 use crate::words::describe;
 use crate::words::line_diff::{Line, groups};
 use crate::words::meaning::{self, Meaning};
+use crate::words::users;
 use crate::words::value::{inline, stays};
 
 /// Longest value that is one line, in characters.
@@ -19,7 +20,11 @@ pub(crate) fn lines(change: &FieldChange, is_full: bool) -> Vec<String> {
     if change.path.elements().is_empty() {
         let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(value)));
         return match (live, desired) {
-            (None, Some(desired)) => signed('+', desired),
+            (None, Some(desired)) => {
+                let removed = users::removed(change, ToOwned::to_owned);
+                let removed = removed.map(|removed| format!("# {}", one_line(&removed, SHORT)));
+                removed.into_iter().chain(signed('+', desired)).collect()
+            }
             (Some(live), None) => signed('-', live),
             _ => vec![format!("# {}", describe::change(change))],
         };

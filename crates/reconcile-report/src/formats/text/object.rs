@@ -17,6 +17,7 @@ use crate::words::excerpt;
 use crate::words::installer::{advice, installer};
 use crate::words::label::{NEEDS_REPLACEMENT, sign};
 use crate::words::line_diff::Line;
+use crate::words::users;
 use crate::words::why::{added_by, owner_text, owners};
 use crate::{ObjectReport, Role, Styled, View};
 
@@ -54,6 +55,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     if object.diff.action == Action::Unknown {
         sheet.text.append(object_error("cannot compare", object, view));
     }
+    deleted(&mut sheet, object);
     if view.full {
         content(&mut sheet, object);
     }
@@ -90,6 +92,15 @@ pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&FieldChange]) {
 
 fn needs_replacement(object: &ObjectReport) -> bool {
     matches!(object.disposition(), Disposition::NeedsReplace | Disposition::Protected)
+}
+
+/// Appends the users who deleted an object that is to be created, if a log names them.
+fn deleted(sheet: &mut Sheet<'_>, object: &ObjectReport) {
+    let view = sheet.view;
+    let missing = object.diff.changes.iter().find(|change| change.class == Class::Missing);
+    if let Some(deleted) = missing.and_then(|change| users::removed(change, |time| view.time(time))) {
+        sheet.line(Role::Note, format!("{MARGIN}{deleted}"));
+    }
 }
 
 /// Appends the whole object that is to be created, in which secrets are masked.

@@ -46,6 +46,7 @@ fn definition_with(live: &Value, desired: &Value) -> ObjectReport {
         desired: change.to,
         managers: Vec::new(),
         known: false,
+        removed_by: None,
         defaulted: Vec::new(),
     });
     let verdict = ObjectVerdict::Update(FieldDiff {

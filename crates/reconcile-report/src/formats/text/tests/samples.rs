@@ -26,7 +26,7 @@ pub(super) fn owner(manager: &str, operation: &str, subresource: &str) -> Owner 
     let time = subresource.is_empty().then(|| "2026-11-21T18:15:08Z".to_owned());
     let (manager, subresource) = (manager.to_owned(), subresource.to_owned());
     let operation = if operation == "Apply" { Operation::Apply } else { Operation::Update };
-    Owner { manager, operation, subresource, time, manual: true }
+    Owner { manager, operation, subresource, time, manual: true, user: None, users: Vec::new() }
 }
 
 pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange {
@@ -44,6 +44,7 @@ pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange
         desired: some(desired),
         managers: Vec::new(),
         known: false,
+        removed_by: None,
         defaulted: Vec::new(),
     }
 }

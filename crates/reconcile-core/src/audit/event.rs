@@ -1,0 +1,245 @@
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::writer::{manager, parameter};
+
+/// The verbs of requests that only read, as they begin a value in JSON.
+const READS: [&str; 3] = ["\"get\"", "\"list\"", "\"watch\""];
+const VERB: &str = "\"verb\"";
+
+/// A line of an audit log.
+#[derive(Debug)]
+pub struct AuditLine<'l> {
+    /// The time at which the server received the request, if the line was parsed and is an event.
+    pub received: Option<Timestamp>,
+    /// The kind of line.
+    pub read: AuditRead<'l>,
+}
+
+/// A line of an audit log, by what it has for a search.
+#[derive(Debug)]
+pub enum AuditRead<'l> {
+    /// A write that was done.
+    Write(Box<AuditEvent<'l>>),
+    /// An event that changed nothing, or a blank line.
+    Other,
+    /// It is no event of `audit.k8s.io/v1`.
+    Broken,
+}
+
+/// A write that the server did.
+#[derive(Debug)]
+pub struct AuditEvent<'l> {
+    pub(super) audit_id: Text<'l>,
+    pub(super) verb: Text<'l>,
+    pub(super) user: Identity<'l>,
+    pub(super) impersonated_user: Option<Identity<'l>>,
+    pub(super) source_ips: Option<Vec<Text<'l>>>,
+    pub(super) user_agent: Option<Text<'l>>,
+    pub(super) object: ObjectReference<'l>,
+    pub(super) code: u16,
+    pub(super) received: Timestamp,
+    pub(super) done: Timestamp,
+    uri: Text<'l>,
+}
+
+/// A text that is borrowed from its line unless it has escapes.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A user of the log (`authentication/v1`, `UserInfo`).
+#[derive(Debug, Deserialize)]
+pub(super) struct Identity<'l> {
+    #[serde(borrow)]
+    username: Option<Text<'l>>,
+    #[serde(borrow)]
+    pub(super) groups: Option<Vec<Text<'l>>>,
+}
+
+impl Identity<'_> {
+    /// The name of the user; requests without credentials have one as well.
+    pub(super) fn username(&self) -> &str {
+        self.username.as_deref().unwrap_or_default()
+    }
+}
+
+/// The object of a request (`audit/v1`, `ObjectReference`).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ObjectReference<'l> {
+    #[serde(borrow)]
+    resource: Option<Text<'l>>,
+    #[serde(borrow)]
+    namespace: Option<Text<'l>>,
+    #[serde(borrow)]
+    name: Option<Text<'l>>,
+    #[serde(borrow)]
+    api_group: Option<Text<'l>>,
+    #[serde(borrow)]
+    subresource: Option<Text<'l>>,
+}
+
+impl ObjectReference<'_> {
+    pub(super) fn group(&self) -> &str {
+        self.api_group.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn resource(&self) -> &str {
+        self.resource.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn namespace(&self) -> &str {
+        self.namespace.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn subresource(&self) -> &str {
+        self.subresource.as_deref().unwrap_or_default()
+    }
+}
+
+/// The fields of a line that are read; bodies are skipped while it is parsed.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'l> {
+    #[serde(borrow)]
+    kind: Text<'l>,
+    #[serde(borrow)]
+    api_version: Text<'l>,
+    #[serde(borrow, rename = "auditID")]
+    audit_id: Text<'l>,
+    #[serde(borrow)]
+    stage: Text<'l>,
+    #[serde(borrow, rename = "requestURI")]
+    request_uri: Text<'l>,
+    #[serde(borrow)]
+    verb: Text<'l>,
+    #[serde(borrow)]
+    user: Identity<'l>,
+    #[serde(borrow)]
+    impersonated_user: Option<Identity<'l>>,
+    #[serde(borrow, rename = "sourceIPs")]
+    source_ips: Option<Vec<Text<'l>>>,
+    #[serde(borrow)]
+    user_agent: Option<Text<'l>>,
+    #[serde(borrow)]
+    object_ref: Option<ObjectReference<'l>>,
+    response_status: Option<ResponseStatus>,
+    #[serde(borrow)]
+    request_received_timestamp: Text<'l>,
+    #[serde(borrow)]
+    stage_timestamp: Text<'l>,
+}
+
+#[derive(Deserialize)]
+struct ResponseStatus {
+    code: Option<u16>,
+}
+
+/// The body of a deletion, which is its options.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Deletion<'l> {
+    #[serde(borrow)]
+    request_object: Option<DeleteOptions<'l>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DeleteOptions<'l> {
+    #[serde(borrow)]
+    dry_run: Option<Vec<Text<'l>>>,
+}
+
+impl<'l> AuditLine<'l> {
+    /// Reads a line. Those that can only be reads are not parsed, unless the line may be the first event, whose time is asked for.
+    #[must_use]
+    pub fn read(line: &'l [u8], may_be_first: bool) -> Self {
+        let without = |read| Self { received: None, read };
+        let Ok(text) = std::str::from_utf8(line) else { return without(AuditRead::Broken) };
+        if text.trim_ascii().is_empty() || (!may_be_first && only_reads(text)) {
+            return without(AuditRead::Other);
+        }
+        let Ok(written) = serde_json::from_str::<Written<'l>>(text) else { return without(AuditRead::Broken) };
+        if (&*written.kind, &*written.api_version) != ("Event", "audit.k8s.io/v1") {
+            return without(AuditRead::Broken);
+        }
+        let times = (written.request_received_timestamp.parse(), written.stage_timestamp.parse());
+        let (Ok(received), Ok(done)) = times else { return without(AuditRead::Broken) };
+        let read = match written.done(received, done) {
+            Some(event) if !event.is_dry_run(text) => AuditRead::Write(Box::new(event)),
+            _ => AuditRead::Other,
+        };
+        Self { received: Some(received), read }
+    }
+}
+
+/// Returns true if no verb in the line is that of a write. Bodies may have fields of this name as well, so that all of them count.
+fn only_reads(text: &str) -> bool {
+    let mut verbs = text.match_indices(VERB).map(|(at, _)| {
+        let rest = text.get(at.saturating_add(VERB.len())..).unwrap_or_default().trim_ascii_start();
+        rest.strip_prefix(':').map(str::trim_ascii_start).unwrap_or_default()
+    });
+    let mut found = false;
+    verbs.all(|value| {
+        found = true;
+        READS.iter().any(|read| value.starts_with(read))
+    }) && found
+}
+
+impl<'l> Written<'l> {
+    /// The event, if the server did what was asked for.
+    fn done(self, received: Timestamp, done: Timestamp) -> Option<AuditEvent<'l>> {
+        let code = self.response_status?.code?;
+        let is_write = ["create", "update", "patch", "delete", "deletecollection"].contains(&&*self.verb);
+        if &*self.stage != "ResponseComplete" || !(200..300).contains(&code) || !is_write {
+            return None;
+        }
+        Some(AuditEvent {
+            audit_id: self.audit_id,
+            verb: self.verb,
+            user: self.user,
+            impersonated_user: self.impersonated_user,
+            source_ips: self.source_ips,
+            user_agent: self.user_agent,
+            object: self.object_ref?,
+            code,
+            received,
+            done,
+            uri: self.request_uri,
+        })
+    }
+}
+
+impl AuditEvent<'_> {
+    /// The name of the field manager, as the server takes it.
+    pub(super) fn manager(&self) -> Cow<'_, str> {
+        manager(&self.uri, self.user_agent.as_deref().unwrap_or_default())
+    }
+
+    /// Returns true if nothing was stored. A deletion may say so in its body, if the log has it.
+    fn is_dry_run(&self, text: &str) -> bool {
+        if parameter(&self.uri, "dryRun").is_some_and(|value| !value.is_empty()) {
+            return true;
+        }
+        if !self.verb.starts_with("delete") {
+            return false;
+        }
+        let body = serde_json::from_str::<Deletion<'_>>(text).ok().and_then(|deletion| deletion.request_object);
+        body.and_then(|options| options.dry_run).is_some_and(|values| !values.is_empty())
+    }
+}

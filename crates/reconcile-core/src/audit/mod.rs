@@ -1,0 +1,25 @@
+//! The users behind field managers, from the audit log of an API server.
+//!
+//! ```text
+//! entries of managedFields, missing objects ─ask─▶ AuditSearch ─answer─▶ AuditAnswer: one user, or those who may have done it
+//! line of the log ─read─▶ AuditLine::Write(event) ──take──▶┘
+//! ```
+//! The search knows all its questions before it sees the first event, and keeps a few users for each: it needs the same memory for a log
+//! of any length, in any order. Everything in a log is foreign text: it is bounded and made visible here.
+
+mod event;
+mod question;
+mod search;
+mod times;
+mod user;
+mod user_list;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use event::{AuditEvent, AuditLine, AuditRead};
+pub use question::{AuditedObject, Question, plural_of};
+pub use search::AuditSearch;
+pub use times::{ObjectTimes, Reach};
+pub use user::{AuditAnswer, User};

@@ -1,0 +1,162 @@
+use std::collections::HashMap;
+
+use structured_merge::Operation;
+
+use super::event::AuditEvent;
+use super::question::{AuditedObject, Entry, Question};
+use super::user::AuditAnswer;
+use super::user_list::UserList;
+
+/// Questions to an audit log, and the users that answer them so far.
+#[derive(Debug, Default)]
+pub struct AuditSearch {
+    asked: Vec<Asked>,
+    /// The questions that requests for an object of the log concern.
+    of_object: HashMap<String, Vec<(usize, Relation)>>,
+}
+
+/// The object of a request, in relation to the object of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    /// It is the same.
+    Itself,
+    /// It is all objects of its resource in its namespace.
+    Collection,
+    /// It is its namespace, whose deletion deletes all objects in it.
+    Namespace,
+}
+
+#[derive(Debug)]
+struct Asked {
+    question: Question,
+    /// The second of the first write that counts.
+    since: Option<i64>,
+    users: UserList,
+    /// Users who did something that names no object, and may concern it.
+    possible: UserList,
+    /// True if the last write of the entry is in the log.
+    has_last_write: bool,
+    /// The second in which the object was created last.
+    created: Option<i64>,
+}
+
+/// The object of a request, as one text: a collection has no name.
+fn place(group: &str, plural: &str, namespace: &str, name: &str) -> String {
+    // The server names the namespace of a Namespace in some requests and not in others.
+    let namespace = if group.is_empty() && plural == "namespaces" { "" } else { namespace };
+    [group, plural, namespace, name].join("\0")
+}
+
+impl AuditSearch {
+    /// Adds a question about an object. Writes before the second `since` do not count. Returns the number for its answer.
+    pub fn ask(&mut self, object: AuditedObject<'_>, question: Question, since: Option<i64>) -> usize {
+        let AuditedObject { key, plural } = object;
+        let namespace = key.namespace.as_deref().unwrap_or_default();
+        let number = self.asked.len();
+        let mut concerns = |place, relation| self.of_object.entry(place).or_default().push((number, relation));
+        concerns(place(&key.gvk.group, plural, namespace, &key.name), Relation::Itself);
+        if question == Question::ObjectDeleted {
+            concerns(place(&key.gvk.group, plural, namespace, ""), Relation::Collection);
+            if let Some(namespace) = &key.namespace {
+                concerns(place("", "namespaces", "", namespace), Relation::Namespace);
+            }
+        }
+        let (users, possible) = Default::default();
+        self.asked.push(Asked { question, since, users, possible, has_last_write: false, created: None });
+        number
+    }
+
+    /// The second of the first write that an answer depends on, if one does.
+    #[must_use]
+    pub fn reach(&self) -> Option<i64> {
+        let depends = |number: &usize| !self.answer(*number).is_empty();
+        let asked = self.asked.iter().enumerate().filter(|(number, _)| depends(number));
+        asked.filter_map(|(_, asked)| asked.since).min()
+    }
+
+    /// Takes an event into account.
+    pub fn take(&mut self, event: &AuditEvent<'_>) {
+        let object = &event.object;
+        let own = place(object.group(), object.resource(), object.namespace(), object.name());
+        for (number, relation) in self.of_object.get(&own).into_iter().flatten() {
+            if let Some(asked) = self.asked.get_mut(*number) {
+                asked.take(event, *relation);
+            }
+        }
+    }
+
+    /// The answer to the question with this number.
+    #[must_use]
+    pub fn answer(&self, number: usize) -> AuditAnswer {
+        let Some(asked) = self.asked.get(number) else { return AuditAnswer::default() };
+        match asked.question {
+            // Without the last write, others than the users of the log may have done it.
+            Question::Written(_) if !asked.has_last_write => AuditAnswer::default(),
+            Question::Written(_) => AuditAnswer::of(asked.users.since(None)),
+            Question::FieldRemoved(_) => AuditAnswer::possible(asked.users.since(None)),
+            Question::ObjectDeleted => match asked.users.since(asked.created) {
+                users if users.is_empty() => AuditAnswer::possible(asked.possible.since(asked.created)),
+                users => AuditAnswer::of(users),
+            },
+        }
+    }
+}
+
+impl Asked {
+    fn take(&mut self, event: &AuditEvent<'_>, relation: Relation) {
+        if self.since.is_some_and(|since| event.done.as_second() < since) {
+            return;
+        }
+        match &self.question {
+            Question::Written(entry) if entry.may_be_of(event) => {
+                self.has_last_write |= entry.may_be_ended_by(event);
+                self.users.add(event, None);
+            }
+            Question::FieldRemoved(ours) if removes(event, ours) => self.users.add(event, Some(&event.verb)),
+            Question::ObjectDeleted => self.take_deletion(event, relation),
+            Question::Written(_) | Question::FieldRemoved(_) => {}
+        }
+    }
+
+    fn take_deletion(&mut self, event: &AuditEvent<'_>, relation: Relation) {
+        if !event.object.subresource().is_empty() {
+            return;
+        }
+        let verb = &*event.verb;
+        match (relation, verb) {
+            (Relation::Itself, "delete") => self.users.add(event, Some(verb)),
+            (Relation::Namespace, "delete") | (Relation::Itself | Relation::Collection, "deletecollection") => {
+                self.possible.add(event, Some(verb));
+            }
+            (Relation::Itself, _) if event.code == 201 => {
+                let second = event.received.as_second();
+                self.created = Some(self.created.map_or(second, |created| created.max(second)));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Entry {
+    /// Returns true if the write may have been recorded in the entry.
+    fn may_be_of(&self, event: &AuditEvent<'_>) -> bool {
+        let is_its_verb = match (self.operation, &*event.verb) {
+            (_, "patch") => true,
+            (operation, verb) => operation == Operation::Update && matches!(verb, "create" | "update"),
+        };
+        // A write that began after the second of the last one has changed nothing.
+        let is_in_time = self.time.is_none_or(|time| event.received.as_second() <= time);
+        is_its_verb && is_in_time && event.object.subresource() == self.subresource && event.manager() == self.manager
+    }
+
+    /// Returns true if the write may be the last one: the time of the entry is the second in which it was stored.
+    fn may_be_ended_by(&self, event: &AuditEvent<'_>) -> bool {
+        self.time.is_none_or(|time| (event.received.as_second()..=event.done.as_second()).contains(&time))
+    }
+}
+
+/// Returns true if the write may have removed a field of an object that exists. Our own apply removes nothing that the manifest has.
+fn removes(event: &AuditEvent<'_>, ours: &str) -> bool {
+    let is_ours = &*event.verb == "patch" && event.manager() == ours;
+    matches!(&*event.verb, "update" | "patch") && event.object.subresource().is_empty() && !is_ours
+}

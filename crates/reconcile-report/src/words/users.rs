@@ -1,0 +1,135 @@
+//! The users whom an audit log names.
+
+use jiff::Timestamp;
+use reconcile_core::audit::{AuditAnswer, User};
+use reconcile_core::compare::{Class, FieldChange, Owner};
+
+use super::number::grouped;
+
+/// Most users that a text names.
+const NAMED: usize = 3;
+
+/// The users behind a manager: `ops@example.com or dev@example.com`. `None` if no log names one.
+pub(crate) fn of_owner(owner: &Owner) -> Option<String> {
+    either(owner.all_users().map(name))
+}
+
+/// The users who removed an object or a field: `deleted by ops@example.com at 2026-11-20T10:00:00Z`, or `perhaps removed by …`. `None` if
+/// no log names one.
+pub(crate) fn removed(change: &FieldChange, time: impl Fn(&str) -> String) -> Option<String> {
+    let answer = change.removed_by.as_deref()?;
+    let verb = if change.class == Class::Missing { "deleted" } else { "removed" };
+    let perhaps = if answer.user.is_some() { "" } else { "perhaps " };
+    by(answer, time).map(|by| format!("{perhaps}{verb} {by}"))
+}
+
+/// `by ops@example.com at 2026-11-20T10:00:00Z`
+pub(crate) fn by(answer: &AuditAnswer, time: impl Fn(&str) -> String) -> Option<String> {
+    let named = |user: &User| match second(&user.time) {
+        at if at.is_empty() => name(user),
+        at => format!("{} at {}", name(user), time(&at)),
+    };
+    either(answer.all().map(named)).map(|users| format!("by {users}"))
+}
+
+fn name(user: &User) -> String {
+    match &user.impersonated_by {
+        Some(by) => format!("{} (impersonated by {by})", user.name),
+        None => user.name.clone(),
+    }
+}
+
+fn either(names: impl Iterator<Item = String>) -> Option<String> {
+    let names: Vec<String> = names.collect();
+    let mut shown: Vec<String> = names.iter().take(NAMED).cloned().collect();
+    if let Some(more @ 1..) = names.len().checked_sub(NAMED) {
+        shown.push(format!("{} more", grouped(more)));
+    }
+    (!shown.is_empty()).then(|| shown.join(" or "))
+}
+
+/// A time without the parts of its second. Another text stays as it is.
+fn second(time: &str) -> String {
+    let second = |time: Timestamp| Timestamp::from_second(time.as_second()).ok();
+    time.parse().ok().and_then(second).map_or_else(|| time.to_owned(), |time| time.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use reconcile_core::compare::FieldChange;
+    use serde_json::json;
+    use structured_merge::Operation;
+
+    use super::*;
+    use crate::View;
+    use crate::words::why::{note, owner_in_sentence, owners, why_in_full};
+
+    fn user(name: &str) -> User {
+        let time = "2026-11-20T10:00:00.123456Z".to_owned();
+        User { name: name.to_owned(), time, ..User::default() }
+    }
+
+    fn owner(answer: AuditAnswer) -> Owner {
+        let owner = Owner {
+            manager: "kubectl".to_owned(),
+            operation: Operation::Update,
+            subresource: "scale".to_owned(),
+            time: Some("2026-11-20T10:00:00Z".to_owned()),
+            manual: true,
+            user: None,
+            users: Vec::new(),
+        };
+        owner.with_users(answer)
+    }
+
+    fn one(name: &str) -> AuditAnswer {
+        AuditAnswer { user: Some(Box::new(user(name))), users: Vec::new() }
+    }
+
+    fn several(names: &[&str]) -> AuditAnswer {
+        AuditAnswer { user: None, users: names.iter().map(|name| user(name)).collect() }
+    }
+
+    #[test]
+    fn users_follow_the_manager() {
+        let view = View::default();
+        let shown = |answer| owners(&[owner(answer)], &view);
+        assert_eq!(shown(AuditAnswer::default()), "kubectl (scale) 2026-11-20T10:00:00Z");
+        assert_eq!(shown(one("ops@example.com")), "kubectl (scale) 2026-11-20T10:00:00Z, ops@example.com");
+        assert_eq!(shown(several(&["a", "b"])), "kubectl (scale) 2026-11-20T10:00:00Z, a or b");
+        assert_eq!(
+            shown(several(&["a", "b", "c", "d", "e"])),
+            "kubectl (scale) 2026-11-20T10:00:00Z, a or b or c or 2 more"
+        );
+        let jane = User { impersonated_by: Some("ops".to_owned()), ..user("jane") };
+        let jane = owner(AuditAnswer { user: Some(Box::new(jane)), users: Vec::new() });
+        assert_eq!(owner_in_sentence(&jane), "kubectl, scale, 2026-11-20T10:00:00Z, jane (impersonated by ops)");
+        let both = [owner(one("a")), owner(AuditAnswer::default())];
+        assert_eq!(
+            owners(&both, &view),
+            format!("kubectl (scale) {0}, a; kubectl (scale) {0}", "2026-11-20T10:00:00Z")
+        );
+    }
+
+    #[test]
+    fn who_removed_something_is_certain_or_possible() {
+        let view = View::default();
+        let change = |class, answer| FieldChange {
+            class,
+            path: structured_merge::FieldPath::of(&["spec"]),
+            removed_by: Some(Box::new(answer)),
+            ..FieldChange::missing(json!(1))
+        };
+        let deleted = change(Class::Missing, one("ops"));
+        assert_eq!(note(&deleted, &view), "deleted by ops at 2026-11-20T10:00:00Z");
+        let deleted = change(Class::Missing, several(&["ops"]));
+        assert_eq!(note(&deleted, &view), "perhaps deleted by ops at 2026-11-20T10:00:00Z");
+        let absent = change(Class::Absent, several(&["a", "b"]));
+        let by = "by a at 2026-11-20T10:00:00Z or b at 2026-11-20T10:00:00Z";
+        assert_eq!(note(&absent, &view), format!("perhaps removed {by}"));
+        let why = why_in_full(&absent, &view);
+        assert_eq!(why, format!("not in the cluster: new in the manifest or removed there, perhaps {by}"));
+        let named = FieldChange { removed_by: Some(Box::new(one("ops").named())), ..absent };
+        assert_eq!(note(&named, &view), "removed by ops");
+    }
+}

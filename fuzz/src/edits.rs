@@ -16,8 +16,12 @@ pub fn edits(input: &[u8]) {
             let mut all = Vec::new();
             places(&document.value, &mut Vec::new(), &mut all);
             let path = all.get(choice.checked_rem(all.len())?)?.clone();
-            let value = values.get(choice % 7).cloned();
-            Some(Edit { document: document.number, path, change: value.map_or(Change::Remove, Change::Set) })
+            let change = match (values.get(choice % 7).cloned(), path.last()) {
+                (None, _) => Change::Remove,
+                (Some(value), Some(Step::Index(rank))) if choice % 2 == 1 => Change::Insert { value, rank: *rank },
+                (Some(value), _) => Change::Set(value),
+            };
+            Some(Edit { document: document.number, path, change })
         })
         .collect();
     let edited = edit(text, &edits);

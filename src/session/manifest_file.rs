@@ -20,27 +20,42 @@ impl ManifestFile {
     /// Looks at the file of a manifest; the error is the reason for which it must not be edited. A link has to lead to a file of the same
     /// work tree: a change that somebody proposes must not choose which other files are written.
     pub fn open(named: &Path) -> Result<Self, String> {
-        let unwritable = |error: io::Error| format!("the file cannot be written: {}", io_reason(&error));
-        let path = named.canonicalize().map_err(unwritable)?;
-        let tree = WorkTree::of(named.parent().unwrap_or(Path::new("."))).map_err(unwritable)?;
-        if fs::symlink_metadata(named).map_err(unwritable)?.is_symlink() && !tree.has(&path) {
+        let path = named.canonicalize().map_err(|error| unwritable(&error))?;
+        let tree = WorkTree::of(named.parent().unwrap_or(Path::new("."))).map_err(|error| unwritable(&error))?;
+        if fs::symlink_metadata(named).map_err(|error| unwritable(&error))?.is_symlink() && !tree.has(&path) {
             return Err(format!("the link leads to {}, which is not part of {tree}", path.display()));
         }
-        if !fs::metadata(&path).map_err(unwritable)?.is_file() {
+        if !fs::metadata(&path).map_err(|error| unwritable(&error))?.is_file() {
             return Err("it is not a regular file".to_owned());
         }
         Ok(Self { path })
     }
 
-    /// Replaces the text that was read. The former file stays until all of the new one is there, and it keeps its mode.
+    /// Replaces the text that was read. The former file stays until all of the new one is there, and it keeps its mode and, as far as
+    /// the system allows it, its owner.
     pub fn replace(&self, read: &[u8], new: &[u8]) -> Result<(), String> {
-        let unwritable = |error: io::Error| format!("the file cannot be written: {}", io_reason(&error));
-        let file = ReportFile::open(&self.path, Readers::Usual).map_err(unwritable)?;
-        if fs::read(&self.path).map_err(unwritable)? != read {
-            return Err("the file has changed since it was read: run `pull` again".to_owned());
-        }
-        file.write(new).map_err(unwritable)
+        self.check_is(read)?;
+        let mut file = ReportFile::open(&self.path, Readers::Usual).map_err(|error| unwritable(&error))?;
+        file.keep_owner();
+        file.append(new);
+        file.sync();
+        // Somebody may have saved the file while the new text was written.
+        self.check_is(read)?;
+        file.write(b"").map_err(|error| unwritable(&error))
     }
+
+    /// Refuses a file with another text than the one that was read, and what has taken its place.
+    fn check_is(&self, read: &[u8]) -> Result<(), String> {
+        let is_file = fs::symlink_metadata(&self.path).map_err(|error| unwritable(&error))?.is_file();
+        if is_file && fs::read(&self.path).map_err(|error| unwritable(&error))? == read {
+            return Ok(());
+        }
+        Err("the file has changed since it was read: run again".to_owned())
+    }
+}
+
+fn unwritable(error: &io::Error) -> String {
+    format!("the file cannot be written: {}", io_reason(error))
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use manifest_edit::{Edit, edit};
 use reconcile_core::compare::{FieldChange, ObjectVerdict};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
-use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection};
+use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, adds_items};
 use reconcile_report::pull::{EditedFile, Pulled, PulledChange, PulledObject};
+use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink};
@@ -32,6 +33,8 @@ struct Seen {
     key: ObjectKey,
     origin: Origin,
     changes: Vec<FieldChange>,
+    /// The live object, if an item of one of its lists is new.
+    live: Option<Value>,
     /// An error, or the message that it does not exist.
     error: Option<Diagnostic>,
     is_missing: bool,
@@ -50,7 +53,9 @@ impl EventSink for Collected {
             ObjectVerdict::Delete { .. } | ObjectVerdict::Kept { .. } => {}
         }
         let objects = &mut *self.objects.borrow_mut();
-        let seen = Seen { key: target.key.clone(), origin: target.desired.origin.clone(), changes, error, is_missing };
+        let live = decision.live().filter(|_| adds_items(&changes)).cloned();
+        let (key, origin) = (target.key.clone(), target.desired.origin.clone());
+        let seen = Seen { key, origin, changes, live, error, is_missing };
         let place = *objects.places.entry(target.key.clone()).or_insert(objects.seen.len());
         match objects.seen.get_mut(place) {
             Some(former) => *former = seen,
@@ -75,7 +80,7 @@ impl Pulling {
         let (changes, errors, remarks) = Default::default();
         let mut pulling = Self { changes, secrets: 0, errors, is_incomplete: false, remarks };
         let mut proposer = Proposer::new(selection);
-        for Seen { key, origin, changes, error, is_missing } in collected.objects.into_inner().seen {
+        for Seen { key, origin, changes, live, error, is_missing } in collected.objects.into_inner().seen {
             if is_missing {
                 let source = &origin.source;
                 pulling.remarks.push(format!("{key} does not exist in the cluster: its manifest stays  {source}"));
@@ -86,7 +91,7 @@ impl Pulling {
                 let located = Diagnostic::of_source(&origin.source, message);
                 pulling.errors.push(Diagnostic { hint: error.hint, ..located });
             }
-            for proposal in proposer.proposals(&key, &origin, &changes) {
+            for proposal in proposer.proposals(&key, &origin, &changes, live.as_ref()) {
                 if proposal.edit == Err(Obstacle::Secret) && !selection.names_some() {
                     pulling.secrets += 1;
                 } else {

@@ -69,6 +69,29 @@ impl ReportFile {
         }
     }
 
+    /// Gives a draft to the owner and the group of the former file, as far as the system allows it.
+    pub fn keep_owner(&self) {
+        #[cfg(unix)]
+        if let Destination::Draft { path, .. } = &self.destination
+            && let (Ok(former), Ok(draft)) = (std::fs::symlink_metadata(path), self.file.metadata())
+        {
+            use std::os::unix::fs::{MetadataExt as _, fchown};
+            let differs = |one: u32, other: u32| (one != other).then_some(one);
+            let (owner, group) = (differs(former.uid(), draft.uid()), differs(former.gid(), draft.gid()));
+            if owner.is_some() || group.is_some() {
+                // Only root gives files away; others choose among their own groups.
+                let _ = fchown(&self.file, owner, group).or_else(|_| fchown(&self.file, None, group));
+            }
+        }
+    }
+
+    /// Waits until the system has what was written: some report a full disk only then. [`ReportFile::write`] returns the error.
+    pub fn sync(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.file.sync_all().err();
+        }
+    }
+
     /// Writes the rest of the content, and gives the file its name.
     pub fn write(mut self, content: &[u8]) -> Result<()> {
         self.append(content);

@@ -34,9 +34,14 @@ impl Block {
         lines
     }
 
+    /// A key without its `:`.
+    pub fn key(&self, key: &str) -> String {
+        scalar(&key.into(), None, Around::Block, self.is_quoted)
+    }
+
     /// The lines of an entry of a mapping in a column. Those below the first are indented.
     pub fn entry(&self, key: &str, value: &Value, column: usize) -> Vec<String> {
-        let key = scalar(&key.into(), None, Around::Block, self.is_quoted);
+        let key = self.key(key);
         let below = column.saturating_add(match value {
             Value::Array(_) => self.habits.dash,
             _ => self.habits.unit,

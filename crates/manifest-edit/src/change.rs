@@ -16,6 +16,14 @@ pub enum Step {
 pub enum Change {
     /// The value is set, and added if there is none.
     Set(Value),
+    /// A new item is put before this one of a list, or behind the last one. Items that are put at one place are in the order of their
+    /// ranks.
+    Insert {
+        /// The new item.
+        value: Value,
+        /// Its rank.
+        rank: usize,
+    },
     /// The entry or the item is removed.
     Remove,
 }

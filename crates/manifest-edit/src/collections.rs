@@ -4,6 +4,7 @@ use kube_yaml::{Entry, Item, Key, Kind, Layout, Node, Style};
 use serde_json::{Map, Value};
 
 use super::alignment::{Step, align};
+use super::block::is_collection;
 use super::refusal::Refusal;
 use super::rewrite::{Lead, Rewriter, Slot};
 
@@ -64,8 +65,13 @@ impl Rewriter<'_> {
             return Ok(());
         }
         let block = self.block(style);
+        let filled: Vec<&Node> = entries.iter().map(|entry| &entry.value).filter(|node| is_filled(node)).collect();
+        let beside = filled.last().copied().filter(|_| filled.iter().all(|node| self.is_one_line(node)));
         for (key, value) in added {
-            let mut lines = block.entry(key, value, column);
+            let mut lines = match beside.filter(|_| is_flat(value)) {
+                Some(beside) => vec![format!("{}: {}", block.key(key), self.like(beside, value))],
+                None => block.entry(key, value, column),
+            };
             indent_first(&mut lines, column);
             self.below(last.end, &lines);
         }
@@ -114,7 +120,10 @@ impl Rewriter<'_> {
                         return Err(Refusal::Layout);
                     };
                     let place = kept.ok_or(first);
-                    self.insert_item(node, layout, place, value, (column, style))?;
+                    let beside =
+                        items.iter().find(|item| matches!(place, Ok(part) | Err(part) if part.begin == item.begin));
+                    let beside = beside.map(|item| &item.node);
+                    self.insert_item(node, layout, place, value, (column, style, beside))?;
                 }
             }
         }
@@ -128,7 +137,7 @@ impl Rewriter<'_> {
         layout: Layout,
         place: Result<&Part, &Part>,
         value: &Value,
-        (column, style): (usize, Option<Style>),
+        (column, style, beside): (usize, Option<Style>, Option<&Node>),
     ) -> Result<(), Refusal> {
         if layout != Layout::Block {
             let (Ok(part) | Err(part)) = place;
@@ -143,11 +152,20 @@ impl Rewriter<'_> {
                 }
             };
         }
-        let mut lines = self.block(style).item(value, column);
+        let mut lines = match beside.filter(|node| is_filled(node) && self.is_one_line(node) && is_flat(value)) {
+            Some(beside) => vec![format!("- {}", self.like(beside, value))],
+            None => self.block(style).item(value, column),
+        };
         match place {
             Ok(last) => {
                 indent_first(&mut lines, column);
                 self.below(last.end, &lines);
+            }
+            Err(first) if self.lines.is_first(first.begin) => {
+                indent_first(&mut lines, column);
+                lines.push(String::new());
+                // The comments above the first item are about that item.
+                self.splices.insert(self.lines.start_with_comments(first.begin), lines.join(self.lines.newline));
             }
             Err(first) => {
                 lines.push(" ".repeat(column));
@@ -155,6 +173,22 @@ impl Rewriter<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns true for a value in brackets on one line.
+    fn is_one_line(&self, node: &Node) -> bool {
+        let is_flow = matches!(node.kind, Kind::Mapping(Layout::Flow, _) | Kind::Sequence(Layout::Flow, _));
+        is_flow && !self.lines.slice(node.at..node.end).contains('\n')
+    }
+
+    /// A value in brackets, on one line and in the quotes of another one.
+    fn like(&self, beside: &Node, value: &Value) -> String {
+        let style = match &beside.kind {
+            Kind::Mapping(_, entries) => entries.iter().rev().find_map(|entry| quotes(&entry.key)),
+            Kind::Sequence(_, items) => items.iter().rev().find_map(|item| quotes(&item.node)),
+            _ => None,
+        };
+        self.brackets(beside, style).value(value)
     }
 
     fn insert_in_brackets(&mut self, node: &Node, layout: Layout, last: &Part, text: &str) -> Result<(), Refusal> {
@@ -244,6 +278,25 @@ fn part_of_entry(entry: &Entry) -> Part {
 fn part_of_item(item: &Item) -> Part {
     let end = item.node.end.max(item.begin.saturating_add(1));
     Part { begin: item.begin, end, is_removed: false }
+}
+
+/// Returns true for a collection that is not empty.
+fn is_filled(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Mapping(_, entries) => !entries.is_empty(),
+        Kind::Sequence(_, items) => !items.is_empty(),
+        _ => false,
+    }
+}
+
+/// Returns true for a collection of values that fit on one line.
+fn is_flat(value: &Value) -> bool {
+    let has_lines = |value: &Value| is_collection(value) || value.as_str().is_some_and(|text| text.contains('\n'));
+    match value {
+        Value::Object(map) => !map.is_empty() && !map.values().any(has_lines),
+        Value::Array(items) => !items.is_empty() && !items.iter().any(has_lines),
+        _ => false,
+    }
 }
 
 /// The quotes of a text, which its new neighbours have as well.

@@ -40,6 +40,17 @@ impl<'t> Lines<'t> {
         Some(if self.slice(0..newline).ends_with('\r') { newline.saturating_sub(1) } else { newline })
     }
 
+    /// The offset at which the line of an offset begins, or the first of the comments right above it.
+    pub fn start_with_comments(&self, at: usize) -> usize {
+        let mut start = self.start(at);
+        while let Some(above) = self.end_of_previous(start).map(|end| self.start(end))
+            && self.slice(above..start).trim_start_matches(' ').starts_with('#')
+        {
+            start = above;
+        }
+        start
+    }
+
     /// The text before an offset on its line.
     pub fn before(&self, at: usize) -> &'t str {
         self.slice(self.start(at)..at)

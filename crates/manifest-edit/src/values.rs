@@ -6,23 +6,43 @@ use super::change::{Change, Edit, Step};
 use super::refusal::Refusal;
 
 /// A value with edits applied. The indices of all edits are those of the given value: values are set first, then entries
-/// and items are removed, the last ones first. A value behind the end of a list is appended, and mappings on the way that do not
-/// exist are made. Removing what does not exist changes nothing.
+/// and items are removed and inserted, the last ones first. A value behind the end of a list is appended, and mappings on the way that
+/// do not exist are made. Removing what does not exist changes nothing.
 pub fn applied(value: &Value, edits: &[&Edit]) -> Result<Value, Refusal> {
     let mut value = value.clone();
+    let mut shifts: Vec<(&[Step], Shift<'_>)> = Vec::new();
     for edit in edits {
-        if let Change::Set(new) = &edit.change {
-            set(&mut value, &edit.path, normal(new))?;
+        match &edit.change {
+            Change::Set(new) => set(&mut value, &edit.path, normal(new))?,
+            Change::Insert { value, rank } => shifts.push((&edit.path, Shift::Insert(*rank, value))),
+            Change::Remove => shifts.push((&edit.path, Shift::Remove)),
         }
     }
-    let mut removed: Vec<&[Step]> =
-        edits.iter().filter(|edit| matches!(edit.change, Change::Remove)).map(|edit| edit.path.as_slice()).collect();
-    removed.sort_unstable();
-    removed.dedup();
-    for path in removed.iter().rev() {
-        remove(&mut value, path);
+    shifts.sort_by(|(a, first), (b, second)| a.cmp(b).then(first.order().cmp(&second.order())));
+    shifts.dedup_by(|(a, first), (b, second)| a == b && matches!((first, second), (Shift::Remove, Shift::Remove)));
+    for (path, shift) in shifts.into_iter().rev() {
+        match shift {
+            Shift::Insert(_, new) => insert(&mut value, path, normal(new))?,
+            Shift::Remove => remove(&mut value, path),
+        }
     }
     Ok(value)
+}
+
+/// A change after which the items behind it have other indices.
+enum Shift<'e> {
+    Insert(usize, &'e Value),
+    Remove,
+}
+
+impl Shift<'_> {
+    /// The order at one place: new items are before the one that is removed.
+    fn order(&self) -> (bool, usize) {
+        match self {
+            Self::Insert(rank, _) => (false, *rank),
+            Self::Remove => (true, 0),
+        }
+    }
 }
 
 fn set(mut value: &mut Value, path: &[Step], new: Value) -> Result<(), Refusal> {
@@ -48,21 +68,27 @@ fn set(mut value: &mut Value, path: &[Step], new: Value) -> Result<(), Refusal> 
     Ok(())
 }
 
-fn remove(mut value: &mut Value, path: &[Step]) {
+fn insert(value: &mut Value, path: &[Step], new: Value) -> Result<(), Refusal> {
+    let Some((Step::Index(index), list)) = path.split_last() else { return Err(Refusal::NoPlace) };
+    let Some(Value::Array(items)) = below(value, list) else { return Err(Refusal::NoPlace) };
+    items.insert((*index).min(items.len()), new);
+    Ok(())
+}
+
+fn remove(value: &mut Value, path: &[Step]) {
     let Some((last, above)) = path.split_last() else { return };
-    for step in above {
-        let below = match step {
-            Step::Key(key) => value.get_mut(key.as_str()),
-            Step::Index(index) => value.get_mut(*index),
-        };
-        let Some(below) = below else { return };
-        value = below;
-    }
-    match (last, value) {
-        (Step::Key(key), Value::Object(map)) => drop(map.remove(key)),
-        (Step::Index(index), Value::Array(items)) if *index < items.len() => drop(items.remove(*index)),
+    match (last, below(value, above)) {
+        (Step::Key(key), Some(Value::Object(map))) => drop(map.remove(key)),
+        (Step::Index(index), Some(Value::Array(items))) if *index < items.len() => drop(items.remove(*index)),
         _ => {}
     }
+}
+
+fn below<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get_mut(key.as_str()),
+        Step::Index(index) => value.get_mut(*index),
+    })
 }
 
 /// A value as it is read again: whole numbers are integers.

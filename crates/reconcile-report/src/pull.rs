@@ -4,45 +4,65 @@ use reconcile_core::compare::FieldChange;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Source;
 use reconcile_core::pull::secret_lines;
+use schemars::JsonSchema;
 use serde::Serialize;
 use similar::ChangeTag;
 use structured_merge::ObjectKey;
 
 use crate::formats::json::document;
-use crate::model::diagnostic::of_run;
-use crate::model::key;
+use crate::model::diagnostic::{WrittenDiagnostic, of_run};
+use crate::model::key::{self, KeyFields};
 use crate::words::line_diff::{MATCHED, grouped};
-use crate::words::number;
-use crate::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role, Styled};
+use crate::words::number::counted;
+use crate::{
+    ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_SUCCESS, EXIT_UNREACHABLE, Failure,
+    Role, Styled,
+};
 
 /// Lines of context, as in `diff -u`.
 const CONTEXT: usize = 3;
 /// The text in the place of a line that belongs to a Secret.
 const WITHHELD: &str = "(a line of a document with a Secret)";
 
+/// All exit codes of `pull`.
+const EXIT_CODES: [u8; 6] =
+    [EXIT_SUCCESS, EXIT_DRIFT, EXIT_INVALID, EXIT_UNREACHABLE, EXIT_INCOMPLETE, EXIT_INTERRUPTED];
+
 /// The report of `pull`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PullReport {
+    /// Always `kubectl-reconcile/v1`.
+    #[schemars(extend("const" = "kubectl-reconcile/v1"))]
     api_version: &'static str,
+    /// Always `PullReport`.
+    #[schemars(extend("const" = "PullReport"))]
     kind: &'static str,
+    /// Always `pull`.
+    #[schemars(extend("const" = "pull"))]
     command: &'static str,
-    /// The exit code.
+    /// The exit code of the process.
+    #[schemars(extend("enum" = EXIT_CODES))]
     pub exit_code: u8,
     /// True if no file was to be written.
     dry_run: bool,
+    /// The cluster; absent if it was not reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<ClusterInfo>,
+    /// The files that are edited.
     files: Vec<EditedFile>,
+    /// The objects with chosen changes.
     objects: Vec<PulledObject>,
     /// Values of Secrets that differ and were not chosen by name.
     secrets: usize,
+    /// Errors in the input, of the run as a whole, or of objects that could not be compared.
     #[serde(serialize_with = "of_run")]
+    #[schemars(with = "Vec<WrittenDiagnostic<'static>>")]
     errors: Vec<Diagnostic>,
 }
 
 /// A file that is edited.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EditedFile {
     /// The file as it was named.
@@ -58,10 +78,11 @@ pub struct EditedFile {
 }
 
 /// An object with its chosen changes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PulledObject {
     /// The object.
     #[serde(flatten, serialize_with = "key::as_fields")]
+    #[schemars(with = "KeyFields")]
     pub key: ObjectKey,
     /// Its location.
     pub source: Source,
@@ -70,7 +91,7 @@ pub struct PulledObject {
 }
 
 /// A change that was chosen.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PulledChange {
     /// The difference.
     #[serde(flatten)]
@@ -229,11 +250,6 @@ impl EditedFile {
     }
 }
 
-/// `1 file`, `2 files`
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{} {}", number::grouped(count), if count == 1 { one } else { many })
-}
-
 fn line(text: &mut Styled, tag: ChangeTag, value: &str, is_secret: bool) {
     let (sign, role) = match tag {
         ChangeTag::Delete => ('-', Role::Remove),
@@ -249,3 +265,6 @@ fn line(text: &mut Styled, tag: ChangeTag, value: &str, is_secret: bool) {
         text.line_end();
     }
 }
+
+#[cfg(test)]
+mod tests;

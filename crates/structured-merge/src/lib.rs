@@ -146,7 +146,7 @@ pub use prune::prune;
 pub use schema::{
     CompileError, Field, KindInfo, ListKind, MapShape, OpenApiDocument, Origin, RefusedNull, ScalarKind, Shape,
     TypeRef, TypeTable, builtin, builtin_kind, compile, compile_definition, defined_kind, field_set, fields_of,
-    is_current, is_nothing, item_element, semantically_equal, take_out_refused_nulls, untyped_object,
+    is_current, is_default, is_nothing, item_element, semantically_equal, take_out_refused_nulls, untyped_object,
 };
 pub use spelling::{verbatim, with_live_spelling};
 pub use string_data::{with_string_data, with_string_data_folded};

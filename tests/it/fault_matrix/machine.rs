@@ -10,7 +10,7 @@ use crate::control_plane::Workspace;
 const IT: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {v: old}}";
 
 /// Runs our program in a shell, which sets the trouble up: `$RUN` is the program with its arguments.
-fn in_shell(ws: &Workspace, script: &str, arguments: &[&str]) -> Output {
+pub fn in_shell(ws: &Workspace, script: &str, arguments: &[&str]) -> Output {
     let program = env!("CARGO_BIN_EXE_kubectl-reconcile");
     let line = script.replace("$RUN", &format!("{program} {}", arguments.join(" ")));
     let mut command = Command::new("bash");

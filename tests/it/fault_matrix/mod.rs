@@ -13,6 +13,8 @@ mod restart;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+pub use machine::in_shell;
+
 /// Does the work for each of the items, several at once: most of it is waiting.
 fn side_by_side<T: Sync>(threads: usize, items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);

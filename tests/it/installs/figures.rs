@@ -66,6 +66,9 @@ pub struct Figures {
     pub exact: usize,
     pub around: usize,
     pub healed: usize,
+    /// Drifts that ended in the manifest, and in the cluster.
+    pub pulled: usize,
+    pub applied: usize,
     /// Objects that `kubectl diff --server-side` finds changes of as well, where it was asked.
     pub shown_to_kubectl: usize,
     /// Objects that the upgrade updates.
@@ -116,7 +119,7 @@ pub fn objects(run: &Run) -> &[Value] {
 type Count = fn(&Figures) -> usize;
 
 /// The columns of the table of figures.
-const COLUMNS: [(&str, Count); 10] = [
+const COLUMNS: [(&str, Count); 12] = [
     ("objects", |f| f.objects),
     ("proven", |f| f.proven),
     ("asked", |f| f.asked),
@@ -125,6 +128,8 @@ const COLUMNS: [(&str, Count); 10] = [
     ("around", |f| f.around),
     ("kubectl", |f| f.shown_to_kubectl),
     ("healed", |f| f.healed),
+    ("pulled", |f| f.pulled),
+    ("applied", |f| f.applied),
     ("upgraded", |f| f.upgraded),
     ("adopted", |f| f.adopted),
 ];

@@ -4,6 +4,7 @@
 //! `cargo test --test it installs -- --nocapture` shows the figures; `INSTALLS_SEED` changes the random drift.
 
 mod adoption;
+mod both_ways;
 mod drift;
 mod figures;
 mod fresh;
@@ -35,7 +36,9 @@ fn sets_are_installed_heal_from_drift_and_are_upgraded() {
         let ws = Workspace::on(&plane);
         let files = set.write(&ws);
         let wanted = fresh::install(&ws, &files, &mut figures);
-        reported::drift_and_heal(&ws, &files, &wanted, &mut Rng::new(seed + number), &mut figures);
+        let rng = &mut Rng::new(seed + number);
+        reported::drift_and_heal(&ws, &files, &wanted, rng, &mut figures);
+        both_ways::end_both_ways(&ws, &wanted, rng, &mut figures);
         if set.has_second_release() {
             upgrade::upgrade(set, &ws, &mut figures);
         }

@@ -1,5 +1,8 @@
 //! `pull`: live values are written into the manifests, and nothing else of the files changes.
 
+mod added;
+#[cfg(target_os = "linux")]
+mod faults;
 mod refused;
 mod secrets;
 

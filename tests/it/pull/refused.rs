@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use serde_json::json;
 
-use super::{TIDY, applied, pulled, text};
+use super::{TIDY, applied, patched, pulled, text};
 use crate::control_plane::{Replaced, Workspace};
 
 #[test]
@@ -54,6 +54,18 @@ fn streams_templates_copies_and_anchors_are_told_and_the_rest_is_written() {
     assert!(reason("stream", 0).contains("not in a file"), "{report}");
     assert!(reason("anchors", 0).contains("anchor") && reason("anchors", 1).contains("alias"), "{report}");
     assert_eq!((reason("plain", 0), reason("anchors", 2)), (String::new(), String::new()));
+}
+
+/// The server stores this list although its items have one name; it refuses it in a manifest.
+#[test]
+fn a_list_with_two_items_of_one_name_is_not_pulled() {
+    let manifest = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: web}\nsecrets: [{name: a}]\n";
+    let ws = applied(manifest);
+    let twice = json!([{"op": "replace", "path": "/secrets", "value": [{"name": "b"}, {"name": "b"}]}]);
+    patched(&ws, "serviceaccount/web", &twice);
+    let run = ws.reconcile(["pull", "-f", "."]).exits_with(4);
+    assert!(run.stdout.contains("two items of the live list have the same key"), "{run}");
+    assert_eq!(text(&ws), manifest);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use kube_yaml::Validation;
 use serde_json::json;
 
-use crate::support::{edited, remove, set};
+use crate::support::{edited, insert, remove, set};
 
 #[track_caller]
 fn becomes(before: &str, edits: &[manifest_edit::Edit], after: &str) {
@@ -203,6 +203,25 @@ fn items_come_and_go() {
 }
 
 #[test]
+fn items_are_put_where_they_belong() {
+    becomes("a:\n- x  # 1\n# c\n- y\n", &[insert("a.1", 0, json!("z"))], "a:\n- x  # 1\n- z\n# c\n- y\n");
+    becomes("a: [x, y]\n", &[insert("a.9", 0, json!("z")), insert("a.0", 0, json!("w"))], "a: [w, x, y, z]\n");
+    becomes(
+        "a:\n- x\n- y\nb: 1\n",
+        &[insert("a.1", 2, json!("2")), insert("a.1", 1, json!("1")), remove("a.1"), set("a.0", json!("w"))],
+        "a:\n- w\n- \"1\"\n- \"2\"\nb: 1\n",
+    );
+    becomes("a: # c\n# d\n# e\n- x\n", &[insert("a.0", 0, json!("w"))], "a: # c\n- w\n# d\n# e\n- x\n");
+    becomes("a:\n- - x\n", &[insert("a.0.0", 0, json!("w"))], "a:\n- - w\n  - x\n");
+    // A new item in the place of another one is the same item with another name.
+    becomes(
+        "a:\n- name: x   # the first\n  b: 1\n- name: y\n",
+        &[remove("a.0"), insert("a.0", 0, json!({"b": 1, "name": "z"}))],
+        "a:\n- name: z   # the first\n  b: 1\n- name: y\n",
+    );
+}
+
+#[test]
 fn entries_go_with_their_lines() {
     becomes("a: 1\nb: 2 # x\n\nc: 3\n", &[remove("b")], "a: 1\n\nc: 3\n");
     becomes("a: 1\nb:\n  c: 1\n  # x\n  d: 2\n", &[remove("b")], "a: 1\n");
@@ -247,4 +266,22 @@ fn json_stays_json_in_its_layout() {
     becomes("{\n\t\"a\": {}\n}\n", &[set("a.b", json!(1))], "{\n\t\"a\": {\n\t\t\"b\": 1\n\t}\n}\n");
     becomes("{\"a\": 1}\n{\"b\": 1}\n", &[set("a", json!(null))], "{\"a\": null}\n{\"b\": 1}\n");
     becomes("{\"a\": 1}\n---\nb: 1\n", &[set("a", json!("x"))], "{\"a\": \"x\"}\n---\nb: 1\n");
+}
+
+#[test]
+fn new_values_are_in_brackets_next_to_others_in_brackets() {
+    let port = json!({"name": "web", "port": 80});
+    let items = "- {name: a, port: 1} # first\n- {name: b, port: 2}\n";
+    becomes(items, &[set("2", port.clone())], &format!("{items}- {{name: web, port: 80}}\n"));
+    becomes("- {name: a}\n", &[set("1", json!({"name": "yes"}))], "- {name: a}\n- {name: \"yes\"}\n");
+    becomes("- {'name': 'a'}\n", &[set("1", json!({"name": "b"}))], "- {'name': 'a'}\n- {'name': 'b'}\n");
+    becomes("- [a, b]\n", &[set("1", json!(["c", 1]))], "- [a, b]\n- [c, 1]\n");
+    let requests = "r:\n  requests: {cpu: 1}\n";
+    becomes(requests, &[set("r.limits", json!({"cpu": 2}))], &format!("{requests}  limits: {{cpu: 2}}\n"));
+    // Not where a value has lines of its own, or another one nearby.
+    becomes("- {a: 1}\n", &[set("1", json!({"a": {"b": 1}}))], "- {a: 1}\n- a:\n    b: 1\n");
+    becomes("- {a: 1}\n", &[set("1", json!({"a": "x\ny\n"}))], "- {a: 1}\n- a: |\n    x\n    y\n");
+    becomes("- {a: 1,\n  b: 2}\n", &[set("1", json!({"a": 2}))], "- {a: 1,\n  b: 2}\n- a: 2\n");
+    let mixed = "x:\n  a: {k: 1}\n  b:\n    k: 1\n";
+    becomes(mixed, &[set("x.c", json!({"k": 2}))], &format!("{mixed}  c:\n    k: 2\n"));
 }

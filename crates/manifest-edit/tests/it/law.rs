@@ -93,8 +93,9 @@ fn edit_at(value: &Value, document: usize, at: prop::sample::Index, kind: u8, ne
         return None;
     }
     let mut path = at.get(&all).clone();
-    let change = match kind % 4 {
+    let change = match kind % 5 {
         0 => Change::Remove,
+        4 if matches!(path.last(), Some(Step::Index(_))) => Change::Insert { value: new, rank: usize::from(kind) },
         1 => {
             *path.last_mut()? = match path.last()? {
                 Step::Key(_) => Step::Key("added".into()),
@@ -152,7 +153,8 @@ fn check_lines(before: &[u8], after: &[u8], edit: &Edit, shown: &dyn Fn() -> Str
     let first = document.positions.nearest(&steps).line as usize;
     let kept: usize = lines[..first.saturating_sub(2)].iter().map(|line| line.len()).sum();
     // An entry that follows may move up to the `-` of its item, and a list that becomes empty to its key.
-    let kept = if matches!(edit.change, Change::Remove) { 0 } else { kept };
+    // A new item comes before the comments of the one that it is put before.
+    let kept = if matches!(edit.change, Change::Remove | Change::Insert { .. }) { 0 } else { kept };
     let common = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     assert!(common + 2 >= kept, "{common} of {kept}: {}", shown());
     // The last line of a document with several stays if the edit is in another part.
@@ -229,7 +231,9 @@ fn edits_of_real_files_mean_what_they_say() {
             for (number, path) in all.iter().enumerate().step_by(all.len().div_ceil(4).max(1)) {
                 let new =
                     [json!("changed"), json!(5), json!({"x": ["y", "one\ntwo\n"]}), json!([])][number % 4].clone();
-                for change in [Change::Set(new), Change::Remove] {
+                let insert = matches!(path.last(), Some(Step::Index(_)));
+                let insert = insert.then(|| Change::Insert { value: new.clone(), rank: 0 });
+                for change in [Change::Set(new), Change::Remove].into_iter().chain(insert) {
                     tried += 1;
                     made += holds(&text, &[Edit { document: document.number, path: path.clone(), change }]);
                 }

@@ -11,6 +11,10 @@ pub fn set(place: &str, value: Value) -> Edit {
     Edit { document: 1, path: path(place), change: Change::Set(value) }
 }
 
+pub fn insert(place: &str, rank: usize, value: Value) -> Edit {
+    Edit { document: 1, path: path(place), change: Change::Insert { value, rank } }
+}
+
 pub fn remove(place: &str) -> Edit {
     Edit { document: 1, path: path(place), change: Change::Remove }
 }

@@ -4,12 +4,14 @@
 //! changes of an object ─ Selection ─▶ chosen ─ place, value ─▶ Proposal (edit, or the reason why there is none)
 //! ```
 
+mod defaults;
+mod duplicates;
 mod place;
 mod proposal;
 mod secret_lines;
 mod selection;
 mod value;
 
-pub use proposal::{Obstacle, Proposal, Proposer};
+pub use proposal::{Obstacle, Proposal, Proposer, adds_items};
 pub use secret_lines::secret_lines;
 pub use selection::{ObjectName, PULLED, Selection};

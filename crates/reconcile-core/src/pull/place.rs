@@ -23,6 +23,46 @@ pub(super) fn steps(path: &FieldPath, object: &Value) -> Option<Vec<Step>> {
     Some(steps)
 }
 
+/// The place in a list of the manifest for an item that only the live list has: behind the item that it follows there, or before all
+/// others. Returns the steps, and the rank among the items that belong to the same place.
+pub(super) fn place_of_new(path: &FieldPath, object: &Value, live: &Value) -> Option<(Vec<Step>, usize)> {
+    let (element, above) = path.elements().split_last()?;
+    let above = FieldPath::from(above.to_vec());
+    let list = |object: &Value| value_at(object, &steps(&above, object)?)?.as_array().cloned();
+    let (written, there) = (list(object)?, list(live)?);
+    let rank = there.iter().position(|item| is_called(item, element))?;
+    let follows = |item: &Value| written.iter().position(|written| have_same_name(written, item, element));
+    let before = there.iter().take(rank).rev().find_map(follows);
+    let mut place = steps(&above, object)?;
+    place.push(Step::Index(before.map_or(0, |before| before.saturating_add(1))));
+    Some((place, rank))
+}
+
+/// Returns true if an item of a list has this element.
+fn is_called(item: &Value, element: &PathElement) -> bool {
+    match element {
+        PathElement::Key(keys) => is_item(item, keys),
+        PathElement::Member(member) => Scalar::from_json(item) == *member,
+        PathElement::Field(_) | PathElement::Index(_) => false,
+    }
+}
+
+/// Returns true if an item of the manifest is the same as a live one, in a list with such elements.
+fn have_same_name(written: &Value, live: &Value, element: &PathElement) -> bool {
+    let name = |(key, _): &(String, Scalar)| Some((key.clone(), Scalar::from_json(live.get(key)?)));
+    match element {
+        PathElement::Key(keys) => is_item(written, &keys.iter().filter_map(name).collect::<Vec<_>>()),
+        _ => written == live,
+    }
+}
+
+pub(super) fn value_at<'v>(value: &'v Value, path: &[Step]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get(key),
+        Step::Index(index) => value.get(*index),
+    })
+}
+
 /// The only item of a list for which a condition holds, or the place behind its end.
 fn item(list: Option<&Value>, is_it: impl Fn(&Value) -> bool) -> Option<Step> {
     let items = match list {

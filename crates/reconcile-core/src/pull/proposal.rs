@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use kube_yaml::{Document, Validation, read};
 use manifest_edit::{Change, Edit, Refusal, Step};
-use serde_json::Value;
-use structured_merge::{ObjectKey, PathElement};
+use serde_json::{Map, Value};
+use structured_merge::{FieldPath, ObjectKey, PathElement, TypeRef, builtin};
 
-use super::place::steps;
+use super::defaults::{is_known_default, type_at, without_known_defaults};
+use super::duplicates::has_duplicates;
+use super::place::{place_of_new, steps, value_at};
 use super::selection::Selection;
 use super::value::without_defaults;
 use crate::compare::{Class, FieldChange, holds_redacted};
@@ -31,6 +33,8 @@ pub struct Proposal {
 pub enum Obstacle {
     /// It is a value of a Secret.
     Secret,
+    /// The live value has a list in which two items have the same key.
+    Duplicate,
     /// Only the order of a list differs.
     Order,
     /// The manifest is not in a regular file.
@@ -52,6 +56,7 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Secret => f.write_str("values of Secrets are not written into manifests"),
+            Self::Duplicate => f.write_str("two items of the live list have the same key, which no manifest may have"),
             Self::Order => f.write_str("the order of a list is not taken into manifests"),
             Self::NoFile => f.write_str("the manifest is not in a file that could be edited"),
             Self::Rendered(template) => {
@@ -79,20 +84,29 @@ impl<'s> Proposer<'s> {
         Self { selection, read: HashMap::new() }
     }
 
-    /// The chosen changes of one object, in their order. Values of Secrets are among them, each with its obstacle.
-    pub fn proposals(&mut self, key: &ObjectKey, origin: &Origin, changes: &[FieldChange]) -> Vec<Proposal> {
+    /// The chosen changes of one object, in their order. Values of Secrets are among them, each with its obstacle. New items of lists
+    /// are put where they are in the live object, if it is given.
+    pub fn proposals(
+        &mut self,
+        key: &ObjectKey,
+        origin: &Origin,
+        changes: &[FieldChange],
+        live: Option<&Value>,
+    ) -> Vec<Proposal> {
         let is_chosen = |change: &&FieldChange| is_field(change) && self.selection.chooses(key, change);
         let chosen: Vec<&FieldChange> = changes.iter().filter(is_chosen).collect();
         if chosen.is_empty() {
             return Vec::new();
         }
         let place = self.place(origin);
-        let proposal = |change: &&FieldChange| Proposal {
+        let schema = builtin().object(&key.gvk).unwrap_or_else(TypeRef::untyped);
+        let is_default = |change: &FieldChange| place.as_ref().is_ok_and(|place| place.has_by_default(change, schema));
+        let proposal = |change: &FieldChange| Proposal {
             key: key.clone(),
-            change: (*change).clone(),
-            edit: place.as_ref().map_err(Clone::clone).and_then(|place| place.edit(change)),
+            change: change.clone(),
+            edit: place.as_ref().map_err(Clone::clone).and_then(|place| place.edit(change, schema, live)),
         };
-        chosen.iter().map(proposal).collect()
+        chosen.into_iter().filter(|change| !is_default(change)).map(proposal).collect()
     }
 
     fn place(&mut self, origin: &Origin) -> Result<Place, Obstacle> {
@@ -126,6 +140,15 @@ fn is_field(change: &FieldChange) -> bool {
     }
 }
 
+/// Returns true if items are among the changes that only the live object has: their place is that in the live list.
+#[must_use]
+pub fn adds_items(changes: &[FieldChange]) -> bool {
+    let is_item = |change: &FieldChange| {
+        matches!(change.path.elements().last(), Some(PathElement::Key(_) | PathElement::Member(_)))
+    };
+    changes.iter().any(|change| change.live.is_some() && change.desired.is_none() && is_item(change))
+}
+
 /// The place of an object in its file.
 struct Place {
     document: usize,
@@ -135,27 +158,43 @@ struct Place {
 }
 
 impl Place {
-    fn edit(&self, change: &FieldChange) -> Result<Edit, Obstacle> {
+    /// Returns true for a field that only the live object has, with the value that the server sets by itself.
+    fn has_by_default(&self, change: &FieldChange, schema: TypeRef<'_>) -> bool {
+        let (Class::Unmanaged, Some(live)) = (change.class, &change.live) else { return false };
+        let Some((PathElement::Field(name), above)) = change.path.elements().split_last() else { return false };
+        let written = steps(&FieldPath::from(above.to_vec()), &self.object);
+        let siblings = written.and_then(|steps| value_at(&self.object, &steps)?.as_object());
+        is_known_default(live, name, siblings.unwrap_or(&Map::new()), type_at(schema, above))
+    }
+
+    fn edit(&self, change: &FieldChange, schema: TypeRef<'_>, live: Option<&Value>) -> Result<Edit, Obstacle> {
         if [&change.live, &change.desired].into_iter().flatten().any(holds_redacted) {
             return Err(Obstacle::Secret);
         }
         if change.class == Class::Reordered {
             return Err(Obstacle::Order);
         }
-        let below = steps(&change.path, &self.object).ok_or(Obstacle::Text(Refusal::NoPlace))?;
+        let mut below = steps(&change.path, &self.object).ok_or(Obstacle::Text(Refusal::NoPlace))?;
         let written = value_at(&self.object, &below);
+        let inserted = || place_of_new(&change.path, &self.object, live?).filter(|_| written.is_none());
+        let schema = type_at(schema, change.path.elements());
+        if change.live.as_ref().is_some_and(|live| has_duplicates(live, schema)) {
+            return Err(Obstacle::Duplicate);
+        }
         let edit = match (&change.live, written, &change.desired) {
             (None, ..) => Change::Remove,
-            (Some(live), Some(written), Some(desired)) => Change::Set(without_defaults(live, written, desired)),
-            (Some(live), ..) => Change::Set(live.clone()),
+            (Some(live), Some(written), Some(desired)) => Change::Set(without_defaults(live, written, desired, schema)),
+            (Some(live), ..) => {
+                let value = without_known_defaults(live, schema);
+                match inserted() {
+                    Some((place, rank)) => {
+                        below = place;
+                        Change::Insert { value, rank }
+                    }
+                    None => Change::Set(value),
+                }
+            }
         };
         Ok(Edit { document: self.document, path: [self.above.as_slice(), &below].concat(), change: edit })
     }
-}
-
-fn value_at<'v>(value: &'v Value, path: &[Step]) -> Option<&'v Value> {
-    path.iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get(key),
-        Step::Index(index) => value.get(*index),
-    })
 }

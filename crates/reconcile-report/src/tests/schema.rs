@@ -10,6 +10,7 @@ use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
 use crate::blame::BlamedObject;
+use crate::pull::PullReport;
 use crate::{Report, Reports};
 
 static REPORT: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(&derived()).unwrap());
@@ -44,6 +45,14 @@ pub fn check_sarif(document: &Value) {
 #[track_caller]
 pub fn check_blame(document: &Value) {
     let root: Value = serde_json::from_str(&derived_blame()).unwrap();
+    let schema = Validator { root: &root, is_complete: true };
+    schema.check(&root, document).unwrap_or_else(|violation| panic!("{violation}"));
+}
+
+/// The document of `pull -o json`.
+#[track_caller]
+pub fn check_pull(document: &Value) {
+    let root: Value = serde_json::from_str(&derived_pull()).unwrap();
     let schema = Validator { root: &root, is_complete: true };
     schema.check(&root, document).unwrap_or_else(|violation| panic!("{violation}"));
 }
@@ -206,6 +215,19 @@ fn derived_blame() -> String {
     }))
 }
 
+/// The JSON Schema of the report of `pull`.
+fn derived_pull() -> String {
+    let mut generator = SchemaSettings::draft07().for_serialize().into_generator();
+    let report = generator.subschema_for::<PullReport>();
+    finished(json_schema!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Report of kubectl reconcile pull",
+        "description": "The document that `pull` prints with `-o json`. Within `v1`, fields may be added; none changes its meaning.",
+        "allOf": [report],
+        "definitions": generator.take_definitions(true),
+    }))
+}
+
 fn finished(mut schema: Schema) -> String {
     RestrictFormats::default().transform(&mut schema);
     RecursiveTransform(open_and_never_null).transform(&mut schema);
@@ -233,7 +255,7 @@ fn open_and_never_null(schema: &mut Schema) {
 /// `UPDATE_SCHEMAS=1 cargo test -p reconcile-report schema` rewrites the file.
 #[test]
 fn the_schema_in_the_repository_is_derived_from_the_types() {
-    for (name, derived) in [("report", derived()), ("blame", derived_blame())] {
+    for (name, derived) in [("report", derived()), ("blame", derived_blame()), ("pull", derived_pull())] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../schemas/{name}.json"));
         if std::env::var_os("UPDATE_SCHEMAS").is_some() {
             std::fs::write(&file, &derived).unwrap();

@@ -13,6 +13,11 @@ pub(crate) fn grouped(number: usize) -> String {
     text
 }
 
+/// `1 file`, `2,000 files`
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
 /// `30 Deployments`, `3 Ingresses`, `3 NetworkPolicies`
 pub(crate) fn counted_kind(count: usize, kind: &str) -> String {
     let is_vowel = |c: char| "aeiou".contains(c);

@@ -1,0 +1,130 @@
+//! The defaults of built-in kinds: what the server sets in an item that somebody added.
+
+use serde_json::{Map, Value, json};
+use structured_merge::{PathElement, TypeRef, is_default};
+
+/// A value without the fields that the server sets by itself where a manifest has none.
+pub(super) fn without_known_defaults(value: &Value, schema: TypeRef<'_>) -> Value {
+    match value {
+        Value::Object(map) => {
+            let kept = map.iter().filter(|(name, value)| !is_known_default(value, name, map, schema));
+            let below =
+                |(name, value): (&String, &Value)| (name.clone(), without_known_defaults(value, schema.field(name)));
+            Value::Object(kept.map(below).collect())
+        }
+        Value::Array(items) => items.iter().map(|item| without_known_defaults(item, schema.item())).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
+/// Returns true if the server gives a field this value where a manifest has none. `siblings` are the fields of the same map, as far as
+/// they are known.
+///
+/// OpenAPI publishes few defaults. Those of Pods and Services are in `SetDefaults_*` of
+/// `k8s.io/kubernetes/pkg/apis/core/v1/defaults.go`; their types are known by the fields that they declare. A default that is missing
+/// here is written into the manifest, where it changes nothing.
+pub(super) fn is_known_default(value: &Value, name: &str, siblings: &Map<String, Value>, schema: TypeRef<'_>) -> bool {
+    let declares = |fields: [&str; 2]| fields.iter().all(|field| schema.declares(field));
+    let default = match name {
+        "terminationMessagePath" if declares(["terminationMessagePolicy", "image"]) => json!("/dev/termination-log"),
+        "terminationMessagePolicy" if declares(["terminationMessagePath", "image"]) => json!("File"),
+        "imagePullPolicy" if declares(["terminationMessagePath", "image"]) => pull_policy(siblings),
+        "timeoutSeconds" | "successThreshold" if declares(["failureThreshold", "periodSeconds"]) => json!(1),
+        "periodSeconds" if declares(["failureThreshold", "successThreshold"]) => json!(10),
+        "failureThreshold" if declares(["periodSeconds", "successThreshold"]) => json!(3),
+        "scheme" if declares(["httpHeaders", "port"]) => json!("HTTP"),
+        "defaultMode" if schema.declares("items") || schema.declares("sources") => json!(0o644),
+        "type" if declares(["path", "type"]) && schema.field_names().count() == 2 => json!(""),
+        "targetPort" if declares(["nodePort", "port"]) => siblings.get("port").cloned().unwrap_or_default(),
+        _ => Value::Null,
+    };
+    is_default(value, name, schema) || !default.is_null() && *value == default
+}
+
+/// The default of `imagePullPolicy`, which depends on the tag of the image; null if there is no image.
+fn pull_policy(container: &Map<String, Value>) -> Value {
+    let Some(image) = container.get("image").and_then(Value::as_str) else { return Value::Null };
+    let (name, digest) = image.split_once('@').map_or((image, None), |(name, digest)| (name, Some(digest)));
+    // A colon before the last slash belongs to the port of a registry.
+    let tag = name.rsplit('/').next().and_then(|name| name.split_once(':')).map(|(_, tag)| tag);
+    let is_latest = tag == Some("latest") || tag.is_none() && digest.is_none();
+    json!(if is_latest { "Always" } else { "IfNotPresent" })
+}
+
+/// The type at a path of an object.
+pub(super) fn type_at<'t>(object: TypeRef<'t>, path: &[PathElement]) -> TypeRef<'t> {
+    path.iter().fold(object, |schema, element| match element {
+        PathElement::Field(name) => schema.field(name),
+        PathElement::Key(_) | PathElement::Member(_) | PathElement::Index(_) => schema.item(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use structured_merge::{GroupVersionKind, builtin};
+
+    use super::*;
+
+    fn stripped(kind: (&str, &str), list: [&str; 2], item: &Value) -> Value {
+        let object = builtin().object(&GroupVersionKind::new(kind.0, kind.1)).unwrap();
+        without_known_defaults(item, object.field(list[0]).field(list[1]).item())
+    }
+
+    #[test]
+    fn defaults_of_containers_and_ports_are_left_out() {
+        let container = json!({
+            "name": "proxy", "image": "shop/proxy:3", "imagePullPolicy": "IfNotPresent", "resources": {},
+            "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
+            "ports": [{"containerPort": 80, "protocol": "TCP"}, {"containerPort": 53, "protocol": "UDP"}],
+            "env": [{"name": "IP", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}}}],
+            "livenessProbe": {
+                "httpGet": {"path": "/", "port": 80, "scheme": "HTTP"},
+                "timeoutSeconds": 1, "periodSeconds": 5, "successThreshold": 1, "failureThreshold": 3,
+            },
+        });
+        let expected = json!({
+            "name": "proxy", "image": "shop/proxy:3",
+            "ports": [{"containerPort": 80}, {"containerPort": 53, "protocol": "UDP"}],
+            "env": [{"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}],
+            "livenessProbe": {"httpGet": {"path": "/", "port": 80}, "periodSeconds": 5},
+        });
+        assert_eq!(stripped(("v1", "Pod"), ["spec", "containers"], &container), expected);
+        let port = json!({"name": "b", "port": 80, "targetPort": 80, "protocol": "TCP", "nodePort": 30080});
+        let expected = json!({"name": "b", "port": 80, "nodePort": 30080});
+        assert_eq!(stripped(("v1", "Service"), ["spec", "ports"], &port), expected);
+        let port = json!({"port": 80, "targetPort": "http", "protocol": "SCTP"});
+        assert_eq!(stripped(("v1", "Service"), ["spec", "ports"], &port), port);
+        for (source, default) in [("configMap", json!({"name": "x"})), ("secret", json!({"secretName": "x"}))] {
+            let mut volume = json!({"name": "x", source: default});
+            let expected = volume.clone();
+            volume[source]["defaultMode"] = json!(420);
+            assert_eq!(stripped(("v1", "Pod"), ["spec", "volumes"], &volume), expected);
+            volume[source]["defaultMode"] = json!(256);
+            assert_eq!(stripped(("v1", "Pod"), ["spec", "volumes"], &volume), volume);
+        }
+    }
+
+    #[test]
+    fn the_pull_policy_follows_the_tag() {
+        for (image, policy) in [
+            ("shop/web", "Always"),
+            ("shop/web:latest", "Always"),
+            ("localhost:5000/web", "Always"),
+            ("localhost:5000/web:2", "IfNotPresent"),
+            ("web@sha256:0000", "IfNotPresent"),
+            ("web:latest@sha256:0000", "Always"),
+        ] {
+            for given in ["Always", "IfNotPresent"] {
+                let container = json!({"name": "web", "image": image, "imagePullPolicy": given});
+                let kept = stripped(("v1", "Pod"), ["spec", "containers"], &container);
+                assert_eq!(kept.get("imagePullPolicy").is_none(), given == policy, "{image} {given}");
+            }
+        }
+    }
+
+    #[test]
+    fn custom_resources_have_no_known_defaults() {
+        let item = json!({"image": "a:1", "imagePullPolicy": "IfNotPresent", "terminationMessagePath": "/dev/termination-log"});
+        assert_eq!(without_known_defaults(&item, TypeRef::untyped()), item);
+    }
+}

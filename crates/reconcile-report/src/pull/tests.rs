@@ -1,0 +1,61 @@
+use reconcile_core::compare::{Class, Owner};
+use serde_json::{Value, json};
+use structured_merge::{FieldPath, GroupVersionKind, Op, Operation};
+
+use super::*;
+
+fn change(accepted: bool) -> PulledChange {
+    let time = Some("2026-01-01T00:00:00Z".to_owned());
+    let (manager, operation) = ("kubectl-edit".to_owned(), Operation::Update);
+    let owner =
+        Owner { manager, operation, subresource: String::new(), time, manual: true, user: None, users: Vec::new() };
+    let change = FieldChange {
+        path: FieldPath::of(&["data", "colour"]),
+        op: Op::Change,
+        class: Class::ChangedByOther,
+        live: Some(json!("red")),
+        desired: Some(json!("green")),
+        managers: vec![owner],
+        known: false,
+        defaulted: Vec::new(),
+        removed_by: None,
+    };
+    let reason = (!accepted).then(|| "its value is an alias of another value in the file".to_owned());
+    PulledChange { change, accepted, reason }
+}
+
+fn report(accepted: &[bool], dry_run: bool) -> PullReport {
+    let gvk = GroupVersionKind::new("v1", "ConfigMap");
+    let source = Source { file: "map.yaml".into(), line: 1, template: None, document: 1, items: Vec::new() };
+    let object = PulledObject {
+        key: ObjectKey { gvk, namespace: Some("shop".to_owned()), name: "settings".to_owned() },
+        source: source.clone(),
+        changes: accepted.iter().map(|accepted| change(*accepted)).collect(),
+    };
+    let text = |colour: &str| format!("data:\n  colour: {colour}\n");
+    let (before, after) = (text("green"), text("red"));
+    let file = EditedFile { file: "map.yaml".to_owned(), written: !dry_run, before, after };
+    let files = if accepted.contains(&true) { vec![file] } else { Vec::new() };
+    let errors = vec![Diagnostic::of_source(&source, "ConfigMap shop/other cannot be compared: forbidden")];
+    let pulled = Pulled { files, objects: vec![object], secrets: 2, errors, is_incomplete: false };
+    let (server, version) = ("https://10.0.0.1:6443".to_owned(), Some("v1.36.1".to_owned()));
+    let cluster = ClusterInfo { context: Some("prod".to_owned()), server, version, uid: None };
+    PullReport::new(pulled, dry_run, cluster)
+}
+
+#[test]
+fn documents_follow_their_schema() {
+    let failure = Failure::invalid(Diagnostic::general("`pull` writes into files").with_hint("name them"));
+    for report in [report(&[true, false], false), report(&[true], true), PullReport::stopped(failure, false)] {
+        let document: Value = serde_json::from_str(&report.json()).unwrap();
+        crate::tests::schema::check_pull(&document);
+    }
+}
+
+#[test]
+fn exit_codes_tell_a_dry_run_from_a_refusal() {
+    assert_eq!(report(&[true], false).exit_code, EXIT_SUCCESS);
+    assert_eq!(report(&[true], true).exit_code, EXIT_DRIFT);
+    assert_eq!(report(&[true, false], true).exit_code, EXIT_INCOMPLETE);
+    assert_eq!(report(&[], true).exit_code, EXIT_SUCCESS);
+}

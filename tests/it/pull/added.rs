@@ -1,0 +1,108 @@
+//! Items that somebody added to lists of the manifests: they are pulled as a person would write them, without what the server sets.
+
+use serde_json::json;
+
+use super::{TIDY, applied, is_settled, patched, text};
+use crate::control_plane::Replaced;
+
+#[test]
+fn an_added_container_is_pulled_without_the_defaults_of_the_server() {
+    let ws = applied(TIDY);
+    let container = json!({
+        "name": "log", "image": "shop/log:2", "ports": [{"containerPort": 9000}, {"containerPort": 53, "protocol": "UDP"}],
+        "env": [{"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}],
+        "livenessProbe": {"httpGet": {"path": "/", "port": 9000}, "periodSeconds": 5},
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [{"name": "config", "mountPath": "/etc/log"}],
+    });
+    let volume = json!({"name": "config", "configMap": {"name": "log"}});
+    patched(
+        &ws,
+        "deployment/web",
+        &json!([
+            {"op": "add", "path": "/spec/template/spec/containers/-", "value": container},
+            {"op": "add", "path": "/spec/template/spec/volumes", "value": [volume]},
+        ]),
+    );
+    let run = ws.reconcile(["pull", "-f", ".", "--class", "unmanaged"]).exits_with(0);
+    let written = text(&ws);
+    assert!(written.starts_with(TIDY.trim_end()), "{run}");
+    let added = kube_yaml::read(written.as_bytes(), kube_yaml::Validation::Strict).documents[0].value.clone();
+    let pod = &added["spec"]["template"]["spec"];
+    assert_eq!(pod["containers"][2], container, "{run}");
+    assert_eq!(pod["volumes"], json!([volume]), "{run}");
+    is_settled(&ws, &[("Deployment", "web")]);
+    let again = ws.reconcile(["pull", "-f", ".", "--class", "unmanaged"]).exits_with(0);
+    assert!(again.stdout.contains("nothing to pull"), "{again}");
+}
+
+#[test]
+fn added_fields_with_the_values_of_the_server_are_left_out() {
+    let ws = applied(TIDY);
+    let probe = json!({"tcpSocket": {"port": 8080}, "failureThreshold": 3, "initialDelaySeconds": 7});
+    patched(
+        &ws,
+        "deployment/web",
+        &json!([{"op": "add", "path": "/spec/template/spec/containers/0/livenessProbe", "value": probe}]),
+    );
+    let run = ws.reconcile(["pull", "-f", ".", "--class", "unmanaged"]).exits_with(0);
+    let written = text(&ws);
+    assert!(written.contains("initialDelaySeconds: 7") && written.contains("port: 8080"), "{run}");
+    for default in ["failureThreshold", "periodSeconds", "successThreshold", "timeoutSeconds"] {
+        assert!(!written.contains(default), "{run}");
+    }
+    is_settled(&ws, &[("Deployment", "web")]);
+}
+
+#[test]
+fn added_ports_are_pulled_in_the_style_of_their_neighbours() {
+    let service = "\
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  ports:
+    - name: http   # for people
+      port: 80
+";
+    let ws = applied(service);
+    for port in
+        [json!({"name": "a", "port": 81}), json!({"name": "b", "port": 82, "targetPort": "b", "protocol": "UDP"})]
+    {
+        patched(&ws, "service/web", &json!([{"op": "add", "path": "/spec/ports/-", "value": port}]));
+    }
+    ws.reconcile(["pull", "-f", ".", "--class", "unmanaged"]).exits_with(0);
+    let added =
+        "    - name: a\n      port: 81\n    - name: b\n      port: 82\n      protocol: UDP\n      targetPort: b\n";
+    assert_eq!(text(&ws), format!("{service}{added}"));
+    is_settled(&ws, &[("Service", "web")]);
+}
+
+#[test]
+fn a_removed_item_that_stays_is_pulled_back_as_it_was_written() {
+    let ws = applied(TIDY);
+    ws.write("manifests.yaml", &TIDY.replaced("        - {name: proxy, image: 'shop/proxy:3'}\n", ""));
+    ws.reconcile(["pull", "-f", ".", "--class", "pruned"]).exits_with(0);
+    let written = text(&ws);
+    assert!(written.contains("name: proxy") && !written.contains("imagePullPolicy"), "{written}");
+    is_settled(&ws, &[("Deployment", "web")]);
+}
+
+#[test]
+fn an_added_item_is_put_where_the_live_list_has_it() {
+    let ws = applied(TIDY);
+    let container = |name: &str| json!({"name": name, "image": "shop/x:1"});
+    let add = |index: usize, name: &str| json!({"op": "add", "path": format!("/spec/template/spec/containers/{index}"), "value": container(name)});
+    // Two before the first, of which the names are in another order, and one between the others.
+    patched(&ws, "deployment/web", &json!([add(0, "a"), add(0, "b"), add(3, "c")]));
+    ws.reconcile(["pull", "-f", ".", "--class", "unmanaged"]).exits_with(0);
+    let written = text(&ws);
+    let names = ["name: b\n", "name: a\n", "# the server itself", "name: web\n", "name: c\n", "{name: proxy"];
+    let places: Vec<Option<usize>> = names
+        .iter()
+        .map(|name| written.find("containers:").and_then(|at| Some(at + written[at..].find(name)?)))
+        .collect();
+    assert!(places.is_sorted() && places[0].is_some(), "{places:?}: {written}");
+    is_settled(&ws, &[("Deployment", "web")]);
+}

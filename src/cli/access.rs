@@ -102,6 +102,8 @@ pub enum PurposeChoice {
     Blame,
     /// Permissions that `pull` needs: those of `diff`
     Pull,
+    /// Permissions that `resolve` needs: those of `apply`
+    Resolve,
 }
 
 /// `-o`

@@ -19,6 +19,7 @@ mod output;
 mod prune;
 mod pull;
 mod report;
+mod resolve;
 mod shard;
 mod snapshot;
 mod status;
@@ -43,6 +44,7 @@ pub use output::{ConsoleArgs, OutputArgs, OutputTarget, TextArgs};
 pub use prune::PruneArgs;
 pub use pull::{PullArgs, PullFormat};
 pub use report::{MergeArgs, ReportArgs, ReportCommand};
+pub use resolve::ResolveArgs;
 pub use shard::ShardArgs;
 pub use snapshot::SnapshotArgs;
 pub use status::StatusArgs;
@@ -80,6 +82,9 @@ pub enum Command {
     /// Write live values into the manifests, in place
     #[command(after_long_help = environment::connected(pull::AFTER_HELP))]
     Pull(PullArgs),
+    /// Decide about each difference on the terminal: apply it, pull it into the manifest, ignore it, or skip it
+    #[command(after_long_help = environment::connected(resolve::AFTER_HELP))]
+    Resolve(ResolveArgs),
     /// Save the live objects for an offline `diff --live FILE`
     #[command(after_long_help = environment::connected(snapshot::AFTER_HELP))]
     Snapshot(SnapshotArgs),
@@ -114,6 +119,7 @@ impl Command {
             Self::Apply(args) => Some(&args.input),
             Self::Status(args) => Some(&args.input),
             Self::Pull(args) => Some(&args.input),
+            Self::Resolve(args) => Some(&args.input),
             Self::Snapshot(args) => Some(&args.input),
             Self::Access(args) => Some(&args.input),
             Self::Blame(args) => args.reads_manifests().then_some(&args.input),
@@ -133,6 +139,7 @@ impl Command {
             Self::Apply(args) => Some(&args.output.console),
             Self::Status(args) => Some(&args.output.console),
             Self::Pull(args) => Some(&args.console),
+            Self::Resolve(args) => Some(&args.console),
             Self::Snapshot(args) => Some(&args.console),
             Self::Access(args) => Some(&args.console),
             Self::Blame(args) => Some(&args.text.console),

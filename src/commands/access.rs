@@ -106,7 +106,7 @@ fn excluded(args: &AccessArgs) -> Result<(), Failure> {
 fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
     let purpose = |choice: &PurposeChoice| match choice {
         PurposeChoice::Diff | PurposeChoice::Pull => Purpose::Diff,
-        PurposeChoice::Apply => Purpose::Apply,
+        PurposeChoice::Apply | PurposeChoice::Resolve => Purpose::Apply,
         PurposeChoice::Blame => Purpose::Blame,
     };
     args.purposes.iter().map(purpose).collect()

@@ -10,6 +10,7 @@ mod diff;
 mod man;
 mod pull;
 mod report;
+mod resolve;
 mod snapshot;
 mod status;
 mod version;
@@ -49,6 +50,7 @@ pub async fn run(typed: Typed) -> ExitCode {
         Command::Apply(args) => Box::pin(apply::run(&args, configured)).await,
         Command::Status(args) => Box::pin(status::run(&args, configured)).await,
         Command::Pull(args) => Box::pin(pull::run(&args, configured, &terminal)).await,
+        Command::Resolve(args) => Box::pin(resolve::run(&args, configured, &terminal)).await,
         Command::Snapshot(args) => Box::pin(snapshot::run(&args, configured, &terminal)).await,
         Command::Access(args) => Box::pin(access::run(&args, configured, &terminal)).await,
         Command::Blame(args) => Box::pin(blame::run(&args, configured, &terminal)).await,

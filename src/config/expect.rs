@@ -112,6 +112,11 @@ impl Expectation {
         if refused.is_empty() { Ok(()) } else { Err(refused) }
     }
 
+    /// The apply set that `apply` has to name, if there is one.
+    pub fn apply_set(&self) -> Option<&str> {
+        self.applyset.as_ref()?.allowed.first().map(String::as_str)
+    }
+
     /// Refuses an apply without the expected apply set, or with another one.
     pub fn allows_apply_set(&self, args: &PruneArgs) -> Result<(), Diagnostic> {
         let Some(expected) = &self.applyset else { return Ok(()) };

@@ -61,6 +61,12 @@ pub(super) fn search(inputs: &[&OsStr]) -> Result<ConfigSearch, Failure> {
     Ok(search)
 }
 
+/// The path of a configuration for inputs that have none: next to the first of them that is in a folder, or else in the working directory.
+pub(crate) fn new_configuration_path(inputs: &[&OsStr]) -> PathBuf {
+    let folder = inputs.iter().find_map(|input| folder(input));
+    folder.unwrap_or_default().join(CONFIGURATION)
+}
+
 impl ConfigSearch {
     /// The file in a folder, or else the nearest one above it, up to the root of its repository and never beyond.
     fn nearest(&mut self, folder: &Path, owners: &Owners) -> Option<(PathBuf, ConfigOrigin)> {

@@ -5,7 +5,8 @@ use jiff::civil::Date;
 use super::file::{File, Node, has_any};
 use reconcile_core::object::Selector;
 use reconcile_core::rules::{
-    FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_RULES, ObjectPattern, PatternError, jq_path, json_pointer,
+    FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_MANAGER, MAX_RULES, ObjectPattern, PatternError, jq_path,
+    json_pointer,
 };
 use reconcile_core::text::one_line;
 
@@ -41,9 +42,6 @@ pub(super) const ALIASES: [(&str, &str); 2] = [("paths", "jsonPointers"), ("mana
 
 /// Longest reason, in bytes.
 pub(super) const MAX_REASON: usize = 1000;
-
-/// Longest name of a field manager, in bytes (`ValidateFieldManager` of apimachinery).
-pub(super) const MAX_MANAGER: usize = 128;
 
 /// Reads the list of rules.
 pub(super) fn rules(file: &mut File<'_>, node: &Node<'_>) -> Vec<IgnoreRule> {

@@ -5,6 +5,7 @@
 //!                                └─ trust: the owner of the file
 //! ```
 
+mod added_rules;
 mod defaults;
 mod expect;
 mod file;
@@ -34,10 +35,11 @@ use reconcile_core::manifest::SourceText;
 use reconcile_core::manifest::yaml::{self, Validation};
 use reconcile_core::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 
+pub(crate) use added_rules::{new_with_rules, with_rules};
 pub(crate) use defaults::FlagDefault;
 pub(crate) use expect::Expectation;
 use file::{File, Node};
-pub(crate) use found::ConfigOrigin;
+pub(crate) use found::{ConfigOrigin, new_configuration_path};
 pub(crate) use suggestion::suggestion;
 pub(crate) use view::View;
 pub(crate) use written::schema;
@@ -128,7 +130,8 @@ impl Configuration {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+/// Reads the text of a configuration.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let name = path.to_string_lossy();
     let file = std::fs::File::open(path).map_err(|error| found::unreadable(&name, &error))?;
     let mut bytes = Vec::new();

@@ -1,20 +1,17 @@
 //! `--suggest-ignores`: a configuration with rules that hide exactly the drift of a report. A difference that a rule would not hide
 //! alone is named in a comment instead.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use reconcile_report::{ObjectReport, Report, why, why_without_fields};
-use structured_merge::ObjectKey;
 
 use super::Configuration;
-use super::ignore::{MAX_MANAGER, MAX_REASON};
+use super::ignore::MAX_REASON;
 use super::written::{WrittenConfiguration, WrittenRule};
-use reconcile_core::compare::{Action, Class, FieldChange, Owner};
-use reconcile_core::diagnostic::Location;
-use reconcile_core::rules::{
-    FieldPattern, Glob, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_PATTERN, MAX_RULES, ObjectPattern,
-};
+use reconcile_core::compare::{Action, FieldChange, Owner};
+use reconcile_core::resolve::{exact_field, exact_managers, exact_rule, exact_target};
+use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_RULES};
 use reconcile_core::text::{one_line, visible, yaml_in_order};
 
 /// A whole configuration, ready to commit: the rules in force now, and a rule for each object and the managers of its drift.
@@ -42,66 +39,23 @@ fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> 
         notes.push(format!("{key}: {reason}"));
         return Vec::new();
     }
-    let Some(target) = exactly(key) else {
+    let Some(target) = exact_target(key) else {
         notes.push(format!("{key}: a rule cannot name it"));
         return Vec::new();
     };
     let mut groups: BTreeMap<(Vec<String>, String), Vec<FieldPattern>> = BTreeMap::new();
     for change in object.diff.changes.iter().filter(|change| change.class.is_drift()) {
         let path = &change.path;
-        match (field(change), managers(&change.managers)) {
+        match (exact_field(change), exact_managers(&change.managers)) {
             (Some(field), Ok(managers)) => groups.entry((managers, reason(change))).or_default().push(field),
             (None, _) => notes.push(format!("{key}: {path}: a rule cannot hide this")),
             (_, Err(reason)) => notes.push(format!("{key}: {path}: {reason}")),
         }
     }
-    let rule = |(managers, reason): &(Vec<String>, String), fields: &[FieldPattern]| IgnoreRule {
-        target: target.clone(),
-        fields: fields.to_vec(),
-        managers: managers.iter().map(|manager| Glob::new(manager)).collect(),
-        reason: Some(one_line(reason, MAX_REASON / 4)),
-        expires: None,
-        location: Location { file: "".into(), line: None, column: None },
+    let rule = |(managers, reason): &(Vec<String>, String), fields: &[FieldPattern]| {
+        exact_rule(target.clone(), fields, managers, Some(one_line(reason, MAX_REASON / 4)))
     };
     groups.iter().flat_map(|(group, fields)| fields.chunks(MAX_FIELDS).map(move |fields| rule(group, fields))).collect()
-}
-
-/// The pattern that matches one object; none for a name that is not a plain glob.
-fn exactly(key: &ObjectKey) -> Option<ObjectPattern> {
-    let literal = |text: &str| Glob::of_names(text).ok().filter(Glob::is_literal);
-    Some(ObjectPattern {
-        group: Some(literal(&key.gvk.group)?),
-        kind: Some(literal(&key.gvk.kind)?),
-        namespace: key.namespace.as_deref().map(|namespace| literal(namespace).ok_or(())).transpose().ok()?,
-        name: Some(literal(&key.name)?),
-        labels: None,
-    })
-}
-
-/// The pattern that matches one path, as it will be read; `None` if a rule cannot name the path, or would hide more than differs.
-fn field(change: &FieldChange) -> Option<FieldPattern> {
-    if change.class == Class::Reordered || change.path.elements().is_empty() {
-        return None;
-    }
-    let text = FieldPattern::exactly(&change.path).to_string();
-    if text.len() > MAX_PATTERN {
-        return None;
-    }
-    FieldPattern::parse(&text).ok()
-}
-
-/// The managers that a rule is narrowed to, so that a change by another one is still reported; none for a field that nobody else
-/// owns. Returns the reason for which a rule cannot be narrowed to them: without them, it would hide the changes of everybody.
-fn managers(owners: &[Owner]) -> Result<Vec<String>, String> {
-    let is_literal = |name: &&String| !name.is_empty() && name.len() <= MAX_MANAGER && Glob::new(name).is_literal();
-    let names: BTreeSet<String> = owners.iter().map(|owner| owner.manager.clone()).collect();
-    if let Some(name) = names.iter().find(|name| !is_literal(name)) {
-        return Err(format!("a rule cannot name the field manager `{name}`"));
-    }
-    if names.len() > MAX_FIELDS {
-        return Err(format!("a rule cannot name its {} field managers", names.len()));
-    }
-    Ok(names.into_iter().collect())
 }
 
 fn reason(change: &FieldChange) -> String {
@@ -116,11 +70,11 @@ fn reason(change: &FieldChange) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict};
+    use reconcile_core::compare::{Class, Evidence, FieldDiff, ObjectVerdict};
     use reconcile_core::rules::{Autoscalers, Subject};
     use reconcile_report::{Command, FailOn};
     use serde_json::{Value, json};
-    use structured_merge::{FieldPath, GroupVersionKind, ManagedObject, Op, Operation, builtin};
+    use structured_merge::{FieldPath, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, builtin};
 
     use super::*;
 

@@ -9,13 +9,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::expect::{Expectation, Expected, MAX_ITEMS, MAX_TEXT};
-use super::ignore::{MAX_MANAGER, MAX_REASON};
+use super::ignore::MAX_REASON;
 use super::readiness::MAX_EXPRESSION;
 use super::schema::{complete_rule, flags, require_kind};
 use super::{API_VERSION, Configuration, KIND};
 use reconcile_core::diagnostic::Location;
 use reconcile_core::rules::{
-    Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, MAX_READINESS_RULES, MAX_RULES, ObjectPattern, ReadinessRule,
+    Glob, IgnoreRule, MAX_FIELDS, MAX_MANAGER, MAX_PATTERN, MAX_READINESS_RULES, MAX_RULES, ObjectPattern,
+    ReadinessRule,
 };
 
 /// Longest name and characters of a name, as [`Glob::of_names`] reads it.

@@ -19,6 +19,7 @@ use reconcile_core::compare::{Action, Decision, DefinedKinds, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::resolve::{Target, resource_of};
 use reconcile_core::plan::{Plan, PlanItem, ReadySet};
+use reconcile_core::resolve::Consent;
 
 /// All objects of one run, which are compared and then written.
 pub(crate) struct ApplyRun<'a> {
@@ -116,6 +117,18 @@ impl<'a> ApplyRun<'a> {
         for item in own.filter(differs) {
             if !is_planned(item.target(), &item.decision) {
                 let result = item.leave_unplanned();
+                self.comparison.events.receive(Event::Revised(&item.target().key, &result));
+            }
+        }
+    }
+
+    /// Leaves objects alone to whose differences nobody has agreed.
+    pub fn keep_to_consent(&mut self, consent: &dyn Fn(&Target, &Decision) -> Consent) {
+        let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());
+        let differs = |item: &&mut Item| !item.verdict().is_done() && item.verdict().action() != Action::Unknown;
+        for item in own.filter(differs) {
+            let consent = consent(item.target(), &item.decision);
+            if let Some(result) = item.keep_to(consent) {
                 self.comparison.events.receive(Event::Revised(&item.target().key, &result));
             }
         }

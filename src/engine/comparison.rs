@@ -37,8 +37,8 @@ pub(crate) struct Comparison<'a> {
     pub policy: Policy,
     /// Types of the kinds in the input.
     pub types: Types,
-    /// Replaces secret values by numbers.
-    pub redactor: Redactor,
+    /// Replaces secret values by numbers. Comparisons that share it give equal values the same number.
+    pub redactor: Arc<Redactor>,
     /// The source of autoscalers, unless their changes count as drift.
     autoscalers: Option<AutoscalerSource>,
     /// Warnings about the run as a whole.
@@ -62,7 +62,7 @@ impl<'a> Comparison<'a> {
         interrupt: Interrupt,
         events: &'a dyn EventSink,
     ) -> Self {
-        let (types, redactor) = (Types::new(cache), Redactor::default());
+        let (types, redactor) = (Types::new(cache), Arc::default());
         Self {
             server,
             cluster: &server.cluster,

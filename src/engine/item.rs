@@ -15,6 +15,7 @@ use reconcile_core::live::Target;
 use reconcile_core::object::Shard;
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::{DependencyKind, PlanItem};
+use reconcile_core::resolve::Consent;
 use reconcile_core::rules::ReadinessRules;
 
 /// One object of the run. The plan and the decision are shared with the write that is under way.
@@ -88,6 +89,25 @@ impl Item {
     /// Ends its turn because its differences are not those of the plan. Returns the result.
     pub fn leave_unplanned(&mut self) -> TurnResult {
         self.end(unplanned())
+    }
+
+    /// Ends its turn as the consent says, if it is not to be written. Returns the result.
+    pub fn keep_to(&mut self, consent: Consent) -> Option<TurnResult> {
+        let result = match consent {
+            Consent::Write => return None,
+            Consent::LeaveAlone if self.verdict().action() == Action::None => Outcome::Unchanged.into(),
+            Consent::LeaveAlone => TurnResult::skipped("it stays as it is"),
+            Consent::Changed => {
+                let message = "its differences are no longer those that were shown: left unchanged";
+                TurnResult::failed(Diagnostic::new(Code::Conflict, message).with_hint("run again"))
+            }
+            Consent::Inseparable => {
+                let message = "it cannot be applied without the differences that stay: left unchanged";
+                let hint = "apply all differences of the object, or none";
+                TurnResult::failed(Diagnostic::new(Code::Conflict, message).with_hint(hint))
+            }
+        };
+        Some(self.end(result))
     }
 
     fn end(&mut self, result: TurnResult) -> TurnResult {

@@ -21,6 +21,7 @@ use crate::engine::waiting::Waiting;
 use reconcile_core::compare::{Decision, Evidence, ObjectVerdict, Replace};
 use reconcile_core::live::Target;
 use reconcile_core::plan::Plan;
+use reconcile_core::resolve::Consent;
 
 /// The compared objects of one run, which it writes, prunes and waits for.
 pub(crate) struct Reconciliation<'a> {
@@ -84,6 +85,12 @@ impl<'a> Reconciliation<'a> {
         if let Some(prune) = &mut self.prune {
             prune.keep_to_plan(redactor, *events, is_deletion_planned);
         }
+    }
+
+    /// Leaves objects alone to whose differences nobody has agreed.
+    pub fn keep_to_consent(&mut self, consent: &dyn Fn(&Target, &Decision) -> Consent) {
+        self.run.keep_to_consent(consent);
+        self.run.hold_what_differs_from_what_was_shown();
     }
 
     /// Writes what differs, and prunes. With `wait`, each target of a `depends-on` annotation has to become ready in this time, and

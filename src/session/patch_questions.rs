@@ -97,7 +97,7 @@ fn question(file: &str, proposal: &Proposal) -> Styled {
 }
 
 /// The answer; `None` at the end of standard input.
-async fn answer(interrupt: &Interrupt) -> Result<Option<String>, Failure> {
+pub(crate) async fn answer(interrupt: &Interrupt) -> Result<Option<String>, Failure> {
     let answer = terminal::line();
     loop {
         match answer.try_recv() {

@@ -5,15 +5,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use manifest_edit::{Edit, edit};
-use reconcile_core::compare::{FieldChange, ObjectVerdict};
+use reconcile_core::compare::{FieldChange, ObjectVerdict, holds_redacted};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
 use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, adds_items};
-use reconcile_report::pull::{EditedFile, Pulled, PulledChange, PulledObject};
+use reconcile_report::pull::{Pulled, PulledChange, PulledObject};
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink};
+use crate::session::draft::Draft;
 use crate::session::manifest_file::ManifestFile;
 
 /// Collects the objects that differ, in the order in which they are compared.
@@ -109,19 +110,68 @@ impl Pulling {
         self.changes.iter_mut().map(|(origin, proposal)| (&*origin.source.file, proposal))
     }
 
+    /// The reason for which a change cannot be written into its manifest; `None` if it can.
+    pub fn refusal(&self, key: &ObjectKey, change: &FieldChange) -> Option<String> {
+        if [&change.live, &change.desired].into_iter().flatten().any(holds_redacted) {
+            return Some(Obstacle::Secret.to_string());
+        }
+        let is_it = |proposal: &Proposal| {
+            proposal.key == *key && proposal.change.path == change.path && proposal.change.class == change.class
+        };
+        let Some((origin, proposal)) = self.changes.iter().find(|(_, proposal)| is_it(proposal)) else {
+            return Some("a manifest cannot take it".to_owned());
+        };
+        let edits = match &proposal.edit {
+            Ok(edit) => std::slice::from_ref(edit),
+            Err(obstacle) => return Some(obstacle.to_string()),
+        };
+        let refused = edit(origin.text().bytes(), edits).refused;
+        let refused = refused.first().map(|refused| refused.refusal.to_string());
+        refused.or_else(|| ManifestFile::open(origin.text().file()?).err())
+    }
+
+    /// Leaves out all changes but these.
+    pub fn keep(&mut self, is_kept: impl Fn(&ObjectKey, &FieldChange) -> bool) {
+        self.changes.retain(|(_, proposal)| is_kept(&proposal.key, &proposal.change));
+    }
+
+    /// Edits the files without writing them. Each has the objects whose changes are in it.
+    pub fn drafts(&mut self) -> Vec<(Draft, Vec<ObjectKey>)> {
+        let mut drafts = Vec::new();
+        for changes in self.changes.chunk_by_mut(|(a, _), (b, _)| a.source.file == b.source.file) {
+            let draft = drafted(changes);
+            let keys = changes.iter().map(|(_, proposal)| proposal.key.clone());
+            drafts.extend(draft.map(|draft| (draft, keys.collect())));
+        }
+        drafts
+    }
+
+    /// The changes that cannot be made, each with its object and the reason.
+    pub fn obstacles(&self) -> impl Iterator<Item = (&ObjectKey, &FieldChange, &Obstacle)> {
+        self.changes.iter().filter_map(|(_, proposal)| {
+            let obstacle = proposal.edit.as_ref().err()?;
+            Some((&proposal.key, &proposal.change, obstacle))
+        })
+    }
+
     /// Edits the files, and writes them unless it is a dry run.
     pub fn write(mut self, dry_run: bool) -> Pulled {
         let mut files = Vec::new();
         for changes in self.changes.chunk_by_mut(|(a, _), (b, _)| a.source.file == b.source.file) {
-            files.extend(edited(changes, dry_run));
+            let Some(draft) = drafted(changes) else { continue };
+            let written = if dry_run { Ok(()) } else { draft.write() };
+            match written {
+                Ok(()) => files.push(draft.shown(!dry_run)),
+                Err(reason) => refuse(changes, &reason),
+            }
         }
         let Self { changes, secrets, errors, is_incomplete, .. } = self;
         Pulled { files, objects: objects(changes), secrets, errors, is_incomplete }
     }
 }
 
-/// Edits one file. Changes that cannot be made get their obstacle.
-fn edited(changes: &mut [(Origin, Proposal)], dry_run: bool) -> Option<EditedFile> {
+/// The new text of one file; `None` if nothing of it changes. Changes that cannot be made get their obstacle.
+fn drafted(changes: &mut [(Origin, Proposal)]) -> Option<Draft> {
     let (origin, _) = changes.first()?;
     let (name, text) = (Arc::clone(&origin.source.file), origin.text().clone());
     let (indices, edits): (Vec<usize>, Vec<Edit>) = (0..)
@@ -130,29 +180,28 @@ fn edited(changes: &mut [(Origin, Proposal)], dry_run: bool) -> Option<EditedFil
         .unzip();
     let file = ManifestFile::open(text.file()?);
     let result = edit(text.bytes(), &edits);
-    let mut refuse = |index: usize, obstacle: Obstacle| {
-        if let Some((_, proposal)) = indices.get(index).and_then(|index| changes.get_mut(*index)) {
-            proposal.edit = Err(obstacle);
-        }
-    };
     for refused in &result.refused {
-        refuse(refused.edit, Obstacle::Text(refused.refusal));
+        if let Some((_, proposal)) = indices.get(refused.edit).and_then(|index| changes.get_mut(*index)) {
+            proposal.edit = Err(Obstacle::Text(refused.refusal));
+        }
     }
     if result.text == text.bytes() {
         return None;
     }
-    let written = match file {
-        Ok(_) if dry_run => Ok(()),
-        Ok(file) => file.replace(text.bytes(), &result.text),
-        Err(reason) => Err(reason),
-    };
-    if let Err(reason) = written {
-        (0..edits.len()).for_each(|index| refuse(index, Obstacle::File(reason.clone())));
-        return None;
+    match file {
+        Ok(file) => Some(Draft::of_manifests(&name, file, text.bytes().to_vec(), result.text)),
+        Err(reason) => {
+            refuse(changes, &reason);
+            None
+        }
     }
-    let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (before, after) = (shown(text.bytes()), shown(&result.text));
-    Some(EditedFile { file: name.to_string(), written: !dry_run, before, after })
+}
+
+/// Gives all changes that could be made the file as their obstacle.
+fn refuse(changes: &mut [(Origin, Proposal)], reason: &str) {
+    for (_, proposal) in changes.iter_mut().filter(|(_, proposal)| proposal.edit.is_ok()) {
+        proposal.edit = Err(Obstacle::File(reason.to_owned()));
+    }
 }
 
 /// The changes by object.

@@ -85,6 +85,7 @@ mod reference;
 mod refused;
 mod replacement;
 mod requests;
+mod resolve;
 mod scale;
 mod secrets;
 mod shards;

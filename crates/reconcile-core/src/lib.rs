@@ -56,6 +56,7 @@ pub mod plan;
 pub mod pull;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod request;
+pub mod resolve;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod rules;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]

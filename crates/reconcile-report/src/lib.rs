@@ -32,6 +32,7 @@ mod merge;
 mod model;
 mod paint;
 pub mod pull;
+pub mod resolve;
 // Plans are read from files.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod saved_plan;

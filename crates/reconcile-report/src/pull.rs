@@ -1,5 +1,7 @@
 //! The report of `pull`: which live values were taken into which files, and why others were not.
 
+use std::collections::BTreeSet;
+
 use reconcile_core::compare::FieldChange;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Source;
@@ -75,6 +77,18 @@ pub struct EditedFile {
     /// Its new text.
     #[serde(skip)]
     pub after: String,
+    /// The content of the file.
+    #[serde(skip)]
+    pub content: FileContent,
+}
+
+/// The content of a file that is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileContent {
+    /// Manifests. Lines of documents with Secrets are not shown.
+    Manifests,
+    /// The configuration.
+    Configuration,
 }
 
 /// An object with its chosen changes.
@@ -222,7 +236,11 @@ impl EditedFile {
     pub fn patch(&self) -> Styled {
         let (old, new): (Vec<&str>, Vec<&str>) =
             (self.before.split_inclusive('\n').collect(), self.after.split_inclusive('\n').collect());
-        let (secret_old, secret_new) = (secret_lines(&self.before), secret_lines(&self.after));
+        let hidden = |text: &str| match self.content {
+            FileContent::Manifests => secret_lines(text),
+            FileContent::Configuration => BTreeSet::new(),
+        };
+        let (secret_old, secret_new) = (hidden(&self.before), hidden(&self.after));
         let mut text = Styled::new().with(Role::Name, format!("--- {}", self.file));
         text.line_end();
         text.push(Role::Name, format!("+++ {}", self.file));

@@ -11,6 +11,8 @@ use crate::diagnostic::{Diagnostic, Location};
 pub const MAX_RULES: usize = 500;
 /// Most fields and most managers of one rule, and most fields of one annotation.
 pub const MAX_FIELDS: usize = 50;
+/// Longest name of a field manager, in bytes (`ValidateFieldManager` of apimachinery).
+pub const MAX_MANAGER: usize = 128;
 
 /// A rule that ignores fields of some objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +57,12 @@ impl IgnoreRules {
         });
         let warnings = warnings.collect();
         (Self { rules }, warnings)
+    }
+
+    /// These rules, followed by others.
+    #[must_use]
+    pub fn followed_by(&self, others: impl IntoIterator<Item = IgnoreRule>) -> Self {
+        Self { rules: self.rules.iter().cloned().chain(others).collect() }
     }
 
     /// Returns true if there is no rule.

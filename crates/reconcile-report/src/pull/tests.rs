@@ -33,8 +33,8 @@ fn report(accepted: &[bool], dry_run: bool) -> PullReport {
         changes: accepted.iter().map(|accepted| change(*accepted)).collect(),
     };
     let text = |colour: &str| format!("data:\n  colour: {colour}\n");
-    let (before, after) = (text("green"), text("red"));
-    let file = EditedFile { file: "map.yaml".to_owned(), written: !dry_run, before, after };
+    let (before, after, content) = (text("green"), text("red"), FileContent::Manifests);
+    let file = EditedFile { file: "map.yaml".to_owned(), written: !dry_run, before, after, content };
     let files = if accepted.contains(&true) { vec![file] } else { Vec::new() };
     let errors = vec![Diagnostic::of_source(&source, "ConfigMap shop/other cannot be compared: forbidden")];
     let pulled = Pulled { files, objects: vec![object], secrets: 2, errors, is_incomplete: false };

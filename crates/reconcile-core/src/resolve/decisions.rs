@@ -1,0 +1,169 @@
+//! The decisions of one run, as values.
+
+use std::collections::BTreeMap;
+
+use structured_merge::ObjectKey;
+
+use super::difference::Difference;
+use super::exact_rule::{exact_field, exact_managers, exact_rule, exact_target};
+use crate::compare::{Action, FieldChange, ObjectVerdict};
+use crate::rules::{FieldPattern, IgnoreRule, MAX_FIELDS};
+use crate::text::one_line;
+
+/// Longest reason of a rule, in characters: four bytes each are the longest that a configuration may have.
+const MAX_REASON: usize = 250;
+
+/// The decision about a difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The cluster gets the value of the manifest.
+    Apply,
+    /// The manifest gets the value of the cluster.
+    Pull,
+    /// A rule ignores it from now on, for this reason.
+    Ignore(String),
+    /// It stays as it is for now.
+    Skip,
+}
+
+impl Answer {
+    /// The decision to ignore a difference, with the reason as it was typed; `None` if none was.
+    #[must_use]
+    pub fn ignore(typed: &str) -> Option<Self> {
+        let reason = one_line(typed.trim(), MAX_REASON);
+        (!reason.is_empty()).then_some(Self::Ignore(reason))
+    }
+}
+
+/// The consent to write an object as a later comparison found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// Each of its differences is to be applied.
+    Write,
+    /// None of its differences is to be applied.
+    LeaveAlone,
+    /// It has differences about which nobody was asked.
+    Changed,
+    /// A write would also change what is to stay as it is.
+    Inseparable,
+}
+
+/// The decisions, by object.
+#[derive(Clone, Debug, Default)]
+pub struct Decisions {
+    by_object: BTreeMap<ObjectKey, Vec<(Difference, Answer)>>,
+}
+
+impl Decisions {
+    /// Records a decision.
+    pub fn decide(&mut self, difference: Difference, answer: Answer) {
+        self.by_object.entry(difference.key.clone()).or_default().push((difference, answer));
+    }
+
+    /// The differences with this answer.
+    pub fn with(&self, wanted: impl Fn(&Answer) -> bool) -> impl Iterator<Item = &Difference> {
+        let all = self.by_object.values().flatten();
+        all.filter(move |(_, answer)| wanted(answer)).map(|(difference, _)| difference)
+    }
+
+    /// The differences that are applied.
+    pub fn applied(&self) -> impl Iterator<Item = &Difference> {
+        self.with(|answer| *answer == Answer::Apply)
+    }
+
+    /// Returns true if at least one difference of an object is applied.
+    #[must_use]
+    pub fn applies(&self, key: &ObjectKey) -> bool {
+        self.on(key).iter().any(|(_, answer)| *answer == Answer::Apply)
+    }
+
+    /// Returns true if a change is to be written into its manifest.
+    #[must_use]
+    pub fn pulls(&self, key: &ObjectKey, change: &FieldChange) -> bool {
+        let is_it = |(difference, answer): &(Difference, Answer)| *answer == Answer::Pull && difference.is_same(change);
+        self.on(key).iter().any(is_it)
+    }
+
+    /// Leaves an object as it is. Returns true if something of it was to be applied.
+    pub fn withdraw(&mut self, key: &ObjectKey) -> bool {
+        let mut is_withdrawn = false;
+        for (_, answer) in self.by_object.get_mut(key).into_iter().flatten().filter(|(_, one)| *one == Answer::Apply) {
+            *answer = Answer::Skip;
+            is_withdrawn = true;
+        }
+        is_withdrawn
+    }
+
+    /// The rules for the configuration, each as narrow as the differences that it ignores.
+    #[must_use]
+    pub fn rules(&self) -> Vec<IgnoreRule> {
+        let mut rules = Vec::new();
+        for (key, decided) in &self.by_object {
+            let Some(target) = exact_target(key) else { continue };
+            let mut fields: BTreeMap<(Vec<String>, &str), Vec<FieldPattern>> = BTreeMap::new();
+            for (Difference { change, .. }, answer) in decided {
+                if let Answer::Ignore(reason) = answer
+                    && let (Some(field), Ok(managers)) = (exact_field(change), exact_managers(&change.managers))
+                {
+                    fields.entry((managers, reason)).or_default().push(field);
+                }
+            }
+            for ((managers, reason), fields) in &fields {
+                let rule = |fields| exact_rule(target.clone(), fields, managers, Some((*reason).to_owned()));
+                rules.extend(fields.chunks(MAX_FIELDS).map(rule));
+            }
+        }
+        rules
+    }
+
+    /// The rules for the pass: what is not applied stays as it is, and is nobody else's concern, in each object of which something is applied.
+    #[must_use]
+    pub fn rules_of_pass(&self) -> Vec<IgnoreRule> {
+        let mut rules = Vec::new();
+        for (key, decided) in self.by_object.iter().filter(|(key, _)| self.applies(key)) {
+            let Some(target) = exact_target(key) else { continue };
+            let stay = decided.iter().filter(|(_, answer)| *answer != Answer::Apply);
+            let fields: Vec<FieldPattern> = stay.filter_map(|(one, _)| exact_field(&one.change)).collect();
+            let rule = |fields| exact_rule(target.clone(), fields, &[], None);
+            rules.extend(fields.chunks(MAX_FIELDS).map(rule));
+        }
+        rules
+    }
+
+    /// The consent to write an object, as a comparison under [`Decisions::rules_of_pass`] found it.
+    #[must_use]
+    pub fn consent(&self, key: &ObjectKey, verdict: &ObjectVerdict) -> Consent {
+        if !self.applies(key) || verdict.action() == Action::None {
+            return Consent::LeaveAlone;
+        }
+        let decided = self.on(key);
+        let answer =
+            |change: &FieldChange| decided.iter().find(|(one, _)| one.is_same(change)).map(|(_, answer)| answer);
+        let drift = drift(verdict);
+        let stays = |answer: Option<&Answer>| answer.is_some_and(|answer| *answer != Answer::Apply);
+        // A replacement makes all of the object as its manifest says.
+        let replaces = verdict.action() == Action::Replace;
+        let keeps_some = decided.iter().any(|(_, answer)| *answer != Answer::Apply);
+        if drift.iter().any(|change| stays(answer(change))) || replaces && keeps_some {
+            return Consent::Inseparable;
+        }
+        let is_new_replacement = replaces && decided.iter().any(|(one, _)| one.action != Action::Replace);
+        if is_new_replacement || !drift.iter().all(|change| answer(change).is_some()) {
+            return Consent::Changed;
+        }
+        Consent::Write
+    }
+
+    fn on(&self, key: &ObjectKey) -> &[(Difference, Answer)] {
+        self.by_object.get(key).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// The differences that a write would remove.
+fn drift(verdict: &ObjectVerdict) -> Vec<FieldChange> {
+    match verdict {
+        ObjectVerdict::Create { desired, .. } => vec![FieldChange::missing(desired.clone())],
+        ObjectVerdict::Delete { live, .. } => vec![FieldChange::pruned(live.clone())],
+        _ => verdict.changes().iter().filter(|change| change.class.is_drift()).cloned().collect(),
+    }
+}

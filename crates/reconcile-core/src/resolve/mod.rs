@@ -1,0 +1,18 @@
+//! Decisions about differences, one by one: which are applied, which go into the manifests, which a rule ignores from now on, and which
+//! stay as they are.
+//!
+//! ```text
+//! Difference ─ Answer ─▶ Decisions ─┬─▶ rules for the configuration
+//!                                   ├─▶ rules for the pass, under which everything stays that is not applied
+//!                                   └─▶ Consent to each write
+//! ```
+
+mod decisions;
+mod difference;
+mod exact_rule;
+#[cfg(test)]
+mod tests;
+
+pub use decisions::{Answer, Consent, Decisions};
+pub use difference::Difference;
+pub use exact_rule::{exact_field, exact_managers, exact_rule, exact_target};

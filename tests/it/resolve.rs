@@ -1,0 +1,413 @@
+//! `resolve`: one question for each difference, and nothing is written before the last one.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Caller, Fault, Proxy, Replaced, Run, Running, Workspace, wait_until};
+
+/// A ConfigMap with four fields.
+const MAP: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data:
+  a: ours   # the first
+  b: ours
+  c: ours
+  d: ours
+";
+
+const HEAD: &str = "apiVersion: kubectl-reconcile/v1\nkind: Config\n";
+const CONFIG: &str = ".kubectl-reconcile.yaml";
+
+/// A workspace with an applied manifest in `settings.yaml`, of which somebody has changed these fields.
+fn changed(fields: &[&str]) -> Workspace {
+    let ws = Workspace::new();
+    ws.write("settings.yaml", MAP);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    change(&ws, "settings", fields);
+    ws
+}
+
+fn change(ws: &Workspace, name: &str, fields: &[&str]) {
+    let data: serde_json::Map<String, Value> =
+        fields.iter().map(|field| ((*field).to_owned(), json!("theirs"))).collect();
+    ws.patch_as("kubectl-edit", &format!("configmap/{name}"), &json!({ "data": data }));
+}
+
+fn answering<'a>(ws: &'a Workspace, answers: &str) -> Caller<'a> {
+    ws.as_user("admin").stdin(answers).on_terminal()
+}
+
+fn resolve(ws: &Workspace, answers: &str) -> Run {
+    answering(ws, answers).reconcile(["resolve", "-f", ".", "--color=never"])
+}
+
+fn data(ws: &Workspace, name: &str) -> Value {
+    ws.get("ConfigMap", name)["data"].clone()
+}
+
+fn file(ws: &Workspace, name: &str) -> String {
+    fs::read_to_string(ws.folder().join(name)).unwrap()
+}
+
+/// The names of all files, and their contents.
+fn files(ws: &Workspace) -> Vec<(String, String)> {
+    let names = fs::read_dir(ws.folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<_> = names.map(|name| (name.clone(), file(ws, &name))).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn each_answer_does_what_it_says() {
+    let ws = changed(&["a"]);
+    let run = resolve(&ws, "a\ny\n").exits_with(0);
+    assert!(run.stderr.contains("Difference 1 of 1") && run.stderr.contains("[a,p,i,s,q,?]"), "{run}");
+    assert!(run.stderr.contains("~ update ConfigMap") && run.stdout.contains("updated ConfigMap"), "{run}");
+    assert_eq!((&data(&ws, "settings")["a"], file(&ws, "settings.yaml").as_str()), (&json!("ours"), MAP));
+
+    let ws = changed(&["a"]);
+    let versions = ws.all_resource_versions();
+    let run = resolve(&ws, "p\ny\n").exits_with(0);
+    assert!(run.stderr.contains("+  a: theirs   # the first") && run.stderr.contains("Write 1 file? [y/N]"), "{run}");
+    assert_eq!(file(&ws, "settings.yaml"), MAP.replaced("a: ours", "a: theirs"));
+    assert_eq!(ws.all_resource_versions(), versions, "the cluster stays as it is");
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+
+    let ws = changed(&["a"]);
+    let versions = ws.all_resource_versions();
+    let run = resolve(&ws, "i\n\ni\nset by the importer\ny\n").exits_with(0);
+    assert!(run.stderr.contains("a rule needs a reason") && run.stderr.contains("is new"), "{run}");
+    assert!(run.stderr.contains("created ./.kubectl-reconcile.yaml"), "{run}");
+    assert!(file(&ws, CONFIG).contains("reason: set by the importer"), "{}", file(&ws, CONFIG));
+    assert_eq!((ws.all_resource_versions(), file(&ws, "settings.yaml").as_str()), (versions, MAP));
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    // The rule is no wider than what it was made for.
+    change(&ws, "settings", &["b"]);
+    ws.reconcile(["diff", "-f", "."]).exits_with(1);
+
+    let ws = changed(&["a"]);
+    let (versions, before) = (ws.all_resource_versions(), files(&ws));
+    let run = resolve(&ws, "s\n").exits_with(1);
+    assert!(run.stderr.contains("nothing was changed") && !run.stderr.contains("[y/N]"), "{run}");
+    assert_eq!((ws.all_resource_versions(), files(&ws)), (versions, before));
+}
+
+#[test]
+fn one_object_can_have_every_answer() {
+    let ws = changed(&["a", "b", "c", "d"]);
+    let run = resolve(&ws, "a\np\ni\nlater\ns\ny\n").exits_with(1);
+    assert!(run.stderr.contains("Write 2 files") && run.stderr.contains("1 difference stays as it is"), "{run}");
+    assert!(run.stdout.contains("1 updated") && !run.stdout.contains("ignored by a rule"), "{run}");
+    assert_eq!(data(&ws, "settings"), json!({"a": "ours", "b": "theirs", "c": "theirs", "d": "theirs"}));
+    assert_eq!(file(&ws, "settings.yaml"), MAP.replaced("b: ours", "b: theirs"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let changes = diff.object("ConfigMap", "settings")["changes"].as_array().unwrap().clone();
+    let drift: Vec<&Value> = changes.iter().filter(|one| one["class"] == "changedByOther").collect();
+    assert_eq!(drift.iter().map(|one| &one["path"]).collect::<Vec<_>>(), ["data.d"], "{diff}");
+    assert_eq!(drift[0]["managers"][0]["manager"], "kubectl-edit", "what was skipped keeps its owner");
+}
+
+#[test]
+fn quitting_and_a_no_change_nothing() {
+    for (answers, code) in
+        [("q\n", 1), ("a\nq\n", 1), ("p\n\u{4}", 1), ("a\np\nn\n", 1), ("i\nx\na\n\n", 1), ("i\n\u{4}", 1)]
+    {
+        let ws = changed(&["a", "b"]);
+        let (versions, before) = (ws.all_resource_versions(), files(&ws));
+        let run = resolve(&ws, answers).exits_with(code);
+        assert!(run.stderr.contains("nothing was changed"), "{run}");
+        assert_eq!((ws.all_resource_versions(), files(&ws)), (versions, before), "{answers:?}");
+    }
+}
+
+#[test]
+fn ctrl_c_before_the_last_question_is_answered_changes_nothing() {
+    for answers in ["", "a\np\n"] {
+        let ws = changed(&["a", "b"]);
+        let (versions, before) = (ws.all_resource_versions(), files(&ws));
+        let proxy = Proxy::new(&ws);
+        let running: Running =
+            answering(&ws, answers).through(&proxy.url()).start_reconcile(["resolve", "-f", ".", "--color=never"]);
+        wait_until("the comparison", || proxy.requests().iter().any(|request| request.starts_with("PATCH")));
+        running.interrupt();
+        running.finish().exits_with(130);
+        assert_eq!((ws.all_resource_versions(), files(&ws)), (versions, before));
+    }
+}
+
+#[test]
+fn without_a_terminal_or_a_single_cluster_nothing_is_asked() {
+    let ws = changed(&["a"]);
+    let run = ws.stdin("a\ny\n").reconcile(["resolve", "-f", "."]).exits_with(2);
+    for part in ["on a terminal", "hint: ", "`apply`", "`pull`", "--suggest-ignores"] {
+        assert!(run.stderr.contains(part), "{run}");
+    }
+    answering(&ws, MAP).reconcile(["resolve", "-f", "-"]).exits_with(2);
+    answering(&ws, "").reconcile(["resolve", "-f", ".", "--evidence=read-only"]).exits_with(2);
+    let run = answering(&ws, "").reconcile(["resolve", "-f", ".", "--context", "a,b"]).exits_with(2);
+    assert!(run.stderr.contains("resolve"), "{run}");
+    answering(&ws, "").reconcile(["resolve", "--from", "last-applied"]).exits_with(2);
+    assert_eq!(data(&ws, "settings")["a"], "theirs");
+}
+
+#[test]
+fn nothing_to_resolve_is_nothing_to_ask() {
+    let ws = changed(&[]);
+    let run = resolve(&ws, "").exits_with(0);
+    assert!(!run.stderr.contains("Difference"), "{run}");
+}
+
+#[test]
+fn equal_differences_of_several_objects_are_one_question() {
+    let ws = Workspace::new();
+    for name in ["one", "two", "three"] {
+        ws.write(format!("{name}.yaml"), &MAP.replaced("name: settings", &format!("name: {name}")));
+    }
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    for name in ["one", "two", "three"] {
+        change(&ws, name, &["a"]);
+    }
+    change(&ws, "two", &["b"]);
+    let run = resolve(&ws, "p\na\ny\n").exits_with(0);
+    assert!(run.stderr.contains("Difference 2 of 2") && run.stderr.contains("Write 3 files"), "{run}");
+    for name in ["one", "two", "three"] {
+        assert!(file(&ws, &format!("{name}.yaml")).contains("a: theirs   # the first"), "{run}");
+        assert_eq!(data(&ws, name), json!({"a": "theirs", "b": "ours", "c": "ours", "d": "ours"}), "{run}");
+    }
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn a_missing_object_is_created_or_stays_missing() {
+    for (answers, code) in [("p\n?\na\ny\n", 0), ("s\n", 1)] {
+        let ws = changed(&[]);
+        ws.delete("configmap/settings");
+        let run = resolve(&ws, answers).exits_with(code);
+        assert!(run.stderr.contains("[a,s,q,?]"), "{run}");
+        assert_eq!(run.stderr.contains("p is not offered: the object as a whole is missing"), code == 0, "{run}");
+        assert_eq!(ws.find("ConfigMap", "settings").is_some(), code == 0);
+        assert_eq!(file(&ws, "settings.yaml"), MAP);
+    }
+}
+
+#[test]
+fn what_needs_a_skipped_object_is_not_created() {
+    let ws = Workspace::new();
+    let inside = "{apiVersion: v1, kind: ConfigMap, metadata: {name: inside, namespace: $NS-new}}";
+    ws.write("it.yaml", &format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: $NS-new}}}}\n---\n{inside}\n"));
+    let run = resolve(&ws, "s\na\ny\n").exits_with(4);
+    assert!(run.stdout.contains("it needs Namespace"), "{run}");
+    let run = resolve(&ws, "a\na\ny\n").exits_with(0);
+    assert!(run.stdout.contains("created ConfigMap"), "{run}");
+}
+
+#[test]
+fn fields_of_another_applier_are_not_taken_and_do_not_hold_the_rest_back() {
+    let ws = changed(&["b"]);
+    let theirs = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: applied}}";
+    let flags = ["apply", "--server-side", "--force-conflicts", "--field-manager=other", "-f", "-"];
+    ws.stdin(theirs).kubectl(flags).exits_with(0);
+    let run = resolve(&ws, "a\ns\na\ny\n").exits_with(1);
+    assert!(run.stderr.contains("a is not offered: `other` owns the field"), "{run}");
+    assert_eq!(data(&ws, "settings"), json!({"a": "applied", "b": "ours", "c": "ours", "d": "ours"}), "{run}");
+    let run = answering(&ws, "a\ny\n").reconcile(["resolve", "-f", ".", "--force-conflicts"]).exits_with(0);
+    assert_eq!(data(&ws, "settings")["a"], "ours", "{run}");
+}
+
+#[test]
+fn an_immutable_field_needs_its_flag() {
+    let ws = Workspace::new();
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: fixed}, immutable: true, data: {a: ours}}";
+    ws.write("fixed.yaml", map);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("fixed.yaml", &map.replaced("ours", "new"));
+    let run = resolve(&ws, "a\np\ny\n").exits_with(0);
+    assert!(run.stderr.contains("only `--replace=immutable` deletes and recreates it"), "{run}");
+    assert!(file(&ws, "fixed.yaml").contains("a: ours"), "{run}");
+    ws.write("fixed.yaml", &map.replaced("ours", "new"));
+    let flags = ["resolve", "-f", ".", "--replace=immutable", "--color=never"];
+    let run = answering(&ws, "a\ny\n").reconcile(flags).exits_with(0);
+    assert!(run.stderr.contains("delete and recreate ConfigMap"), "{run}");
+    assert_eq!(data(&ws, "fixed")["a"], "new", "{run}");
+}
+
+#[test]
+fn values_of_secrets_are_never_pulled_or_shown() {
+    let ws = Workspace::new();
+    ws.secret("correct-horse-battery");
+    ws.secret("a-new-password-of-somebody");
+    let secret = "{apiVersion: v1, kind: Secret, metadata: {name: it}, stringData: {password: correct-horse-battery}}";
+    ws.write("it.yaml", secret);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let theirs = json!({"stringData": {"password": "a-new-password-of-somebody", "other": "correct-horse-battery"}});
+    ws.patch_as("kubectl-edit", "secret/it", &theirs);
+    let run = resolve(&ws, "p\ns\n").exits_with(1);
+    assert!(run.stderr.contains("[a,i,s,q,?]"), "{run}");
+    assert!(run.stderr.contains("p is not offered: values of Secrets are not written into manifests"), "{run}");
+    let run = resolve(&ws, "i\nrotated by hand\ny\n").exits_with(0);
+    assert!(run.stderr.contains("rotated by hand") && file(&ws, CONFIG).contains("kind: Secret"), "{run}");
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    fs::remove_file(ws.folder().join(CONFIG)).unwrap();
+    resolve(&ws, "a\ny\n").exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn a_rendered_manifest_is_not_edited() {
+    let ws = Workspace::new();
+    ws.write("settings.yaml", &format!("---\n# Source: shop/templates/map.yaml\n{MAP}"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    change(&ws, "settings", &["a"]);
+    let run = resolve(&ws, "?\nq\n").exits_with(1);
+    assert!(run.stderr.contains("[a,i,s,q,?]") && run.stderr.contains("shop/templates/map.yaml"), "{run}");
+    assert!(run.stderr.contains("q - quit: change nothing at all"), "{run}");
+    let flags = ["resolve", "-f", ".", "--no-config", "--color=never"];
+    let run = answering(&ws, "?\nq\n").reconcile(flags).exits_with(1);
+    assert!(run.stderr.contains("[a,s,q,?]") && run.stderr.contains("`--no-config` leaves"), "{run}");
+}
+
+#[test]
+fn a_configuration_with_comments_stays_byte_for_byte_elsewhere() {
+    let ws = changed(&["a"]);
+    let head = format!("# Rules of the shop\r\n\r\n{}", HEAD.replace('\n', "\r\n"));
+    let own = "ignore:\r\n  # the importer\r\n  - target: {kind: 'ConfigMap', name: other}   # one\r\n    fields: [data.a]\r\n";
+    let tail = "\r\n# who changes by hand\r\nmanualManagers: [ k9s ]   # for now\r\n";
+    ws.write(CONFIG, &format!("{head}{own}{tail}"));
+    resolve(&ws, "i\nit's \"theirs\": # and [stays]\ny\n").exits_with(0);
+    let text = file(&ws, CONFIG);
+    let added = text.strip_prefix(&format!("{head}{own}")).and_then(|rest| rest.strip_suffix(tail));
+    let added = added.unwrap_or_else(|| panic!("{text}"));
+    assert!(added.starts_with("  - target:\r\n") && added.lines().count() < 14, "{added}");
+    let read = kube_yaml::read(text.as_bytes(), kube_yaml::Validation::Strict).documents;
+    assert_eq!(read[0].value["ignore"][1]["reason"], "it's \"theirs\": # and [stays]", "{text}");
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn hostile_names_and_values_do_nothing_to_the_terminal_or_the_files() {
+    let ws = changed(&[]);
+    let value = "\u{1b}]0;title\u{7}\u{202e}\n::error::x\n---\nkind: Secret\n";
+    let patch = json!({"data": {"a": value}, "metadata": {"annotations": {"a/b": value}}});
+    ws.patch_as("::error::%0a#*", "configmap/settings", &patch);
+    ws.write(CONFIG, &format!("{HEAD}manualManagers: ['::error::%0a#*']\n"));
+    let run = resolve(&ws, "i\n?\np\ny\n").exits_with(0);
+    assert!(run.stderr.contains("i is not offered: a rule cannot name the field manager"), "{run}");
+    assert!(!run.stderr.contains(['\u{7}', '\u{202e}']) && !run.stderr.contains("\u{1b}]"), "{run}");
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    let read = kube_yaml::read(file(&ws, "settings.yaml").as_bytes(), kube_yaml::Validation::Strict).documents;
+    assert_eq!((read.len(), &read[0].value["data"]["a"]), (1, &json!(value)));
+}
+
+#[test]
+fn a_hostile_reason_is_one_line_of_text() {
+    let ws = changed(&["a"]);
+    resolve(&ws, "i\nx: [\u{202e}\t'\" # - {}\ny\n").exits_with(0);
+    let text = file(&ws, CONFIG);
+    assert!(!text.contains('\u{202e}') && text.lines().filter(|line| line.contains("reason")).count() == 1, "{text}");
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+/// A run in which something happens before the dry run with this number. The first belongs to the questions, and the second follows the
+/// last answer.
+fn with_race(
+    ws: &Arc<Workspace>,
+    answers: &str,
+    number: usize,
+    race: impl Fn(&Workspace) + Send + Sync + 'static,
+) -> Run {
+    let proxy = Proxy::new(ws);
+    let (other, seen) = (Arc::clone(ws), AtomicUsize::new(0));
+    let race = move || {
+        if seen.fetch_add(1, Ordering::Relaxed) + 1 == number {
+            race(&other);
+        }
+    };
+    proxy.inject(number, "PATCH", "dryRun", Fault::After(Arc::new(race)));
+    answering(ws, answers).through(&proxy.url()).reconcile(["resolve", "-f", ".", "--color=never"])
+}
+
+#[test]
+fn what_changes_on_the_server_in_the_meantime_is_left_alone() {
+    let ws = Arc::new(changed(&["a", "b"]));
+    let patch = json!({"data": {"a": "later"}});
+    let race = move |ws: &Workspace| ws.patch_as("kubectl-edit", "configmap/settings", &patch);
+    let run = with_race(&ws, "a\na\ny\n", 2, race).exits_with(4);
+    assert!(run.stdout.contains("no longer those that were shown"), "{run}");
+    assert_eq!((&data(&ws, "settings")["a"], &data(&ws, "settings")["b"]), (&json!("later"), &json!("theirs")));
+
+    // What was skipped may change: it is nobody's concern in this pass.
+    let ws = Arc::new(changed(&["a", "b"]));
+    let patch = json!({"data": {"a": "later"}});
+    let race = move |ws: &Workspace| ws.patch_as("kubectl-edit", "configmap/settings", &patch);
+    let run = with_race(&ws, "s\na\ny\n", 2, race).exits_with(1);
+    assert_eq!((&data(&ws, "settings")["a"], &data(&ws, "settings")["b"]), (&json!("later"), &json!("ours")), "{run}");
+}
+
+#[test]
+fn what_depends_on_a_file_that_could_not_be_written_is_not_applied() {
+    let ws = Arc::new(changed(&["a", "b"]));
+    ws.write("z.yaml", &MAP.replaced("name: settings", "name: z"));
+    ws.reconcile(["apply", "-f", "z.yaml"]).exits_with(0);
+    change(&ws, "z", &["c"]);
+    let edited = MAP.replaced("# the first", "# edited meanwhile");
+    let text = edited.clone();
+    let race = move |ws: &Workspace| drop(ws.write("settings.yaml", &text));
+    let run = with_race(&ws, "p\na\na\ny\n", 1, race).exits_with(4);
+    assert!(run.stderr.contains("has changed since it was read"), "{run}");
+    assert!(
+        run.stderr.contains("ConfigMap $NS/settings is not applied".replace("$NS", ws.namespace()).as_str()),
+        "{run}"
+    );
+    assert_eq!(file(&ws, "settings.yaml"), edited);
+    assert_eq!(data(&ws, "settings"), json!({"a": "theirs", "b": "theirs", "c": "ours", "d": "ours"}));
+    assert_eq!(data(&ws, "z")["c"], "ours", "the rest is applied");
+}
+
+#[test]
+fn a_configuration_that_is_not_used_takes_no_rules() {
+    let ws = Arc::new(changed(&["a"]));
+    let race = |ws: &Workspace| drop(ws.write(CONFIG, HEAD));
+    let run = with_race(&ws, "i\ns\n", 1, race).exits_with(1);
+    assert!(run.stderr.contains("i is not offered: ./.kubectl-reconcile.yaml exists and is not used"), "{run}");
+    assert_eq!(file(&ws, CONFIG), HEAD);
+}
+
+#[test]
+fn only_what_was_chosen_is_written() {
+    let ws = changed(&["a"]);
+    let other = MAP.replaced("name: settings", "name: other");
+    ws.stdin(&other).kubectl(["create", "-f", "-"]).exits_with(0);
+    ws.write("other.yaml", &other);
+    ws.write("third.yaml", &MAP.replaced("name: settings", "name: third"));
+    ws.reconcile(["apply", "-f", "third.yaml"]).exits_with(0);
+    change(&ws, "third", &["b"]);
+    let version = |name: &str| ws.get("ConfigMap", name)["metadata"]["resourceVersion"].clone();
+    let before = (version("other"), version("third"));
+    let run = resolve(&ws, "a\ns\ny\n").exits_with(1);
+    assert_eq!((version("other"), version("third")), before, "{run}");
+    assert_eq!((&data(&ws, "settings")["a"], &data(&ws, "third")["b"]), (&json!("ours"), &json!("theirs")), "{run}");
+}
+
+#[test]
+fn objects_of_an_expected_apply_set_are_not_created_outside_of_it() {
+    let ws = changed(&["a"]);
+    ws.write(CONFIG, &format!("{HEAD}expect: {{applyset: shop}}\n"));
+    ws.write("new.yaml", &MAP.replaced("name: settings", "name: new"));
+    let run = resolve(&ws, "a\ns\na\ny\n").exits_with(1);
+    assert!(run.stderr.contains("[s,q,?]") && run.stderr.contains("`apply --applyset shop`"), "{run}");
+    assert_eq!((ws.find("ConfigMap", "new"), &data(&ws, "settings")["a"]), (None, &json!("ours")), "{run}");
+}
+
+#[test]
+fn objects_that_cannot_be_compared_do_not_hold_the_rest_back() {
+    let ws = changed(&["a"]);
+    ws.write("unknown.yaml", "{apiVersion: example.com/v1, kind: Unknown, metadata: {name: it}}");
+    let run = resolve(&ws, "a\ny\n").exits_with(4);
+    assert!(run.stderr.contains("Unknown"), "{run}");
+    assert_eq!(data(&ws, "settings")["a"], "ours", "{run}");
+}

@@ -19,8 +19,11 @@ use crate::generated::{AT_ONCE, wait_for};
 pub fn ended_well(world: &World, call: &Call, ended: &Ended, tally: &mut Tally) {
     let Ended { run, requests, .. } = ended;
     let codes: &[i32] = match call.command {
-        Command::Diff => &[0, 1, 4],
+        Command::Diff | Command::Pull => &[0, 1, 4],
         Command::Apply | Command::Status => &[0, 4, 5],
+        Command::Blame => &[0, 4],
+        // 2: nothing has such an annotation.
+        Command::LastApplied => &[0, 1, 2, 4],
     };
     let was_stopped = ended.was_stopped && [-15, -9, -2, 130].contains(&run.code);
     if !codes.contains(&run.code) && !was_stopped {
@@ -30,7 +33,7 @@ pub fn ended_well(world: &World, call: &Call, ended: &Ended, tally: &mut Tally) 
         tally.fail(format!("a panic: {run}"));
     }
     // A signal that comes before the program listens ends it at once.
-    if run.code >= 0 && run.code != 130 {
+    if run.code >= 0 && run.code != 130 && call.command.reports() {
         match &run.report {
             Some(report) if report["exitCode"] == run.code => {}
             report => tally.fail(format!("the report is {report:?} of {run}")),
@@ -38,7 +41,7 @@ pub fn ended_well(world: &World, call: &Call, ended: &Ended, tally: &mut Tally) 
     }
     let allowed: BTreeSet<String> = match call.command {
         Command::Apply => world.items.iter().filter(|item| item.folder() == call.folder).map(Item::path).collect(),
-        Command::Diff | Command::Status => BTreeSet::new(),
+        _ => BTreeSet::new(),
     };
     for write in ours(world, requests).filter(|request| request.is_write()) {
         let path = path_of(&write.uri);

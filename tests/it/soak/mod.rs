@@ -1,9 +1,11 @@
-//! A long time on a cluster that never rests: controllers and people write at random, `diff`, `apply` and `status` run in turn and are
-//! stopped at random, and each verdict is held against the server's own answer.
+//! A long time on a cluster that never rests: controllers and people write at random, all commands that compare or act run in turn and are
+//! stopped at random, and each verdict is held against the server's own answer. While nobody else writes, the laws of `pull`, `blame`,
+//! saved plans and baselines are checked.
 //!
 //! `just soak` runs it for half an hour; `SOAK_SECONDS` and `SOAK_SEED` choose how long, and what happens.
 
 mod checks;
+mod laws;
 mod process;
 mod tally;
 mod truth;
@@ -33,6 +35,17 @@ const OURS: &str = "kubectl-reconcile";
 const WRITERS: u64 = 3;
 /// When a call is stopped, as a part of the time that such a call takes.
 const MOMENTS: [f64; 12] = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+/// What runs while others write.
+const COMMANDS: [Command; 8] = [
+    Command::Diff,
+    Command::Apply,
+    Command::Diff,
+    Command::Status,
+    Command::Pull,
+    Command::Apply,
+    Command::Blame,
+    Command::LastApplied,
+];
 /// How often the cluster is looked at until it rests.
 const LOOKS: usize = 20;
 
@@ -94,8 +107,12 @@ impl Soak<'_> {
     fn storm(&mut self, calls: usize) {
         for _ in 0..calls {
             let world = self.world.read().expect("no writer has failed");
-            let command = [Command::Diff, Command::Apply, Command::Diff, Command::Status][self.turn % 4];
-            let call = Call::random(command, FOLDERS[self.turn / 4 % 2], &mut self.rng);
+            let command = COMMANDS[self.turn % COMMANDS.len()];
+            let folder = FOLDERS[self.turn / COMMANDS.len() % 2];
+            let mut call = Call::random(command, folder, &mut self.rng);
+            if command == Command::Diff && self.rng.chance(30) {
+                call = call.with(laws::files_of(&world, folder, &mut self.rng));
+            }
             self.turn += 1;
             let moment = self.took.get(&call.name()).filter(|_| self.rng.chance(30));
             let moment = moment.map(|whole| whole.mul_f64(*self.rng.pick(&MOMENTS)));
@@ -117,6 +134,7 @@ impl Soak<'_> {
         rest(&world);
         for folder in FOLDERS {
             self.diff(&world, folder);
+            laws::hold(&world, folder, &mut self.rng, &mut self.tally);
             self.applies(&world, folder);
         }
         world.advance(&mut self.rng);

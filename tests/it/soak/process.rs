@@ -15,6 +15,23 @@ pub enum Command {
     Diff,
     Apply,
     Status,
+    /// `pull --dry-run`, which writes no manifest.
+    Pull,
+    Blame,
+    /// `diff --from last-applied`.
+    LastApplied,
+}
+
+impl Command {
+    /// Returns true for the commands that compare and act with flags of their own.
+    fn is_pass(self) -> bool {
+        matches!(self, Command::Diff | Command::Apply)
+    }
+
+    /// Returns true for the commands that write a report.
+    pub fn reports(self) -> bool {
+        self.is_pass() || self == Command::Status
+    }
 }
 
 /// One call of the program.
@@ -46,9 +63,12 @@ impl Call {
             1 => Force::None,
             _ => Force::Manual,
         };
-        let force = if command == Command::Status { Force::Manual } else { force };
+        let force = if command.is_pass() { force } else { Force::Manual };
         let mut more = Vec::new();
-        if command != Command::Status {
+        if !command.is_pass() && command != Command::Status {
+            return Call { command, folder, force, more };
+        }
+        if command.is_pass() {
             if rng.chance(25) {
                 more.push("--evidence=server");
             }
@@ -79,17 +99,34 @@ impl Call {
             Command::Diff => "diff",
             Command::Apply => "apply",
             Command::Status => "status",
+            Command::Pull => "pull",
+            Command::Blame => "blame",
+            Command::LastApplied => "last-applied",
         }
     }
 
+    /// This call with more flags.
+    pub fn with(mut self, flags: &[&'static str]) -> Call {
+        self.more.extend(flags);
+        self
+    }
+
     fn arguments(&self) -> Vec<&'static str> {
-        let mut arguments = vec![self.verb(), "-f", self.folder];
+        let mut arguments = match self.command {
+            Command::LastApplied => vec!["diff", "--from", "last-applied", "-A"],
+            _ => vec![self.verb(), "-f", self.folder],
+        };
+        match self.command {
+            Command::Pull => arguments.push("--dry-run"),
+            Command::Blame => arguments.extend(["-o", "json"]),
+            _ => {}
+        }
         arguments.extend(match self.force {
             Force::Manual => None,
             Force::All => Some("--force-conflicts"),
             Force::None => Some("--force-conflicts=none"),
         });
-        if self.folder == "set" && self.command != Command::Status {
+        if self.folder == "set" && self.command.is_pass() {
             arguments.extend(["--prune", "--applyset=set"]);
         }
         arguments.extend(&self.more);

@@ -76,9 +76,14 @@ impl Item {
             && object["namespace"].as_str() == namespace.as_deref()
     }
 
-    fn file(&self) -> String {
+    /// The name of its file, without the folder.
+    pub fn file_name(&self) -> String {
         let ObjectKey { gvk, name, .. } = &self.target.key;
-        format!("{}/{}.{}-{name}.yaml", self.folder(), gvk.kind, gvk.version)
+        format!("{}.{}-{name}.yaml", gvk.kind, gvk.version)
+    }
+
+    fn file(&self) -> String {
+        format!("{}/{}", self.folder(), self.file_name())
     }
 }
 

@@ -11,7 +11,7 @@ use reconcile_core::live::Target;
 use serde_json::{Value, json};
 
 use super::world::{Item, World, is_terminating};
-use crate::control_plane::{Rng, Workspace};
+use crate::control_plane::{Rng, Run, Workspace};
 use crate::generated::{Ground, path_of, wait_for};
 use crate::soundness::live;
 
@@ -108,6 +108,12 @@ pub async fn tidy_up(world: &World, rng: &mut Rng) {
     }
 }
 
+/// Client-side apply, which leaves a copy of the manifest in the object.
+pub fn apply_client_side(ws: &Workspace, item: &Item) -> Run {
+    let manifest = item.target.desired.object().to_string();
+    ws.stdin(&manifest).kubectl(["apply", "-f", "-"])
+}
+
 /// What people do from a terminal; a refusal changes nothing.
 fn by_kubectl(ws: &Workspace, item: &Item, rng: &mut Rng) {
     let key = &item.target.key;
@@ -115,7 +121,7 @@ fn by_kubectl(ws: &Workspace, item: &Item, rng: &mut Rng) {
     let namespace = format!("--namespace={}", key.namespace.as_deref().unwrap_or("default"));
     let manifest = item.target.desired.object().to_string();
     match rng.below(4) {
-        0 => ws.stdin(&manifest).kubectl(["apply", "-f", "-"]),
+        0 => apply_client_side(ws, item),
         1 => ws.stdin(&manifest).kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"]),
         2 => ws.kubectl(["scale", &object, &namespace, "--replicas=2"]),
         _ => {

@@ -93,7 +93,7 @@ fn pods_that_cannot_start_or_crash_fail_their_deployment_early() {
     assert!(apply.stderr.contains(&ws.fill_in("Z failed Deployment $NS/web\n")), "{apply}");
     assert!(apply.stdout.contains("CrashLoopBackOff") && apply.stdout.contains("1 unchanged; 1 failed"), "{apply}");
 
-    // A new revision isn't judged by the Pods of the old one.
+    // A new revision is not judged by the Pods of the old one.
     ws.write("web.yaml", WEB);
     let apply = ws.reconcile(["apply", "-f", ".", "--wait"]).exits_with(0);
     assert!(!apply.stderr.contains("failed"), "{apply}");

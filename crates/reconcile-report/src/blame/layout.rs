@@ -13,6 +13,8 @@ use crate::{Role, Styled, View};
 const NOBODY: &str = "-";
 /// The columns in which an owner has room for its operation, its time and a part of its name, where they are at most half of all.
 const SHORTEST_OWNER: usize = 38;
+/// One line in this many may be longer than the columns beside the owners.
+const FEW_LONG: usize = 10;
 /// The narrowest column for the text of the document.
 const NARROWEST: usize = 24;
 
@@ -26,19 +28,14 @@ struct Line<'f> {
 
 /// The document of these fields. Parents of no field are left out.
 pub(super) fn lines(fields: &[BlamedField], view: &View) -> Styled {
-    let managers = || fields.iter().flat_map(|field| &field.managers);
-    let has_users = managers().any(|owner| owner.all_users().next().is_some());
-    let half = view.width / 2;
-    let most = if has_users { half } else { (view.width.saturating_mul(2) / 5).max(SHORTEST_OWNER.min(half)) };
-    let widest = managers().map(|owner| width(&owner_text(owner, view))).max();
-    let widest = widest.unwrap_or_default().max(width(NOBODY));
-    let column = if view.full { widest } else { widest.min(most) };
+    let document = document(fields);
+    let column = owner_column(fields, &document, view);
     let owners = |field: &BlamedField| -> Vec<String> {
         let names: Vec<String> = field.managers.iter().map(|owner| owner_within(owner, view, column)).collect();
         if names.is_empty() { vec![NOBODY.to_owned()] } else { names }
     };
     let mut text = Styled::new();
-    for line in document(fields) {
+    for line in document {
         let mut names = line.field.map(owners).unwrap_or_default().into_iter();
         let first = names.next().unwrap_or_default();
         one(&mut text, (line.manifest, &first, &line.text), column, view);
@@ -48,6 +45,26 @@ pub(super) fn lines(fields: &[BlamedField], view: &View) -> Styled {
         }
     }
     text
+}
+
+/// The columns for the owners: as many as the longest one needs, unless the lines of the document need them.
+fn owner_column(fields: &[BlamedField], document: &[Line<'_>], view: &View) -> usize {
+    let managers = || fields.iter().flat_map(|field| &field.managers);
+    let widest = managers().map(|owner| width(&owner_text(owner, view))).max();
+    let widest = widest.unwrap_or_default().max(width(NOBODY));
+    let has_users = managers().any(|owner| owner.all_users().next().is_some());
+    let half = view.width / 2;
+    let share = if has_users { half } else { (view.width.saturating_mul(2) / 5).max(SHORTEST_OWNER.min(half)) };
+    if view.full { widest } else { widest.min(share.max(room_beside(document, view))) }
+}
+
+/// The columns that most lines of the document leave free; a few long lines do not count.
+fn room_beside(document: &[Line<'_>], view: &View) -> usize {
+    let margin = |line: &Line<'_>| if line.manifest.is_some() { 4 } else { 2 };
+    let mut widths: Vec<usize> = document.iter().map(|line| width(&line.text).saturating_add(margin(line))).collect();
+    widths.sort_unstable_by(|a, b| b.cmp(a));
+    let usual = widths.get(widths.len() / FEW_LONG).copied().unwrap_or_default();
+    view.width.saturating_sub(usual.max(NARROWEST.saturating_add(4)))
 }
 
 fn one(text: &mut Styled, (manifest, owner, content): (Option<InManifest>, &str, &str), column: usize, view: &View) {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
+use crate::contexts::Fleet;
 use crate::control_plane::{Caller, Fault, Proxy, Replaced, Run, Running, Workspace, wait_until};
 
 /// A ConfigMap with four fields.
@@ -149,8 +150,10 @@ fn without_a_terminal_or_a_single_cluster_nothing_is_asked() {
     }
     answering(&ws, MAP).reconcile(["resolve", "-f", "-"]).exits_with(2);
     answering(&ws, "").reconcile(["resolve", "-f", ".", "--evidence=read-only"]).exits_with(2);
-    let run = answering(&ws, "").reconcile(["resolve", "-f", ".", "--context", "a,b"]).exits_with(2);
-    assert!(run.stderr.contains("resolve"), "{run}");
+    let fleet = Fleet::new();
+    let kubeconfig = format!("--kubeconfig={}", fleet.kubeconfig());
+    let run = answering(&fleet.eu, "").reconcile(["resolve", "-f", ".", &kubeconfig, "--context=eu,us"]).exits_with(2);
+    assert!(run.stderr.contains("`resolve` takes a single context"), "{run}");
     answering(&ws, "").reconcile(["resolve", "--from", "last-applied"]).exits_with(2);
     assert_eq!(data(&ws, "settings")["a"], "theirs");
 }

@@ -77,9 +77,7 @@ fn monday_they_take_over_what_kubectl_applied(team: &Team) {
     team.apply("eu");
     assert_eq!(team.files().get("Deployment", "web")["spec"], spec, "nothing is rolled out");
     let live = team.files().get("ConfigMap", "banner");
-    let managers: Vec<&Value> =
-        live["metadata"]["managedFields"].as_array().unwrap().iter().map(|entry| &entry["manager"]).collect();
-    assert!(!managers.contains(&&json!("kubectl-client-side-apply")), "{live:#}");
+    assert!(!managers(&live).contains(&&json!("kubectl-client-side-apply")), "{live:#}");
     assert_eq!(team.apply("eu").writes(), 0);
 }
 
@@ -104,9 +102,7 @@ fn wednesday_somebody_edits_production_at_night(team: &Team) {
 }
 
 fn thursday_helm_upgrades_a_component(team: &Team) {
-    let installed = CHART.split("---\n# Source: cache/templates/tests").next().unwrap();
-    team.files().write("installed.yaml", installed);
-    team.files().kubectl(["create", "--field-manager=helm", "-f", "installed.yaml"]).exits_with(0);
+    helm_applies(team, CHART);
     let next = CHART.replaced("cache-1.0.0", "cache-1.1.0").replaced("'64'", "'128'");
     let kubeconfig = format!("--kubeconfig={}", team.fleet.kubeconfig());
     let flags = ["diff", "-f", "-", "--no-config", "--context=eu", &kubeconfig, "--adopt", "helm"];
@@ -114,13 +110,33 @@ fn thursday_helm_upgrades_a_component(team: &Team) {
     assert_eq!(upgrade.each("action"), ["ConfigMap cache: update"], "the test of the chart is left to Helm");
     assert_eq!(upgrade.report()["summary"]["hooks"], 1);
     assert_eq!(upgrade.object("ConfigMap", "cache")["source"]["template"], "cache/templates/config.yaml");
+
+    helm_applies(team, &next);
+    let upgraded = team.files().stdin(&next).reconcile(flags).exits_with(0);
+    assert_eq!(upgraded.report()["summary"]["inSync"], 1);
+    let cache = team.files().get("ConfigMap", "cache");
+    assert_eq!(cache["data"]["size"], "128");
+    assert!(managers(&cache).iter().all(|manager| **manager == "helm"), "the comparison takes nothing over: {cache:#}");
+}
+
+/// Installs or upgrades the release as Helm 4 does: with server-side apply, and without the test.
+fn helm_applies(team: &Team, chart: &str) {
+    let objects = chart.split("---\n# Source: cache/templates/tests").next().unwrap();
+    let flags = ["apply", "--server-side", "--field-manager=helm", "-f", "release.yaml"];
+    team.files().write("release.yaml", objects);
+    team.files().kubectl(flags).exits_with(0);
+}
+
+fn managers(live: &Value) -> Vec<&Value> {
+    live["metadata"]["managedFields"].as_array().unwrap().iter().map(|entry| &entry["manager"]).collect()
 }
 
 fn friday_an_object_is_dropped_and_the_second_cluster_follows(team: &Team) {
     std::fs::remove_file(team.files().folder().join("deploy/banner.yaml")).unwrap();
     // The forgotten flag is noticed before anything is sent, and so is a cluster that the folder does not belong to.
-    team.run("apply", "eu", &[]).exits_with(2);
-    team.run("apply", "us-again", &["--prune", "--applyset", "shop"]).exits_with(2);
+    assert!(team.run("apply", "eu", &[]).exits_with(2).stderr.contains("belong to apply set `shop`"));
+    let elsewhere = team.run("apply", "us-again", &["--prune", "--applyset", "shop"]).exits_with(2);
+    assert!(elsewhere.stderr.contains("context `us-again` is not expected here"), "{elsewhere}");
     assert!(team.files().find("ConfigMap", "banner").is_some() && team.files().find("ConfigMap", "cache").is_some());
     team.apply("eu,us");
     assert_eq!(team.files().find("ConfigMap", "banner"), None);

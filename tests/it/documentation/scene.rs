@@ -21,13 +21,15 @@ const RESULTS: [&str; 3] = ["0", "1", "5"];
 
 pub struct Scene {
     workspace: Workspace,
+    /// The workspace whose namespace `prod-us` leads to, so that it is another cluster to the reader.
+    second: Workspace,
     kubeconfig: PathBuf,
     programs: PathBuf,
 }
 
 impl Scene {
     pub fn new() -> Scene {
-        let workspace = Workspace::on(&ControlPlane::full());
+        let (workspace, second) = (Workspace::on(&ControlPlane::full()), Workspace::on(&ControlPlane::full()));
         let folder = workspace.folder();
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/docs"), &folder);
         fs::create_dir(folder.join(".git")).expect("a folder that looks like a repository");
@@ -43,11 +45,12 @@ impl Scene {
             format!("#!/bin/sh\n'{program}' \"$@\"\ncode=$?\necho \"$code $*\" >> '{}'\nexit $code\n", log.display());
         fs::write(&plugin, script).expect("the plugin");
         fs::set_permissions(&plugin, fs::Permissions::from_mode(0o755)).expect("the plugin can be run");
-        let scene = Scene { workspace, kubeconfig, programs };
-        for context in ["prod-eu", "prod-us", "staging"] {
+        let scene = Scene { workspace, second, kubeconfig, programs };
+        let (first, second) = (scene.workspace.namespace(), scene.second.namespace());
+        for (context, namespace) in [("prod-eu", first), ("prod-us", second), ("staging", first)] {
             let set = format!(
                 "kubectl config set-context {context} --cluster \"$(kubectl config view -o jsonpath='{{.contexts[0].context.cluster}}')\" \
-                 --user \"$(kubectl config view -o jsonpath='{{.contexts[0].context.user}}')\" --namespace shop"
+                 --user \"$(kubectl config view -o jsonpath='{{.contexts[0].context.user}}')\" --namespace {namespace}"
             );
             scene.run(&set).unwrap_or_else(|problem| panic!("{problem}"));
         }
@@ -150,7 +153,7 @@ impl Scene {
 
     /// An output as documents show it: with `shop` in the place of the namespace, and always at the same time.
     fn as_documented(&self, output: &str) -> String {
-        let text = output.replace(self.workspace.namespace(), "shop");
+        let text = output.replace(self.workspace.namespace(), "shop").replace(self.second.namespace(), "shop");
         let text = text.replace(self.workspace.plane().url(), "https://cluster.example.com");
         let lines = text.lines().map(|line| without_ids(&with_fixed_times(line)).trim_end().to_owned() + "\n");
         lines.collect()

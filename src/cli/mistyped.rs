@@ -1,69 +1,23 @@
-//! Hints for commands, flags and values that kubectl, git or Terraform have and this program does not, and for manifests without `-f`.
+//! Hints for commands, flags and values that other tools have and this program does not ([`familiar`](super::familiar)), and for
+//! manifests without `-f`.
 
 use std::ffi::OsString;
 
 use clap::CommandFactory as _;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use reconcile_core::text::similar;
 
 use super::Cli;
+use super::familiar::{COMMANDS, FLAGS, FLAGS_OF_COMMANDS, OTHER_COMMANDS, VALUES};
 
-/// Flags of other tools, each with its hint.
-const FAMILIAR: &[(&str, &str)] = &[
-    ("--server-side", "every apply is a server-side apply: leave the flag out"),
-    (
-        "--force",
-        "`--force-conflicts` takes fields from other managers, `--replace=immutable` recreates what cannot be changed",
-    ),
-    ("--overwrite", "manual changes are undone without a flag; `--show-unmanaged` lists what others have added"),
-    ("--record", "`metadata.managedFields` records who changed each field and when: leave the flag out"),
-    ("--yes", CONFIRM),
-    ("-y", CONFIRM),
-    ("--auto-approve", CONFIRM),
-    ("--exit-code", "drift has the exit code 1 without a flag"),
-    ("--detailed-exitcode", "drift has the exit code 1 without a flag"),
-    ("--field-validation", "the flag is `--validate`"),
-    ("--prune-allowlist", PRUNE),
-    ("--prune-whitelist", PRUNE),
-    ("--all", PRUNE),
-    ("--cascade", "objects are deleted in the background, which is the default of kubectl"),
-    ("--grace-period", "objects are deleted with the grace period that they have themselves"),
-    ("--concurrency", "the number of requests under way adapts to the server"),
-    ("--parallelism", "the number of requests under way adapts to the server"),
-];
-
-/// Commands of other tools, each with the one that does the same here.
-const FAMILIAR_COMMANDS: &[(&str, &str)] = &[
-    ("plan", "diff"),
-    ("check", "diff"),
-    ("compare", "diff"),
-    ("preview", "diff"),
-    ("sync", "apply"),
-    ("deploy", "apply"),
-    ("install", "apply"),
-    ("upgrade", "apply"),
-    ("reconcile", "apply"),
-    ("prune", "apply --prune"),
-    ("wait", "status --wait"),
-    ("health", "status"),
-    ("export", "snapshot"),
-    ("permissions", "access"),
-    ("rbac", "access"),
-    ("merge", "report merge"),
-];
-
-const CONFIRM: &str = "`apply` asks with `--confirm` only";
-const PRUNE: &str = "members of an apply set are pruned: `--prune --applyset=NAME`";
-
-/// The largest difference in length between a flag and the one that was meant, in characters.
-const MISTYPED: usize = 3;
-
-/// Adds the hint for what another tool has or what was left out. What only begins like a name of ours is not suggested.
+/// Adds the hint for what another tool has or what was left out, and drops suggestions that are not similar.
 pub(super) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     match error.kind() {
         ErrorKind::UnknownArgument => unknown_argument(&mut error, arguments),
         ErrorKind::InvalidSubcommand => unknown_command(&mut error),
         ErrorKind::InvalidValue => value_of_kubectl(&mut error),
+        ErrorKind::ValueValidation => flag_of_terraform(&mut error, arguments),
         _ => {}
     }
     error
@@ -72,42 +26,108 @@ pub(super) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap:
 fn unknown_argument(error: &mut clap::Error, arguments: &[OsString]) {
     let Some(typed) = text(error, ContextKind::InvalidArg) else { return };
     if !typed.starts_with('-') {
-        if let Some(command) = reader(arguments) {
+        if let Some(hint) = manifest(&typed, arguments) {
             error.remove(ContextKind::Usage);
-            tip(error, format!("manifests are named with `-f`: `kubectl reconcile {command} -f {typed}`"));
+            tip(error, hint);
         }
         return;
     }
-    let familiar = FAMILIAR.iter().find(|(flag, _)| *flag == typed);
-    let similar = text(error, ContextKind::SuggestedArg);
-    let is_mistyped = similar.is_some_and(|similar| similar.len().abs_diff(typed.len()) <= MISTYPED);
+    let Some(command) = arguments.get(1).and_then(|command| command.to_str()) else { return };
+    if command.starts_with('-') {
+        let path = paths(arguments).into_iter().next();
+        if let (Some(path), "-f" | "--filename") = (path, typed.as_str()) {
+            error.remove(ContextKind::SuggestedArg);
+            tip(error, format!("a command comes first: `kubectl reconcile diff -f {path}`"));
+        }
+        return;
+    }
+    let of_command = FLAGS_OF_COMMANDS.iter().find(|(of, flag, _)| *of == command && *flag == typed);
+    let familiar = FLAGS.iter().find(|(flag, _)| *flag == typed).map(|(_, instead)| *instead);
+    let familiar = familiar.or(of_command.map(|(_, _, instead)| *instead));
+    let suggested = text(error, ContextKind::SuggestedArg);
+    let is_mistyped = suggested.is_some_and(|suggested| is_mistyped(&typed, &suggested));
     if familiar.is_some() || !is_mistyped {
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Usage);
     }
-    if let Some((_, instead)) = familiar {
-        tip(error, (*instead).to_owned());
+    if let Some(instead) = familiar {
+        tip(error, instead.to_owned());
     }
+}
+
+/// Returns true if one may have typed a name and meant the other: a letter or two differ, or the end is missing.
+fn is_mistyped(typed: &str, meant: &str) -> bool {
+    meant.starts_with(typed) || similar(typed, std::iter::once(meant)).is_some()
+}
+
+/// The hint for a file without a flag.
+fn manifest(typed: &str, arguments: &[OsString]) -> Option<String> {
+    let command = reader(arguments)?;
+    let has = |flags: [&str; 2]| arguments.iter().any(|argument| flags.iter().any(|flag| argument == flag));
+    if has(["-k", "--kustomize"]) || has(["--from", "--from"]) {
+        return None;
+    }
+    Some(match paths(arguments).pop() {
+        Some(before) => format!("repeat `-f`: `-f {before} -f {typed}`, or quote the glob"),
+        None => format!("manifests are named with `-f`: `kubectl reconcile {command} -f {typed}`"),
+    })
+}
+
+/// The values of `-f`.
+fn paths(arguments: &[OsString]) -> Vec<String> {
+    let mut paths = Vec::new();
+    let mut rest = arguments.iter().filter_map(|argument| argument.to_str());
+    while let Some(argument) = rest.next() {
+        let path = match argument.strip_prefix("--filename").or(argument.strip_prefix("-f")) {
+            Some("") => rest.next(),
+            Some(path) => Some(path.strip_prefix('=').unwrap_or(path)),
+            None => None,
+        };
+        paths.extend(path.map(str::to_owned));
+    }
+    paths
 }
 
 fn unknown_command(error: &mut clap::Error) {
     let Some(typed) = text(error, ContextKind::InvalidSubcommand) else { return };
-    if let Some((_, meant)) = FAMILIAR_COMMANDS.iter().find(|(command, _)| *command == typed) {
+    let other = OTHER_COMMANDS.iter().find(|(command, _)| *command == typed).map(|(_, hint)| (*hint).to_owned());
+    let same = COMMANDS.iter().find(|(command, _)| *command == typed);
+    let same = same.map(|(_, meant)| format!("the command is `kubectl reconcile {meant}`"));
+    let is_path = typed.contains(['/', '.']);
+    let path = is_path
+        .then(|| format!("a command comes first, and `-f` names manifests: `kubectl reconcile diff -f {typed}`"));
+    if let Some(hint) = same.or(other).or(path) {
         error.remove(ContextKind::SuggestedSubcommand);
-        tip(error, format!("the command is `kubectl reconcile {meant}`"));
+        tip(error, hint);
+    } else if let Some(ContextValue::Strings(suggested)) = error.get(ContextKind::SuggestedSubcommand) {
+        let meant: Vec<String> = suggested.iter().filter(|meant| is_mistyped(&typed, meant)).cloned().collect();
+        if meant.is_empty() {
+            error.remove(ContextKind::SuggestedSubcommand);
+        } else {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
+        }
     }
 }
 
-/// `--validate=true` and `--validate=false`, as kubectl has them.
+/// `--validate=true` and others, as kubectl has them.
 fn value_of_kubectl(error: &mut clap::Error) {
-    let is_validate = text(error, ContextKind::InvalidArg).is_some_and(|arg| arg.starts_with("--validate "));
-    let level = match text(error, ContextKind::InvalidValue).as_deref() {
-        Some("true") => "strict",
-        Some("false") => "ignore",
-        _ => return,
+    let (Some(arg), Some(value)) = (text(error, ContextKind::InvalidArg), text(error, ContextKind::InvalidValue))
+    else {
+        return;
     };
-    if is_validate {
-        tip(error, format!("what kubectl calls so is `--validate={level}`"));
+    let flag = arg.split([' ', '[']).next().unwrap_or_default();
+    if let Some((_, _, here)) = VALUES.iter().find(|(of, typed, _)| *of == flag && *typed == value) {
+        tip(error, format!("kubectl's `{flag}={value}` is `{flag}={here}` here"));
+    }
+}
+
+/// `-out=plan`, which is read as `--output ut=plan`.
+fn flag_of_terraform(error: &mut clap::Error, arguments: &[OsString]) {
+    let typed = |flag: &str| {
+        arguments.iter().filter_map(|argument| argument.to_str()).any(|typed| typed.split('=').next() == Some(flag))
+    };
+    if let Some((_, instead)) = FLAGS.iter().find(|(flag, _)| flag.starts_with("-o") && typed(flag)) {
+        tip(error, (*instead).to_owned());
     }
 }
 
@@ -162,27 +182,78 @@ mod tests {
         assert!(said.contains("`kubectl reconcile diff`") && !said.contains("'man'"), "{said}");
         let said = message(&["dif"]);
         assert!(said.contains("'diff'"), "{said}");
-        for (value, level) in [("true", "strict"), ("false", "ignore")] {
-            let said = message(&["diff", "-f", "m", &format!("--validate={value}")]);
-            assert!(said.contains(&format!("`--validate={level}`")), "{said}");
+        for (flag, value, here) in VALUES {
+            let said = message(&["apply", "-f", "m", &format!("{flag}={value}")]);
+            assert!(said.contains(&format!("tip: kubectl's `{flag}={value}` is `{flag}={here}` here\n")), "{said}");
         }
-        assert!(!message(&["diff", "-f", "m", "--sort=true"]).contains("kubectl calls"));
+        assert!(!message(&["diff", "-f", "m", "--sort=true"]).contains("kubectl's"));
         assert!(message(&["apply", "-f", "m", "--record"]).contains("managedFields"));
     }
 
     #[test]
     fn commands_of_other_tools_do_not_exist_and_those_named_instead_do() {
         let program = Cli::command();
-        for (command, meant) in FAMILIAR_COMMANDS {
+        for (command, meant) in COMMANDS {
             assert!(program.find_subcommand(command).is_none(), "{command}");
             assert!(program.find_subcommand(meant.split(' ').next().unwrap()).is_some(), "{meant}");
+        }
+        for (command, _) in OTHER_COMMANDS {
+            assert!(program.find_subcommand(command).is_none(), "{command}");
+            assert!(message(&[command, "-f", "m/"]).contains("tip: `kubectl delete -f`"));
+        }
+    }
+
+    #[test]
+    fn several_files_after_one_flag_are_explained() {
+        for flags in [&["-f", "a.yaml"][..], &["-fa.yaml"], &["--filename", "a.yaml"], &["--filename=a.yaml"]] {
+            let said = message(&[&["diff"], flags, &["b.yaml", "c.yaml"]].concat());
+            assert!(said.contains("tip: repeat `-f`: `-f a.yaml -f b.yaml`, or quote the glob\n"), "{said}");
+        }
+        for said in [message(&["diff", "-k", "k", "b.yaml"]), message(&["diff", "--from", "last-applied", "web"])] {
+            assert!(!said.contains("tip"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_missing_command_is_explained() {
+        for arguments in [&["m/"][..], &["m/", "-n", "shop"], &["web.yaml"], &["./m"]] {
+            let said = message(arguments);
+            assert!(said.contains(&format!("`kubectl reconcile diff -f {}`", arguments[0])), "{said}");
+        }
+        for arguments in [&["-f", "m/"][..], &["--filename=m/"]] {
+            let said = message(arguments);
+            assert!(said.contains("a command comes first: `kubectl reconcile diff -f m/`"), "{said}");
+        }
+    }
+
+    #[test]
+    fn flags_of_terraform_and_of_a_command_that_needs_none_are_explained() {
+        for plan in [&["--out", "plan"][..], &["--out=plan"], &["-out=plan"]] {
+            let said = message(&[&["diff", "-f", "m"], plan].concat());
+            assert!(said.contains("tip: `diff --save-plan=FILE` saves the plan"), "{said}");
+        }
+        for (flag, instead) in
+            [("--no-color", "`--color=never`"), ("--no-colour", "`--color=never`"), ("--save-config", "managedFields")]
+        {
+            let said = message(&["apply", "-f", "m", flag]);
+            assert!(said.contains(instead) && !said.contains("--no-config"), "{said}");
+        }
+        let program = Cli::command();
+        for (command, flag, instead) in FLAGS_OF_COMMANDS {
+            assert!(message(&[command, "-f", "m", flag]).contains(instead));
+            let mut flags = program.find_subcommand(command).unwrap().get_arguments().filter_map(clap::Arg::get_long);
+            assert!(flags.all(|long| format!("--{long}") != *flag), "{command} {flag}");
         }
     }
 
     #[test]
     fn what_was_mistyped_is_still_suggested() {
         assert!(message(&["diff", "--force-conflict", "-f", "x"]).contains("'--force-conflicts'"));
-        assert!(!message(&["diff", "--overwrites", "-f", "x"]).contains("similar"));
+        assert!(message(&["diff", "--fail", "drift", "-f", "x"]).contains("'--fail-on'"), "the end is missing");
+        for other in ["--overwrites", "--stats"] {
+            assert!(!message(&["diff", other, "-f", "x"]).contains("similar"), "{other}");
+        }
+        assert!(!message(&["comparison"]).contains("similar"));
     }
 
     #[test]
@@ -191,7 +262,7 @@ mod tests {
         let flags: Vec<String> = (command.get_subcommands().flat_map(clap::Command::get_arguments))
             .filter_map(|arg| Some(format!("--{}", arg.get_long()?)))
             .collect();
-        for (flag, instead) in FAMILIAR {
+        for (flag, instead) in FLAGS {
             assert!(!flags.contains(&(*flag).to_owned()), "{flag}");
             for named in instead.split('`').flat_map(str::split_whitespace).filter(|word| word.starts_with("--")) {
                 let name = named.split('=').next().unwrap().to_owned();

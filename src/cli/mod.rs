@@ -12,6 +12,7 @@ mod config;
 mod connection;
 mod diff;
 mod environment;
+mod familiar;
 mod input;
 mod man;
 mod mistyped;

@@ -205,3 +205,36 @@ fn of_many_mistakes_the_first_hundred_are_shown() {
     assert_eq!(error["mistakes"].as_array().unwrap().len(), 100);
     assert!(error["message"].as_str().unwrap().ends_with("; and 2900 more"), "{}", error["message"]);
 }
+
+#[test]
+fn a_misspelt_built_in_kind_is_found_without_a_server() {
+    let ws = Workspace::new();
+    let object = |api_version: &str, kind: &str| {
+        format!("{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: {}}}}}\n---\n", kind.to_lowercase())
+    };
+    let kinds =
+        [("apps/v1", "Deploymnet"), ("v1", "ConfigMpa"), ("apps/v1", "Ingress"), ("batch/v2", "Job"), ("v1", "Sensor")];
+    ws.write("it.yaml", &kinds.map(|(api_version, kind)| object(api_version, kind)).concat());
+    ws.write("own.yaml", &object("example.com/v1", "Deploymnet"));
+    ws.write("empty.yaml", "{apiVersion: v1, kind: List, items: []}");
+    let run =
+        ws.reconcile(["diff", "-f", "it.yaml", "-f", "own.yaml", "--live", "empty.yaml", "-n", "shop"]).exits_with(4);
+    let hints = [
+        "did you mean `Deployment`?",
+        "did you mean `ConfigMap`?",
+        "`Ingress` is in `networking.k8s.io/v1`",
+        "`Job` is in `batch/v1`",
+        "check `apiVersion` and `kind`",
+    ];
+    for ((api_version, kind), hint) in kinds.into_iter().zip(hints) {
+        let object = run.object(kind, &kind.to_lowercase());
+        assert_eq!(
+            (&object["action"], &object["error"]["reason"]),
+            (&json!("unknown"), &json!("UnknownKind")),
+            "{run}"
+        );
+        assert_eq!(object["error"]["message"], format!("`{kind}` is not a built-in kind of `{api_version}`"), "{run}");
+        assert_eq!(object["error"]["hint"], hint, "{run}");
+    }
+    assert_eq!(run.report()["summary"]["create"], 1, "a custom resource may be new: {run}");
+}

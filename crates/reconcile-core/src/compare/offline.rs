@@ -6,7 +6,7 @@ use super::machine::ComparisonMachine;
 use super::policy::{EvidenceMode, Policy};
 use super::redact::{Redactor, is_withheld};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::live::{LiveState, Target};
+use crate::live::{LiveState, Target, is_builtin_group};
 
 /// Decides about an object of a snapshot, without a server.
 #[must_use]
@@ -14,6 +14,12 @@ pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, re
     let mut membership = None;
     let finding = match live {
         _ if let (true, Err(diagnostic)) = (target.desired.is_refused(), &target.resource) => {
+            ComparisonResult::Unknown(diagnostic.clone())
+        }
+        // A custom resource may be new to the cluster, and its definition as well. The built-in kinds are all known.
+        LiveState::Absent
+            if let (true, Err(diagnostic)) = (is_builtin_group(&target.key.gvk.group), &target.resource) =>
+        {
             ComparisonResult::Unknown(diagnostic.clone())
         }
         LiveState::Present(live) if is_withheld(&live) => {

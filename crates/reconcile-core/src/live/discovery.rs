@@ -26,9 +26,20 @@ pub enum Resolution<'c> {
     Unknown,
 }
 
+/// Where the kinds of a [`Discovery`] are from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum KindSource {
+    /// The documents of a server.
+    #[default]
+    Server,
+    /// The built-in types.
+    BuiltIn,
+}
+
 /// All resources of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
+    source: KindSource,
     resources: BTreeMap<GroupVersionKind, Resource>,
     /// (group, version) pairs that are registered but do not answer.
     unavailable: BTreeSet<(String, String)>,
@@ -54,7 +65,7 @@ impl Discovery {
         };
         let resources =
             structured_merge::builtin().kinds().iter().map(|info| (info.gvk.clone(), resource(info))).collect();
-        Self { resources, ..Self::default() }
+        Self { source: KindSource::BuiltIn, resources, ..Self::default() }
     }
 
     /// The built-in kinds as a server probably serves them. Only the server's own documents say whether it does.
@@ -96,7 +107,7 @@ impl Discovery {
         }
     }
 
-    /// Each group and version that serves a kind of this name, such as `apps/v1`.
+    /// Each group and version that has a kind of this name, such as `apps/v1`.
     #[must_use]
     pub fn versions_of(&self, kind: &str) -> Vec<String> {
         self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
@@ -105,6 +116,11 @@ impl Discovery {
     /// Returns true if a kind has this name as well: in the singular, or a short one.
     pub(super) fn has_alias(&self, gvk: &GroupVersionKind, name: &str) -> bool {
         self.aliases.get(name).is_some_and(|kinds| kinds.contains(&GroupKind::from(gvk)))
+    }
+
+    /// Returns true if a kind is in a group of the built-in types, and no server was asked about it.
+    pub(super) fn is_judged_by_built_in_types(&self, gvk: &GroupVersionKind) -> bool {
+        self.source == KindSource::BuiltIn && is_builtin_group(&gvk.group)
     }
 
     /// Returns true if a resource is of an API group of Kubernetes itself.
@@ -262,7 +278,7 @@ const OTHER_GROUPS: [&str; 4] =
     ["authentication.k8s.io", "authorization.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io"];
 
 /// Returns true if an API group is one of Kubernetes itself.
-pub(super) fn is_builtin_group(group: &str) -> bool {
+pub(crate) fn is_builtin_group(group: &str) -> bool {
     OTHER_GROUPS.contains(&group) || structured_merge::builtin().kinds().iter().any(|kind| kind.gvk.group == group)
 }
 

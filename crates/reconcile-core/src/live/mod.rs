@@ -21,6 +21,7 @@ pub mod resolve;
 mod resource;
 pub mod snapshot;
 
+pub(crate) use discovery::is_builtin_group;
 pub use discovery::{Discovery, Resolution};
 pub use expected::{ExpectedCollections, expected_collections, reads_documents};
 pub use group_document::{GroupDocument, LEGACY_FIELDS};

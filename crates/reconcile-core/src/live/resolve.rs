@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
 
-use super::discovery::{Discovery, Resolution};
+use super::discovery::{Discovery, Resolution, is_builtin_group};
 use super::resource::Resource;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::yaml::Step;
@@ -181,20 +181,32 @@ pub fn resource_of(gvk: &GroupVersionKind, discovery: &Discovery) -> Result<Reso
                 .with_hint(format!("`kubectl api-resources --api-group={group}` shows them")))
         }
         Resolution::Unknown => {
-            let message = format!("the server has no kind `{}` in `{}`", gvk.kind, gvk.api_version());
+            let (kind, api_version) = (&gvk.kind, gvk.api_version());
+            if discovery.is_judged_by_built_in_types(gvk) {
+                let message = format!("`{kind}` is not a built-in kind of `{api_version}`");
+                return Err(Diagnostic::new(Code::UnknownKind, message).with_hint(meant(gvk, discovery)));
+            }
+            let message = format!("the server has no kind `{kind}` in `{api_version}`");
             let diagnostic = Diagnostic::new(Code::UnknownKind, message);
             if let Some(reason) = discovery.uncounted(gvk) {
                 let hint = format!("the CustomResourceDefinition in the input does not count, because {reason}");
                 return Err(diagnostic.with_hint(hint));
             }
-            Err(match discovery.versions_of(&gvk.kind).as_slice() {
-                [] => diagnostic.with_hint(match discovery.similar_kind(gvk) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => "check `apiVersion` and `kind`, or install the CustomResourceDefinition first".to_owned(),
-                }),
-                others => diagnostic.with_hint(format!("the server has `{}` in `{}`", gvk.kind, others.join("`, `"))),
-            })
+            Err(diagnostic.with_hint(meant(gvk, discovery)))
         }
+    }
+}
+
+/// The hint for an unknown kind: the group and version that have it, or a similar kind.
+fn meant(gvk: &GroupVersionKind, discovery: &Discovery) -> String {
+    let others = discovery.versions_of(&gvk.kind);
+    if !others.is_empty() {
+        return format!("`{}` is in `{}`", gvk.kind, others.join("`, `"));
+    }
+    match discovery.similar_kind(gvk) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None if is_builtin_group(&gvk.group) => "check `apiVersion` and `kind`".to_owned(),
+        None => "check `apiVersion` and `kind`, or install the CustomResourceDefinition first".to_owned(),
     }
 }
 

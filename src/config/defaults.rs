@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command, CommandFactory as _};
 use serde_json::Value;
 
@@ -59,15 +60,16 @@ fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &Node<'_>) -> 
         file.of_value(node, format!("`--{flag}` needs a value here"), right_values(&arg, default));
         return None;
     }
-    if let Some((message, hint)) = default.refusal(flag, &values) {
-        file.of_value(node, message, hint);
-        return None;
-    }
+    // A mistake first: a value that the flag does not have is no danger.
     for value in values.iter().flatten() {
-        if let Err(reason) = check(&arg, value) {
+        if let Err(reason) = check(&arg, value, file.typed(node).as_deref()) {
             file.of_value(node, format!("`--{flag}`: {reason}"), right_values(&arg, default));
             return None;
         }
+    }
+    if let Some((message, hint)) = default.refusal(flag, &values) {
+        file.of_value(node, message, hint);
+        return None;
     }
     let arguments = values.into_iter().map(|value| match value {
         Some(value) => format!("--{flag}={value}").into(),
@@ -139,8 +141,8 @@ fn right_values(arg: &Arg, default: Default) -> String {
     }
 }
 
-/// Lets the flag's own parser read a value.
-fn check(arg: &Arg, value: &str) -> Result<(), String> {
+/// Lets the flag's own parser read a value. The error quotes the value as it was typed, where that differs.
+fn check(arg: &Arg, value: &str, typed: Option<&str>) -> Result<(), String> {
     let parser = arg.get_value_parser().clone();
     let mut alone = Arg::new("flag").long("flag").value_parser(parser).action(arg.get_action().clone());
     if let Some(delimiter) = arg.get_value_delimiter() {
@@ -148,14 +150,18 @@ fn check(arg: &Arg, value: &str) -> Result<(), String> {
     }
     let command = Command::new("defaults").no_binary_name(true).arg(alone);
     let checked = command.try_get_matches_from([format!("--flag={value}")]);
-    checked.map(drop).map_err(|error| reason(&error, value))
+    checked.map(drop).map_err(|error| reason(&error, typed.unwrap_or(value)))
 }
 
-/// The error of a flag's parser about a value, in one line.
+/// The error of a flag's parser about a value, in one line. Of several values, it quotes the wrong one.
 fn reason(error: &clap::Error, value: &str) -> String {
+    let one = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(one)) if value.split(',').any(|value| value == one) => one,
+        _ => value,
+    };
     match std::error::Error::source(error) {
         Some(source) => one_line(&source.to_string(), 200),
-        None => format!("`{}` is not one of its values", one_line(value, 100)),
+        None => format!("`{}` is not one of its values", one_line(one, 100)),
     }
 }
 
@@ -175,7 +181,7 @@ mod tests {
         for (flag, default, arg) in settable() {
             if let Default::Only(values, _) = default {
                 for value in values {
-                    assert_eq!(check(&arg, value), Ok(()), "{flag}");
+                    assert_eq!(check(&arg, value, None), Ok(()), "{flag}");
                 }
             }
         }

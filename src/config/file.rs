@@ -71,6 +71,16 @@ impl File<'_> {
         Location { file: self.name.clone(), line: Some(mark.line), column: Some(mark.column) }
     }
 
+    /// A boolean or a number as it was typed, such as `yes` for true; `None` for other values.
+    pub fn typed(&self, node: &Node<'_>) -> Option<String> {
+        let mark = self.positions.value_at(&node.path).filter(|_| node.value.is_boolean() || node.value.is_number())?;
+        let text = String::from_utf8_lossy(self.text.bytes());
+        let line = text.lines().nth(usize::try_from(mark.line.checked_sub(1)?).ok()?)?;
+        let rest: String = line.chars().skip(usize::try_from(mark.column.checked_sub(1)?).ok()?).collect();
+        let scalar = rest.split([',', ']', '}']).next()?.split(" #").next()?.trim();
+        (!scalar.is_empty()).then(|| scalar.to_owned())
+    }
+
     /// Returns true if the value is a mapping. Unknown keys are errors, with a similar key in the hint.
     pub fn is_mapping(&mut self, node: &Node<'_>, what: &str, keys: &[&str]) -> bool {
         if !self.is_any_mapping(node, what) {

@@ -219,10 +219,14 @@ fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
         ("defaults: {force-conflicts: true}", "the values are `manual` and `none`"),
         ("defaults: {full: maybe}", "write `full: true` or `full: false`"),
         ("defaults: {request-timeout: maybe}", "write `request-timeout: DURATION`"),
+        ("defaults: {hooks: no}", "the only value is `skip`"),
+        ("defaults: {color: yes}", "the values are `auto`, `always` and `never`"),
     ] {
         let errors = parse(&whole(text)).unwrap_err();
         assert!(errors[0].ends_with(&format!(" ~ {values}")), "{errors:?}");
     }
+    let hint = parse(&whole("defaults: {fail-on: drft}")).unwrap_err().remove(0);
+    assert!(hint.contains(" ~ the values are `drift`, "), "{hint}");
     assert_eq!(refused("defaults: {full: 'yes'}"), ["1:18 `--full` cannot have this value"]);
     assert!(refused("defaults: {request-timeout: soon}")[0].starts_with("1:29 `--request-timeout`: `soon`"));
     assert_eq!(
@@ -235,6 +239,24 @@ fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
             "1:22 `defaults` cannot set `--validate` to `warn`: a proposed change could hide mistakes in manifests with it"
         ]
     );
+    for (text, typed) in [
+        ("fail-on: drft", "drft"),
+        ("fail-on: 'drift,drft'", "drft"),
+        ("fail-on: [drift, drft]", "drft"),
+        ("hooks: no", "no"),
+        ("hooks: off # not yet", "off"),
+        ("validate: x", "x"),
+        ("replace: alway", "alway"),
+        ("force-conflicts: x", "x"),
+        ("color: yes", "yes"),
+        ("evidence: 0x10", "0x10"),
+    ] {
+        let flag = text.split(':').next().unwrap();
+        for text in [format!("defaults:\n  {text}"), format!("defaults: {{{text}\n}}")] {
+            let errors = refused(&text);
+            assert!(errors[0].ends_with(&format!(" `--{flag}`: `{typed}` is not one of its values")), "{errors:?}");
+        }
+    }
     for flag in [
         "namespace",
         "output",

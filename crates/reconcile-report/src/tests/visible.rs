@@ -210,6 +210,48 @@ fn rules_are_shown_by_what_they_grant() {
     }
 }
 
+/// The removed and the added lines that a format shows, without markup.
+fn signed_lines<'t>(format: &str, text: &'t str) -> [Vec<&'t str>; 2] {
+    let marked = |sign: char, open: &str, close: &str| -> Vec<&'t str> {
+        if format == "html" {
+            text.split(open).skip(1).filter_map(|rest| rest.split(close).next()).collect()
+        } else {
+            text.lines().filter_map(|line| line.trim_start().strip_prefix(sign)).filter(|line| *line != "++").collect()
+        }
+    };
+    [marked('-', "<del>", "</del>"), marked('+', "<ins>", "</ins>")]
+}
+
+#[track_caller]
+fn no_removed_line_reads_as_an_added_one(live: &[String], desired: &[String]) {
+    let text = |lines: &[String]| format!("first: a\nit {}\nlast: z\n", lines.join("\nit "));
+    let report = data(&text(live), &text(desired));
+    for (name, text) in shown(&report, &["text", "markdown", "html"]) {
+        let [removed, added] = signed_lines(name, &text);
+        assert!(removed.len() >= live.len() && added.len() >= desired.len(), "{name}: {text}");
+        for line in &removed {
+            assert!(!added.contains(line), "{name}: {line:?} is on both sides: {text}");
+        }
+    }
+}
+
+#[test]
+fn long_lines_next_to_each_other_are_cut_around_their_differences() {
+    let line = |middle: &str, tail: &str| {
+        let same = "add_header X-Frame-Options DENY; ".repeat(5);
+        format!("{same}{middle}{same}{tail}")
+    };
+    let old = [line("timeout 90s;", ""), line("limit 5;", "")];
+    no_removed_line_reads_as_an_added_one(&old, &[line("timeout 30s;", ""), line("limit 9;", "")]);
+    // One of the lines is gone, and the others changed in their middle.
+    no_removed_line_reads_as_an_added_one(&old, &[line("limit 9;", "")]);
+    no_removed_line_reads_as_an_added_one(&[line("limit 5;", "")], &[line("limit 7;", ""), line("limit 9;", "")]);
+    let three = [line("a", "1"), line("a", "2"), line("a", "3")];
+    no_removed_line_reads_as_an_added_one(&three, &[line("b", "3"), line("b", "1")]);
+    let long = |middle: &str| format!("{}{middle}{}", "x".repeat(3_000), "y".repeat(3_000));
+    no_removed_line_reads_as_an_added_one(&[long("1"), long("2")], &[long("3")]);
+}
+
 /// A text that is neither JSON, YAML nor TOML, so that its values are shown.
 fn any_text() -> impl Strategy<Value = String> {
     let words = "(a|b| |\"|'|, |;|\u{301}|\u{e9}|e|\u{a0}|\u{200b}|…|日本|👍🏽|\n|\t|#){0,80}";
@@ -227,5 +269,20 @@ proptest! {
         for ((name, one), (_, other)) in shown(&report, &READ).zip(shown(&opposite, &READ)) {
             prop_assert!(one != other, "{}: {:?} {:?}: {}", name, live, desired, one);
         }
+    }
+
+    /// Lines that are alike at both ends, in which words differ, and of which some are only on one side.
+    #[test]
+    fn no_format_shows_the_same_line_on_both_sides(
+        ends in proptest::collection::vec(("[ab ]{50,200}", "[ab ]{50,200}"), 1..3),
+        live in proptest::collection::vec((0..3_usize, 0..9_u8), 2..6),
+        desired in proptest::collection::vec((0..3_usize, 10..19_u8), 1..6),
+    ) {
+        let line = |(at, number): &(usize, u8)| {
+            let (start, end) = &ends[at % ends.len()];
+            format!("{start}<{number}>{end}.")
+        };
+        let lines = |all: &[(usize, u8)]| all.iter().map(line).collect::<Vec<_>>();
+        no_removed_line_reads_as_an_added_one(&lines(&live), &lines(&desired));
     }
 }

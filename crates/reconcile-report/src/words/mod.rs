@@ -14,6 +14,7 @@ pub(crate) mod grants;
 pub(crate) mod installer;
 pub mod label;
 pub(crate) mod line_diff;
+pub(crate) mod line_pairs;
 pub(crate) mod location;
 mod managed;
 pub(crate) mod meaning;

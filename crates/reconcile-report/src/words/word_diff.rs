@@ -24,17 +24,18 @@ const IN_COLUMN: usize = 4;
 
 /// The equal and the different parts of two texts, with everything visible that distinguishes them.
 pub(crate) struct Contrast {
-    pub live: Side,
-    pub desired: Side,
+    pub live: DiffedText,
+    pub desired: DiffedText,
     kind: Kind,
 }
 
 /// One of the two texts, in parts. Both sides have the same number of parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Side(Vec<Part>);
+pub(crate) struct DiffedText(Vec<Segment>);
 
+/// A part of a text that is equal on both sides, or differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
+struct Segment {
     text: String,
     differs: bool,
 }
@@ -60,16 +61,16 @@ impl Contrast {
             let text = |words: &[&str], range: Range<usize>| words.get(range).unwrap_or_default().concat();
             let (live, desired) = (text(&old, op.old_range()), text(&new, op.new_range()));
             let (live, desired) = distinct(&live, &desired);
-            sides.0.push(Part { text: live.into_owned(), differs });
-            sides.1.push(Part { text: desired.into_owned(), differs });
+            sides.0.push(Segment { text: live.into_owned(), differs });
+            sides.1.push(Segment { text: desired.into_owned(), differs });
         }
         join_short(&mut sides.0, &mut sides.1);
         let alike: usize = sides.0.iter().filter(|part| !part.differs).map(|part| part.text.len()).sum();
         if alike.saturating_mul(3) < live.len().min(desired.len()) {
             let (live, desired) = (sides.0, sides.1);
-            return Self { live: Side::whole(&live), desired: Side::whole(&desired), kind };
+            return Self { live: DiffedText::whole(&live), desired: DiffedText::whole(&desired), kind };
         }
-        Self { live: Side::of(sides.0), desired: Side::of(sides.1), kind }
+        Self { live: DiffedText::of(sides.0), desired: DiffedText::of(sides.1), kind }
     }
 
     /// Returns true if the texts have no equal part, so that nothing needs to be emphasised.
@@ -78,28 +79,30 @@ impl Contrast {
     }
 
     /// Both sides in full.
-    pub fn whole(&self) -> (Side, Side) {
+    pub fn whole(&self) -> (DiffedText, DiffedText) {
         (self.live.clone(), self.desired.clone())
     }
 
     /// Both sides, with their equal parts shortened to the words next to a difference.
-    pub fn shortened(&self) -> (Side, Side) {
+    pub fn shortened(&self) -> (DiffedText, DiffedText) {
         (self.live.shortened(self.kind), self.desired.shortened(self.kind))
     }
 
     /// Fits both sides into this many columns each, but at least 20. Different texts never read the same: equal parts are shortened first,
     /// then the text is cut around the first and the last difference.
-    pub fn within(&self, columns: usize) -> (Side, Side) {
+    pub fn within(&self, columns: usize) -> (DiffedText, DiffedText) {
         let columns = columns.max(LEAST);
         let (live, desired) = (self.live.text(), self.desired.text());
-        let fits = |pair: &(Side, Side)| pair.0.fits(columns) && pair.1.fits(columns) && are_distinct(&pair.0, &pair.1);
+        let fits = |pair: &(DiffedText, DiffedText)| {
+            pair.0.fits(columns) && pair.1.fits(columns) && are_distinct(&pair.0, &pair.1)
+        };
         let whole = self.whole();
         if fits(&whole) || live == desired && whole.0.fits(columns) {
             return whole;
         }
         let cut = |live: &str, desired: &str| {
             let (live, desired) = around_difference(live, desired, columns, self.kind);
-            (Side::from(live), Side::from(desired))
+            (DiffedText::from(live), DiffedText::from(desired))
         };
         [self.shortened(), cut(&live, &desired)]
             .into_iter()
@@ -109,7 +112,7 @@ impl Contrast {
 }
 
 /// Returns true if two sides do not read the same.
-pub(crate) fn are_distinct(live: &Side, desired: &Side) -> bool {
+pub(crate) fn are_distinct(live: &DiffedText, desired: &DiffedText) -> bool {
     !reads_alike(&live.text(), &desired.text())
 }
 
@@ -132,7 +135,7 @@ fn words(text: &str) -> Vec<&str> {
 
 /// Joins equal parts of one or two characters with the differences around them, such as the dot in a version. Both sides have the
 /// same parts.
-fn join_short(live: &mut [Part], desired: &mut [Part]) {
+fn join_short(live: &mut [Segment], desired: &mut [Segment]) {
     let mut is_after_difference = false;
     let differs: Vec<bool> = live.iter().map(|part| part.differs).collect();
     let before = differs.into_iter().skip(1).chain([false]);
@@ -144,9 +147,9 @@ fn join_short(live: &mut [Part], desired: &mut [Part]) {
     }
 }
 
-impl Side {
-    fn of(parts: Vec<Part>) -> Self {
-        let mut joined: Vec<Part> = Vec::new();
+impl DiffedText {
+    fn of(parts: Vec<Segment>) -> Self {
+        let mut joined: Vec<Segment> = Vec::new();
         for part in parts {
             match joined.last_mut() {
                 Some(last) if last.differs == part.differs => last.text.push_str(&part.text),
@@ -156,9 +159,14 @@ impl Side {
         Self(joined)
     }
 
+    /// A text in which nothing differs.
+    pub fn equal(text: impl Into<String>) -> Self {
+        Self(vec![Segment { text: text.into(), differs: false }])
+    }
+
     /// All parts as one difference.
-    fn whole(parts: &[Part]) -> Self {
-        Self(vec![Part { text: parts.iter().map(|part| part.text.as_str()).collect(), differs: true }])
+    fn whole(parts: &[Segment]) -> Self {
+        Self(vec![Segment { text: parts.iter().map(|part| part.text.as_str()).collect(), differs: true }])
     }
 
     pub fn width(&self) -> usize {
@@ -212,9 +220,9 @@ impl Side {
     }
 }
 
-impl From<Cut> for Side {
+impl From<Cut> for DiffedText {
     fn from(cut: Cut) -> Self {
-        let part = |text: String, differs: bool| Part { text, differs };
+        let part = |text: String, differs: bool| Segment { text, differs };
         Self(vec![part(cut.before, false), part(cut.differing, true), part(cut.after, false)])
     }
 }
@@ -244,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(side: &Side) -> String {
+    fn shown(side: &DiffedText) -> String {
         side.parts().map(|(text, differs)| if differs { format!("[{text}]") } else { text.to_owned() }).collect()
     }
 

@@ -135,25 +135,18 @@ fn plain(page: &mut Markup, lines: &[Line<'_>]) {
 
 /// Removed lines, and next to them the added ones.
 fn replaced(page: &mut Markup, lines: &[Line<'_>]) {
-    let tagged = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted).map(|(_, line)| line.as_ref());
-    let (old, new): (Vec<&str>, Vec<&str>) = (tagged(ChangeTag::Delete).collect(), tagged(ChangeTag::Insert).collect());
     if lines.is_empty() {
         return;
     }
-    let pairs: Vec<(Markup, Markup)> = if old.len() == new.len() {
-        old.iter().zip(&new).map(|(old, new)| words::emphasised(old, new)).collect()
-    } else {
-        Vec::new()
-    };
+    let lines = words::replaced(lines);
+    let tagged = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted);
     page.raw("<div class=\"r\"><div>");
-    for (at, line) in old.iter().enumerate() {
-        let markup = pairs.get(at).map_or_else(|| words::cut(line), |(old, _)| old.clone());
-        page.raw("<del>").append(&markup).raw("</del>");
+    for (_, line) in tagged(ChangeTag::Delete) {
+        page.raw("<del>").append(line).raw("</del>");
     }
     page.raw("</div><div>");
-    for (at, line) in new.iter().enumerate() {
-        let markup = pairs.get(at).map_or_else(|| words::cut(line), |(_, new)| new.clone());
-        page.raw("<ins>").append(&markup).raw("</ins>");
+    for (_, line) in tagged(ChangeTag::Insert) {
+        page.raw("<ins>").append(line).raw("</ins>");
     }
     page.raw("</div></div>");
 }

@@ -1,23 +1,28 @@
 //! Lines of a comparison, in which the words that differ are emphasised.
 
+use similar::ChangeTag;
+
 use super::markup::Markup;
-use crate::words::word_diff::{Contrast, Side};
+use crate::words::line_diff::Line;
+use crate::words::line_pairs;
+use crate::words::word_diff::{Contrast, DiffedText};
 
 /// Longest line that is shown in full: in columns, or in characters where nothing is compared to it.
 const LINE: usize = 2_000;
 
-/// Both lines, with the words that differ emphasised.
+/// Both texts, with the words that differ emphasised.
 pub(super) fn emphasised(old: &str, new: &str) -> (Markup, Markup) {
     let contrast = Contrast::of(old, new);
-    // Two lines with nothing in common differ as a whole, which the colour says already.
+    // Two texts with nothing in common differ as a whole, which the colour says already.
     let is_emphasised = !contrast.is_whole();
     let (live, desired) = contrast.within(LINE);
     (line(&live, is_emphasised), line(&desired, is_emphasised))
 }
 
-fn line(side: &Side, is_emphasised: bool) -> Markup {
+/// A line, with the words that differ emphasised.
+fn line(text: &DiffedText, is_emphasised: bool) -> Markup {
     let mut markup = Markup::default();
-    for (text, differs) in side.parts() {
+    for (text, differs) in text.parts() {
         if differs && is_emphasised {
             markup.raw("<b>").text(text).raw("</b>");
         } else {
@@ -25,6 +30,11 @@ fn line(side: &Side, is_emphasised: bool) -> Markup {
         }
     }
     markup
+}
+
+/// Removed lines and the lines in their place, with the words that differ emphasised.
+pub(super) fn replaced(lines: &[Line<'_>]) -> Vec<(ChangeTag, Markup)> {
+    line_pairs::shown(lines, Some(LINE)).iter().map(|(tag, text)| (*tag, line(text, true))).collect()
 }
 
 /// The text, cut where it is very long.

@@ -15,7 +15,7 @@ use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
 use crate::words::value::{block, inline, is_long, stays};
 use crate::words::why::note;
-use crate::words::word_diff::{self, Contrast, Side};
+use crate::words::word_diff::{self, Contrast, DiffedText};
 use crate::{Role, Styled};
 
 /// Between a live and a desired value.
@@ -252,9 +252,9 @@ fn on_line(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
 }
 
 /// Both sides as they fit on the line: as complete as possible, but shortened rather than placed above the note.
-fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Option<(Side, Side)> {
+fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Option<(DiffedText, DiffedText)> {
     let Contrast { live, desired, .. } = contrast;
-    let fits = |live: &Side, desired: &Side, room: usize| {
+    let fits = |live: &DiffedText, desired: &DiffedText, room: usize| {
         [live.width(), width(ARROW), desired.width()].iter().sum::<usize>() <= room
     };
     if fits(live, desired, if full { room } else { beside }) {

@@ -1,13 +1,13 @@
-//! Lines with their signs, and pairs of lines in which words are emphasised.
+//! Lines with their signs, in which the words that differ are emphasised.
 
-use reconcile_core::text::middle_cut;
 use similar::ChangeTag;
 
 use super::sheet::{GAP, Sheet};
 use crate::Role;
 use crate::words::line_diff::Line;
+use crate::words::line_pairs;
 use crate::words::number::grouped;
-use crate::words::word_diff::Contrast;
+use crate::words::word_diff::{Contrast, DiffedText};
 
 /// Two lines, one below the other.
 pub(super) fn pair(sheet: &mut Sheet<'_>, contrast: &Contrast, indent: usize) {
@@ -35,44 +35,46 @@ pub(super) fn put_lines(sheet: &mut Sheet<'_>, groups: &[Vec<Line<'_>>], indent:
         if index > 0 && left > 0 {
             sheet.line(Role::Note, format!("{}…", " ".repeat(indent)));
         }
-        let shown = group.get(..left).unwrap_or(group);
-        left = left.saturating_sub(shown.len());
-        put_group(sheet, shown, indent, equal.unwrap_or(Role::Note));
+        put_group(sheet, group, left, indent, equal.unwrap_or(Role::Note));
+        left = left.saturating_sub(group.len());
     }
     more(sheet, all.saturating_sub(most), "line", indent);
 }
 
-fn put_group(sheet: &mut Sheet<'_>, mut lines: &[Line<'_>], indent: usize, equal: Role) {
-    let mut last = ChangeTag::Equal;
-    loop {
-        lines = match lines {
-            [] => return,
-            // One line became another one: the words that differ are emphasised.
-            [(ChangeTag::Delete, old), (ChangeTag::Insert, new), rest @ ..]
-                if last == ChangeTag::Equal && !matches!(rest, [(ChangeTag::Insert, _), ..]) =>
-            {
-                pair(sheet, &Contrast::of(old, new), indent);
-                rest
+/// Appends the first `most` lines of a group.
+fn put_group(sheet: &mut Sheet<'_>, lines: &[Line<'_>], mut most: usize, indent: usize, equal: Role) {
+    let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).max(20);
+    let columns = (!sheet.view.full).then_some(room);
+    for run in lines.chunk_by(|(a, _), (b, _)| (*a == ChangeTag::Equal) == (*b == ChangeTag::Equal)) {
+        let shown = match run {
+            [(ChangeTag::Equal, _), ..] => {
+                run.iter().take(most).map(|(tag, line)| (*tag, line_pairs::alone(line, columns))).collect()
             }
-            [(tag, content), rest @ ..] => {
-                put_line(sheet, *tag, content, indent, equal);
-                last = *tag;
-                rest
-            }
+            _ => line_pairs::shown(&first(run, most), columns),
         };
+        for (tag, line) in shown.iter().take(most) {
+            put_line(sheet, *tag, line, indent, equal);
+        }
+        most = most.saturating_sub(run.len());
     }
 }
 
-fn put_line(sheet: &mut Sheet<'_>, tag: ChangeTag, content: &str, indent: usize, equal: Role) {
-    let (role, sign) = match tag {
-        ChangeTag::Delete => (Role::Remove, '-'),
-        ChangeTag::Insert => (Role::Add, '+'),
-        ChangeTag::Equal => (equal, ' '),
+/// The first removed and the first added lines, as many of each as there is room for.
+fn first<'t>(run: &[Line<'t>], most: usize) -> Vec<Line<'t>> {
+    let tagged = |wanted: ChangeTag| run.iter().filter(move |(tag, _)| *tag == wanted).take(most);
+    tagged(ChangeTag::Delete).chain(tagged(ChangeTag::Insert)).cloned().collect()
+}
+
+fn put_line(sheet: &mut Sheet<'_>, tag: ChangeTag, line: &DiffedText, indent: usize, equal: Role) {
+    let margin = " ".repeat(indent);
+    let (sign, role, emphasis) = match tag {
+        ChangeTag::Delete => ('-', Role::Remove, Role::RemoveWord),
+        ChangeTag::Insert => ('+', Role::Add, Role::AddWord),
+        ChangeTag::Equal => return sheet.line(equal, format!("{margin}  {}", line.text()).trim_end()),
     };
-    let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).max(20);
-    let content = if sheet.view.full { content.to_owned() } else { middle_cut(content, room) };
-    let line = format!("{}{sign} {content}", " ".repeat(indent));
-    sheet.line(role, if sign == ' ' { line.trim_end() } else { &line });
+    sheet.text.push(role, format!("{margin}{sign} "));
+    line.show(&mut sheet.text, role, emphasis);
+    sheet.text.line_end();
 }
 
 /// `… 212 more lines: --full`

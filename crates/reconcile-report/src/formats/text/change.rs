@@ -211,25 +211,25 @@ fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
     Vec::new()
 }
 
-/// Appends what rules grant now and before, each grant in as many lines as it needs.
+/// Appends what rules grant now and before. Nothing of a grant is left out: one that does not fit on a line has several.
 fn put_grants(sheet: &mut Sheet<'_>, grants: &GrantChanges, indent: usize) {
-    let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP);
-    let mut lines = Vec::new();
-    for (sign, line) in grants.lines() {
-        let parts = wrapped(line, room.saturating_sub(GAP)).into_iter().enumerate();
-        lines.extend(
-            parts.map(
-                |(at, part)| if at == 0 { (sign, format!("{sign} {part}")) } else { (sign, format!("    {part}")) },
-            ),
-        );
-    }
-    let margin = " ".repeat(indent);
-    for (sign, line) in lines.iter().take(sheet.most()) {
+    let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).saturating_sub(GAP);
+    let all: Vec<(char, Vec<String>)> = grants.lines().map(|(sign, line)| (sign, wrapped(line, room))).collect();
+    let (margin, most) = (" ".repeat(indent), sheet.most());
+    let mut shown = 0_usize;
+    for (sign, lines) in &all {
+        if shown > 0 && shown.saturating_add(lines.len()) > most {
+            break;
+        }
         let role = if *sign == '+' { Role::Add } else { Role::Remove };
-        let shown = middle_cut(line, sheet.view.width.saturating_sub(indent));
-        sheet.line(role, format!("{margin}{shown}"));
+        for (at, line) in lines.iter().enumerate().take(most) {
+            let start = if at == 0 { format!("{sign} ") } else { " ".repeat(GAP + GAP) };
+            sheet.line(role, format!("{margin}{start}{line}"));
+            shown = shown.saturating_add(1);
+        }
     }
-    more(sheet, lines.len().saturating_sub(sheet.most()), "line", indent);
+    let lines: usize = all.iter().map(|(_, lines)| lines.len()).sum();
+    more(sheet, lines.saturating_sub(shown), "line", indent);
 }
 
 /// `path: live → desired`, or one below the other if they do not fit on a line.

@@ -13,7 +13,7 @@ use similar::ChangeTag;
 use structured_merge::{FieldPath, Op};
 
 use super::hunks::{more, put_lines};
-use super::sheet::{GAP, Sheet, ended, wrapped};
+use super::sheet::{GAP, Sheet, ended, wrapped_list};
 use crate::words::line_diff::groups;
 use crate::words::number::grouped;
 use crate::words::value::block;
@@ -75,7 +75,7 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
             written.push_str(clause);
             continue;
         }
-        for part in wrapped(clause, sheet.view.width.saturating_sub(MARGIN + GAP)) {
+        for part in wrapped_list(clause, sheet.view.width.saturating_sub(MARGIN + GAP)) {
             sheet.line(Role::Plain, std::mem::replace(&mut written, format!("{margin}  {part}")));
         }
     }

@@ -77,10 +77,19 @@ pub(super) fn ended(text: &str, columns: usize) -> String {
     format!("…{}", end_within(text, columns.saturating_sub(1)))
 }
 
-/// A list in as many lines as it needs, broken after commas.
+/// A text in as many lines as it needs, broken at blanks. A word is never cut, so that a line with one word may be longer.
 pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    broken(text.split_inclusive(' '), columns)
+}
+
+/// A list in as many lines as it needs, broken after commas.
+pub(super) fn wrapped_list(text: &str, columns: usize) -> Vec<String> {
+    broken(text.split_inclusive(", "), columns)
+}
+
+fn broken<'t>(parts: impl Iterator<Item = &'t str>, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for part in text.split_inclusive(", ") {
+    for part in parts {
         match lines.last_mut().filter(|line| [line, part.trim_end()].map(width).iter().sum::<usize>() <= columns) {
             Some(line) => line.push_str(part),
             None => lines.push(part.to_owned()),

@@ -126,6 +126,33 @@ fn the_same_conflict_of_many_objects_is_told_once() {
     assert_eq!(text.lines().map(squeezed).collect::<Vec<_>>(), expected.map(squeezed));
 }
 
+#[test]
+fn all_of_a_grant_is_shown_at_every_width() {
+    let rule = |verb: &str| {
+        let resources = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
+        json!({"apiGroups": ["admissionregistration.k8s.io"], "resources": resources, "verbs": [verb]})
+    };
+    let rules = change(&["rules"], json!([rule("patch")]), json!([rule("update")]));
+    let verdict = || ObjectVerdict::Update(fields(vec![rules.clone()]));
+    let role = object(("rbac.authorization.k8s.io/v1", "Role"), "hooks", ("a.yaml", 1), verdict());
+    let shown = |columns: usize| plain(&object_text(&role, &view(columns)));
+    let expected = [
+        "~ Role shop/hooks                                   a.yaml:1",
+        "    rules (grants)",
+        "      + mutatingwebhookconfigurations,",
+        "          validatingwebhookconfigurations: update",
+        "          (admissionregistration.k8s.io)",
+        "      - mutatingwebhookconfigurations,",
+        "          validatingwebhookconfigurations: patch",
+        "          (admissionregistration.k8s.io)",
+    ];
+    assert_eq!(shown(60).lines().collect::<Vec<_>>(), expected);
+    for columns in [20, 60, 80, 100] {
+        let words = |text: String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(shown(columns)), words(shown(200)));
+    }
+}
+
 /// Each object is in one count of the first two lines.
 #[test]
 fn the_counts_of_the_summary_add_up() {

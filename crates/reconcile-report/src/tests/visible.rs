@@ -252,6 +252,38 @@ fn long_lines_next_to_each_other_are_cut_around_their_differences() {
     no_removed_line_reads_as_an_added_one(&[long("1"), long("2")], &[long("3")]);
 }
 
+#[test]
+fn rules_that_are_added_or_gone_are_shown_by_what_they_grant() {
+    let rules = || json!([{"apiGroups": [""], "resources": ["pods", "services"], "verbs": ["get"]}]);
+    let grants = "pods, services: get (core)";
+    let kind = ("rbac.authorization.k8s.io/v1", "Role");
+    for (op, live, desired, sign) in [
+        (Op::Add, None, Some(rules()), '+'),
+        (Op::Change, Some(Value::Null), Some(rules()), '+'),
+        (Op::Remove, Some(rules()), None, '-'),
+    ] {
+        let mut report = report(kind, &[(&["rules"], Value::Null, Value::Null)]);
+        let change = &mut report.objects[0].diff.changes[0];
+        (change.op, change.live, change.desired) = (op, live, desired);
+        for (name, text) in shown(&report, &READ) {
+            match name {
+                "text" => assert!(text.contains(&format!("    rules (grants)\n      {sign} {grants}\n")), "{text}"),
+                "markdown" => assert!(text.contains(&format!("# grants\n{sign}{grants}\n")), "{text}"),
+                "html" => assert!(text.contains(&format!(">{grants}</")), "{text}"),
+                _ => assert!(text.contains(&format!("rules: {sign} {grants}")), "{name}: {text}"),
+            }
+            assert!(!text.contains("apiGroups"), "{name}: {text}");
+        }
+    }
+    // The rules of other kinds, and no rules at all, are shown as they are.
+    for desired in [json!([{"host": "shop.example.com"}]), json!([])] {
+        let mut report = report(("networking.k8s.io/v1", "Ingress"), &[(&["spec", "rules"], Value::Null, desired)]);
+        let change = &mut report.objects[0].diff.changes[0];
+        (change.op, change.live) = (Op::Add, None);
+        assert!(shown(&report, &READ).all(|(_, text)| !text.contains("grants")));
+    }
+}
+
 /// A text that is neither JSON, YAML nor TOML, so that its values are shown.
 fn any_text() -> impl Strategy<Value = String> {
     let words = "(a|b| |\"|'|, |;|\u{301}|\u{e9}|e|\u{a0}|\u{200b}|…|日本|👍🏽|\n|\t|#){0,80}";

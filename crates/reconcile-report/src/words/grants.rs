@@ -20,10 +20,16 @@ pub(crate) struct GrantChanges {
 }
 
 impl GrantChanges {
-    /// Compares two lists of rules; `None` if they are something else.
-    pub(super) fn of(path: &FieldPath, live: &Value, desired: &Value) -> Option<Self> {
-        let is_rules = matches!(path.elements().last(), Some(PathElement::Field(name)) if name == "rules");
-        let (old, new) = (grants(live).filter(|_| is_rules)?, grants(desired)?);
+    /// Compares two lists of rules, of which one may be missing or null; `None` if they are something else.
+    pub(super) fn of(path: &FieldPath, live: Option<&Value>, desired: Option<&Value>) -> Option<Self> {
+        if !matches!(path.elements().last(), Some(PathElement::Field(name)) if name == "rules") {
+            return None;
+        }
+        let [live, desired] = [live, desired].map(|value| value.filter(|value| !value.is_null()));
+        let (old, new) = (granted(live)?, granted(desired)?);
+        if (live.is_none() || desired.is_none()) && old.is_empty() && new.is_empty() {
+            return None;
+        }
         let only = |these: &BTreeSet<Grant<'_>>, others: &BTreeSet<Grant<'_>>, is_added: bool| -> Vec<String> {
             let only = these.difference(others).copied().collect();
             Grants::folded(&only).iter().map(|grants| line(grants, is_added)).collect()
@@ -41,6 +47,11 @@ impl GrantChanges {
         let added = self.added.iter().map(|line| ('+', line.as_str()));
         added.chain(self.removed.iter().map(|line| ('-', line.as_str())))
     }
+}
+
+/// The permissions that rules grant; none without rules.
+fn granted(rules: Option<&Value>) -> Option<BTreeSet<Grant<'_>>> {
+    rules.map_or_else(|| Some(BTreeSet::new()), grants)
 }
 
 /// `secrets, services named a: create, get (core) ⚠ secrets`
@@ -77,7 +88,7 @@ mod tests {
     use super::*;
 
     fn shown(live: &Value, desired: &Value) -> Option<Vec<String>> {
-        let changes = GrantChanges::of(&FieldPath::of(&["rules"]), live, desired)?;
+        let changes = GrantChanges::of(&FieldPath::of(&["rules"]), Some(live), Some(desired))?;
         Some(changes.lines().map(|(sign, line)| format!("{sign} {line}")).collect())
     }
 
@@ -113,7 +124,7 @@ mod tests {
             rule(&["apps"], &["deployments"], &["get"]),
             rule(&[""], &["persistentvolumeclaims"], &["delete", "get"]),
         ]);
-        let same = GrantChanges::of(&FieldPath::of(&["rules"]), &live, &folded).unwrap();
+        let same = GrantChanges::of(&FieldPath::of(&["rules"]), Some(&live), Some(&folded)).unwrap();
         assert_eq!((same.heading(), same.lines().count()), ("the same grants, written otherwise", 0));
         assert_eq!(shown(&json!([{"host": "a"}]), &json!([{"host": "b"}])), None, "the rules of an Ingress");
     }

@@ -37,7 +37,7 @@ pub(crate) enum Meaning {
 impl Meaning {
     /// Decides for two different values; `path` ends with their own name.
     pub fn of(path: &FieldPath, live: &Value, desired: &Value) -> Self {
-        if let Some(grants) = GrantChanges::of(path, live, desired) {
+        if let Some(grants) = GrantChanges::of(path, Some(live), Some(desired)) {
             return Self::Grants(grants);
         }
         match structured::parts(&path.to_string(), live, desired) {
@@ -48,10 +48,19 @@ impl Meaning {
         }
     }
 
-    /// The same for a change of a value to another one; `None` if it adds, removes or keeps a value.
+    /// The same for a change of a value to another one, and for rules that are added or removed; `None` for other changes.
     pub fn of_change(change: &FieldChange) -> Option<(Self, &Value, &Value)> {
-        let (live, desired) = (change.live.as_ref()?, change.desired.as_ref()?);
-        (!stays(change) && live != desired).then(|| (Self::of(&change.path, live, desired), live, desired))
+        let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
+        if stays(change) || live == desired {
+            return None;
+        }
+        match (live, desired) {
+            (Some(live), Some(desired)) => Some((Self::of(&change.path, live, desired), live, desired)),
+            _ => {
+                let grants = GrantChanges::of(&change.path, live, desired)?;
+                Some((Self::Grants(grants), live.unwrap_or(&Value::Null), desired.unwrap_or(&Value::Null)))
+            }
+        }
     }
 }
 

@@ -36,6 +36,12 @@ pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, i
     let own = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec());
     let note = note(change, sheet.view);
     let heading = Heading { path: own.to_string(), own, note, indent };
+    if let Some((Meaning::Grants(grants), ..)) = Meaning::of_change(change)
+        && !sheet.view.full
+    {
+        put_grants(sheet, &heading, &grants);
+        return Vec::new();
+    }
     match values(change) {
         Values::Kept(value) => single(sheet, &heading, (' ', Role::Plain), &value),
         Values::Added(value) => {
@@ -184,12 +190,6 @@ fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
             sheet.row(left, &heading.note, heading.inner());
             return Vec::new();
         }
-        Meaning::Grants(grants) if !sheet.view.full => {
-            left.push(Role::Note, format!(" ({})", grants.heading()));
-            sheet.row(left, &heading.note, heading.inner());
-            put_grants(sheet, &grants, heading.inner());
-            return Vec::new();
-        }
         Meaning::Parts(parts) => {
             if let Some(what) = parts.what {
                 left.push(Role::Note, format!(" ({what})"));
@@ -212,7 +212,10 @@ fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
 }
 
 /// Appends what rules grant now and before. Nothing of a grant is left out: one that does not fit on a line has several.
-fn put_grants(sheet: &mut Sheet<'_>, grants: &GrantChanges, indent: usize) {
+fn put_grants(sheet: &mut Sheet<'_>, heading: &Heading, grants: &GrantChanges) {
+    let left = heading.head((' ', Role::Plain)).with(Role::Note, format!(" ({})", grants.heading()));
+    let indent = heading.inner();
+    sheet.row(left, &heading.note, indent);
     let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).saturating_sub(GAP);
     let all: Vec<(char, Vec<String>)> = grants.lines().map(|(sign, line)| (sign, wrapped(line, room))).collect();
     let (margin, most) = (" ".repeat(indent), sheet.most());

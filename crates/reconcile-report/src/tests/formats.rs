@@ -20,9 +20,14 @@ fn view() -> View {
 
 /// Renders a report in a format.
 pub fn one(format: &Format, report: &Report) -> String {
+    one_in(format, report, &view())
+}
+
+/// The same in another view.
+pub fn one_in(format: &Format, report: &Report, view: &View) -> String {
     match format.render {
-        Render::Text(text) => plain(&text(report, &view())),
-        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(report, &view()),
+        Render::Text(text) => plain(&text(report, view)),
+        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(report, view),
     }
 }
 

@@ -1,14 +1,17 @@
 //! The differences inside of values, in every format for people.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
-use reconcile_core::compare::{Class, Evidence, FieldChange, FieldDiff, ObjectVerdict};
+use reconcile_core::compare::{Action, Class, Evidence, FieldChange, FieldDiff, ObjectVerdict};
 use reconcile_core::manifest::Source;
+use reconcile_core::object::certificates;
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op};
 
-use super::formats::one;
-use crate::formats::{FORMATS, Render};
-use crate::{Command, FailOn, ObjectReport, Report, View, plain};
+use super::formats::one_in;
+use crate::formats::FORMATS;
+use crate::{Command, FailOn, ObjectReport, Report, View};
 
 /// The formats for people, which show values as they are read.
 const READ: [&str; 7] = ["text", "markdown", "html", "github", "gitlab", "junit", "sarif"];
@@ -42,9 +45,18 @@ fn data(live: &str, desired: &str) -> Report {
 
 /// The output of each of these formats, without markup.
 fn shown<'f>(report: &'f Report, names: &'f [&str]) -> impl Iterator<Item = (&'static str, String)> + 'f {
+    shown_in(report, names, View::default())
+}
+
+/// The same in another view.
+fn shown_in<'f>(
+    report: &'f Report,
+    names: &'f [&str],
+    view: View,
+) -> impl Iterator<Item = (&'static str, String)> + 'f {
     let formats = FORMATS.iter().filter(|format| names.contains(&format.name));
-    formats.map(|format| {
-        let text = one(format, report);
+    formats.map(move |format| {
+        let text = one_in(format, report, &view);
         let text = match format.name {
             "html" => text.replace("<b>", "").replace("</b>", "").replace("&quot;", "\""),
             "junit" => text.replace("&quot;", "\""),
@@ -157,6 +169,70 @@ fn certificates_of_secrets_are_shown_by_their_names_and_dates() {
     }
 }
 
+/// A certificate in PEM.
+fn pem() -> String {
+    let mut params = rcgen::CertificateParams::new(["shop.example.com".to_owned()]).unwrap();
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(rcgen::DnType::CommonName, "shop");
+    params.not_after = rcgen::date_time_ymd(2027, 12, 1);
+    params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem()
+}
+
+#[test]
+fn certificates_of_new_objects_are_summarised() {
+    let pem = pem();
+    let bundle = STANDARD.encode(&pem);
+    let sentence = "certificate CN=shop by CN=shop, until 2027-12-01T00:00:00Z, for shop.example.com";
+    let secret = json!({"redacted": "#1", "certificates": certificates(&pem)});
+    let key = json!({"redacted": "#2"});
+    for (kind, object) in [
+        (("v1", "Secret"), json!({"data": {"tls.crt": secret, "tls.key": key}})),
+        (("v1", "ConfigMap"), json!({"data": {"ca.crt": pem}})),
+        (("example.com/v1", "Webhook"), json!({"spec": {"clientConfig": {"caBundle": bundle, "url": "https://it"}}})),
+    ] {
+        let mut report = report(kind, &[]);
+        report.objects[0].diff.action = Action::Create;
+        report.objects[0].diff.changes = vec![FieldChange::missing(object.clone())];
+        let full = View { full: true, ..View::default() };
+        for (name, text) in shown_in(&report, &["text", "markdown", "html"], full.clone()) {
+            assert!(text.contains(sentence), "{name}: {text}");
+            assert!(!text.contains("BEGIN") && !text.contains("LS0tLS"), "{name}: {text}");
+        }
+        // A part of an object that is added or kept.
+        let part = object.as_object().unwrap().values().next().unwrap().clone();
+        for class in [Class::Pending, Class::Unmanaged] {
+            let change = &mut report.objects[0].diff.changes[0];
+            (change.path, change.op, change.class) = (FieldPath::of(&["it"]), Op::Add, class);
+            (change.live, change.desired) = match class {
+                Class::Pending => (None, Some(part.clone())),
+                _ => (Some(part.clone()), None),
+            };
+            report.objects[0].diff.action = Action::Update;
+            for (name, text) in shown_in(&report, &["text", "markdown", "html"], full.clone()) {
+                assert!(text.contains(sentence) && !text.contains("LS0tLS"), "{name}: {class:?} {text}");
+            }
+            for (name, text) in shown(&report, &["github", "gitlab", "junit", "sarif"]) {
+                assert!(text.contains("certificate CN=shop by") && !text.contains("LS0tLS"), "{name}: {text}");
+            }
+        }
+        if kind.1 != "Secret" {
+            let exact = shown(&report, &["json"]).next().unwrap().1;
+            assert!(exact.contains("BEGIN") || exact.contains("LS0tLS"), "{exact}");
+        }
+    }
+}
+
+#[test]
+fn lists_in_a_value_have_no_quotes_that_the_other_side_has_not() {
+    let (old, new) = (
+        certificate("#1", "2026-12-01T00:00:00Z", &["shop.example.com"]),
+        certificate("#2", "2026-12-01T00:00:00Z", &["shop.example.com", "www.shop.example.com"]),
+    );
+    let report = report(("v1", "Secret"), &[(&["data", "tls.crt"], old, new)]);
+    let (_, text) = shown(&report, &["text"]).next().unwrap();
+    assert!(text.contains("      names: shop.example.com → shop.example.com, www.shop.example.com\n"), "{text}");
+}
+
 /// Somebody gives an object the form of a redacted certificate, to hide a difference.
 #[test]
 fn what_only_looks_like_a_redacted_certificate_is_shown() {
@@ -201,11 +277,7 @@ fn rules_are_shown_by_what_they_grant() {
     }
     assert_eq!(rewritten.summary.update, 1, "it is drift nevertheless");
     for format in FORMATS.iter().filter(|format| ["text", "markdown", "html"].contains(&format.name)) {
-        let full = View { full: true, ..View::default() };
-        let text = match format.render {
-            Render::Text(text) => plain(&text(&rewritten, &full)),
-            Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(&rewritten, &full),
-        };
+        let text = one_in(format, &rewritten, &View { full: true, ..View::default() });
         assert!(text.contains("services"), "{}: {text}", format.name);
     }
 }

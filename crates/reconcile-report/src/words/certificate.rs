@@ -32,6 +32,22 @@ pub(super) fn sentences(value: &Value) -> Option<Vec<String>> {
     Some(certificates(value)?.iter().map(sentence).collect())
 }
 
+/// A value in which certificates are replaced by their sentences, for people: `certificate CN=shop by CN=ca, until …`.
+pub(crate) fn summarised(value: &Value) -> Value {
+    if let Some(found) = certificates(value) {
+        let mut sentences = found.iter().map(|one| Value::from(format!("certificate {}", sentence(one))));
+        return match (sentences.next(), found.len()) {
+            (Some(only), 1) => only,
+            (first, _) => first.into_iter().chain(sentences).collect(),
+        };
+    }
+    match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), summarised(value))).collect(),
+        Value::Array(items) => items.iter().map(summarised).collect(),
+        other => other.clone(),
+    }
+}
+
 /// The certificates of a text or of a redacted value. Other objects only look like one.
 fn certificates(value: &Value) -> Option<Vec<Certificate>> {
     certificates_in(value).filter(|_| value.is_string() || secret_number(value).is_some())

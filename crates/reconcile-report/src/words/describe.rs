@@ -5,6 +5,7 @@ use reconcile_core::text::{end_within, one_line, visible, width};
 use serde_json::Value;
 use structured_merge::Op;
 
+use super::certificate::summarised;
 use super::meaning::{self, Meaning};
 use super::number::grouped;
 use super::value::{inline, stays};
@@ -91,7 +92,8 @@ fn difference_inside(change: &FieldChange, room: &Room) -> String {
 
 fn values(change: &FieldChange, columns: usize) -> String {
     let value = |value: &Value| {
-        let shown = meaning::certificates(value).map_or_else(|| inline(value), |sentences| sentences.join("; "));
+        let shown =
+            meaning::certificates(value).map_or_else(|| inline(&summarised(value)), |sentences| sentences.join("; "));
         visible(&cut::alone(&shown, columns)).into_owned()
     };
     match (&change.live, &change.desired) {

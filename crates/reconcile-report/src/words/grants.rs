@@ -7,7 +7,7 @@ use reconcile_core::text::one_line;
 use serde_json::Value;
 use structured_merge::{FieldPath, PathElement};
 
-use super::value::inline;
+use super::value::inline_in_list;
 
 /// Longest name of a group, a resource, an object or a verb, in characters.
 const NAME: usize = 200;
@@ -78,7 +78,7 @@ fn group_list(groups: &BTreeSet<&str>) -> String {
 }
 
 fn name(text: &str) -> String {
-    one_line(&inline(&Value::from(text)), NAME)
+    one_line(&inline_in_list(&Value::from(text)), NAME)
 }
 
 #[cfg(test)]

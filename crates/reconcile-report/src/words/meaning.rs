@@ -54,13 +54,11 @@ impl Meaning {
         if stays(change) || live == desired {
             return None;
         }
-        match (live, desired) {
-            (Some(live), Some(desired)) => Some((Self::of(&change.path, live, desired), live, desired)),
-            _ => {
-                let grants = GrantChanges::of(&change.path, live, desired)?;
-                Some((Self::Grants(grants), live.unwrap_or(&Value::Null), desired.unwrap_or(&Value::Null)))
-            }
+        if let (Some(live), Some(desired)) = (live, desired) {
+            return Some((Self::of(&change.path, live, desired), live, desired));
         }
+        let grants = GrantChanges::of(&change.path, live, desired)?;
+        Some((Self::Grants(grants), live.unwrap_or(&Value::Null), desired.unwrap_or(&Value::Null)))
     }
 }
 

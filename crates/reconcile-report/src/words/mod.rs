@@ -1,7 +1,7 @@
 //! The words for a report: sentences, values, locations and comparisons that several formats share.
 
 pub(crate) mod added_items;
-mod certificate;
+pub(crate) mod certificate;
 pub mod cluster;
 pub(crate) mod coded;
 pub(crate) mod cut;

@@ -7,18 +7,26 @@ use serde_json::Value;
 /// Longest value that is shown on the line of its path, in characters.
 const SHORT: usize = 60;
 
-/// A value on one line, in YAML's flow style: `{value: debug}`, `[a, b]`, `3`, `"3"` for the string.
+/// A value on one line, in YAML's flow style: `{value: debug}`, `[a, b]`, `3`, `"3"` for the string. A text with commas has no quotes.
 pub(crate) fn inline(value: &Value) -> String {
+    match value {
+        Value::String(text) if is_bare(&text.replace(", ", " ")) => text.clone(),
+        other => inline_in_list(other),
+    }
+}
+
+/// The same between values that commas separate.
+pub(crate) fn inline_in_list(value: &Value) -> String {
     match value {
         Value::Object(map) => {
             if let Some(number) = secret_number(value) {
                 return format!("(secret {number})");
             }
             let fields: Vec<String> =
-                map.iter().map(|(name, value)| format!("{}: {}", key(name), inline(value))).collect();
+                map.iter().map(|(name, value)| format!("{}: {}", key(name), inline_in_list(value))).collect();
             format!("{{{}}}", fields.join(", "))
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!("[{}]", items.iter().map(inline_in_list).collect::<Vec<_>>().join(", ")),
         Value::String(text) if is_bare(text) => text.clone(),
         // Three dots stand for an omission.
         other => other.to_string().replace('…', "\\u2026"),

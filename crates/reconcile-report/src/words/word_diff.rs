@@ -304,8 +304,10 @@ mod tests {
         assert_eq!(cut(&text("1", "3"), &text("2", "4"), 20), both("…xxx1xxxxxx…xx3xxx…", "…xxx2xxxxxx…xx4xxx…"));
         let flags = |heap: &str| format!("-Xmx{heap} -Xms256m, -XX:+UseG1GC -XX:MaxGCPauseMillis=200");
         assert_eq!(cut(&flags("1g"), &flags("512m"), 24), both("\"-Xmx1g -Xms256…\"", "\"-Xmx512m -Xms256…\""));
+        let quoted = ("#1 and a long comment, after which it ends", "#2 and a long comment, after which it ends");
+        assert_eq!(cut(quoted.0, quoted.1, 24), both("\"#1 and a …\"", "\"#2 and a …\""));
         let names = ("pay.example.com, api.pay.example.com", "pay.example.com");
-        assert_eq!(cut(names.0, names.1, 34), both("\"pay.example.com, api.…ample.com\"", "pay.example.com"));
+        assert_eq!(cut(names.0, names.1, 34), both("…mple.com, api.pay.example.com", "…mple.com"));
         let marks = format!("e{}", "\u{301}".repeat(5_000));
         let (live, desired) = cut(&marks, "e", 40);
         assert!(live.len() < 100 && live != desired, "{live} {desired}");

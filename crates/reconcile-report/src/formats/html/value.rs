@@ -8,6 +8,7 @@ use structured_merge::Op;
 use super::limits::Limits;
 use super::markup::Markup;
 use super::words;
+use crate::words::certificate::summarised;
 use crate::words::line_diff::{Line, groups};
 use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
@@ -26,7 +27,8 @@ pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
 }
 
 fn short(page: &mut Markup, change: &FieldChange) {
-    let (live, desired) = (change.live.as_ref().map(inline), change.desired.as_ref().map(inline));
+    let text = |value: &Value| if is_alone(change) { inline(&summarised(value)) } else { inline(value) };
+    let (live, desired) = (change.live.as_ref().map(text), change.desired.as_ref().map(text));
     page.raw("<span class=\"v\">");
     match (change.op, live, desired) {
         (_, Some(live), _) if stays(change) => {
@@ -47,11 +49,17 @@ fn short(page: &mut Markup, change: &FieldChange) {
     page.raw("</span>");
 }
 
+/// Returns true if no value stands next to the one of the change.
+fn is_alone(change: &FieldChange) -> bool {
+    stays(change) || change.live.is_none() || change.desired.is_none()
+}
+
 fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
     let text = |value: &Option<Value>| {
-        let text = |value: &Value| {
-            let sentences = meaning::certificates(value);
-            sentences.map_or_else(|| block(&shown(value)), |sentences| sentences.join("\n"))
+        let text = |value: &Value| match meaning::certificates(value) {
+            Some(sentences) => sentences.join("\n"),
+            None if is_alone(change) => yaml(value),
+            None => block(&shown(value)),
         };
         value.as_ref().map(text).unwrap_or_default()
     };
@@ -101,9 +109,9 @@ pub(super) fn whole(page: &mut Markup, text: &str, limits: &Limits) {
     page.raw("</div>");
 }
 
-/// A value as YAML, in which secrets are replaced by their numbers.
+/// A value as YAML, in which secrets are replaced by their numbers, and certificates are summarised.
 pub(super) fn yaml(value: &Value) -> String {
-    block(&shown(value))
+    block(&shown(&summarised(value)))
 }
 
 fn shown(value: &Value) -> Value {

@@ -5,6 +5,7 @@ use reconcile_core::text::{one_line, visible, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
 
+use crate::words::certificate::summarised;
 use crate::words::describe;
 use crate::words::line_diff::{Line, groups};
 use crate::words::meaning::{self, Meaning};
@@ -18,7 +19,7 @@ const SHORT: usize = 200;
 pub(crate) fn lines(change: &FieldChange, is_full: bool) -> Vec<String> {
     let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
     if change.path.elements().is_empty() {
-        let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(value)));
+        let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(&summarised(value))));
         return match (live, desired) {
             (None, Some(desired)) => {
                 let removed = users::removed(change, ToOwned::to_owned);
@@ -32,34 +33,37 @@ pub(crate) fn lines(change: &FieldChange, is_full: bool) -> Vec<String> {
     let why = describe::why_on_line(change);
     let mut lines = vec![format!("@@ {} @@ {why}", one_line(&change.path.to_string(), SHORT)).trim_end().to_owned()];
     if stays(change) {
-        lines.extend(live.map(|live| signed_lines(' ', &text(live))).into_iter().flatten());
+        lines.extend(live.map(|live| alone(' ', live)).into_iter().flatten());
         return lines;
     }
-    match Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning, is_full)) {
-        Some((what, inner)) => {
-            if !what.is_empty() {
-                lines.push(format!("# {what}"));
-            }
-            lines.extend(inner.iter().map(signed));
-            return lines;
+    let meaning = Meaning::of_change(change);
+    if let Some((what, inner)) = meaning.and_then(|(meaning, ..)| meaning::lines(&meaning, is_full)) {
+        if !what.is_empty() {
+            lines.push(format!("# {what}"));
         }
-        None if live.is_none() || desired.is_none() => {
-            if let Some(sentences) = live.or(desired).and_then(meaning::certificates) {
-                let sign = if live.is_some() { '-' } else { '+' };
-                lines.extend(sentences.iter().map(|sentence| format!("{sign}{}", visible(sentence))));
-                return lines;
-            }
-        }
-        None => {}
+        lines.extend(inner.iter().map(signed));
+        return lines;
     }
-    let (live, desired) = (live.map(text).unwrap_or_default(), desired.map(text).unwrap_or_default());
-    for (at, group) in groups(&live, &desired).iter().enumerate() {
-        if at > 0 {
-            lines.push("@@ … @@".to_owned());
+    match (live, desired) {
+        (Some(live), None) => lines.extend(alone('-', live)),
+        (None, Some(desired)) => lines.extend(alone('+', desired)),
+        _ => {
+            let (live, desired) = (live.map(text).unwrap_or_default(), desired.map(text).unwrap_or_default());
+            for (at, group) in groups(&live, &desired).iter().enumerate() {
+                if at > 0 {
+                    lines.push("@@ … @@".to_owned());
+                }
+                lines.extend(group.iter().map(signed));
+            }
         }
-        lines.extend(group.iter().map(signed));
     }
     lines
+}
+
+/// The lines of a value without another one next to it, in which certificates are summarised.
+fn alone(sign: char, value: &Value) -> Vec<String> {
+    let sentences = meaning::certificates(value);
+    signed_lines(sign, &sentences.map_or_else(|| text(&summarised(value)), |sentences| sentences.join("\n")))
 }
 
 fn signed((tag, content): &Line<'_>) -> String {

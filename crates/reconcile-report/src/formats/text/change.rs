@@ -8,12 +8,13 @@ use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::hunks::{emphasis, more, pair, put_lines};
 use super::sheet::{GAP, Sheet, wrapped};
+use crate::words::certificate::summarised;
 use crate::words::cut;
 use crate::words::grants::GrantChanges;
 use crate::words::line_diff::{Line, groups};
 use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
-use crate::words::value::{block, inline, is_long, stays};
+use crate::words::value::{block, inline, inline_in_list, is_long, stays};
 use crate::words::why::note;
 use crate::words::word_diff::{self, Contrast, DiffedText};
 use crate::{Role, Styled};
@@ -66,7 +67,7 @@ fn apart(mut value: Value, defaulted: &[FieldPath]) -> (Value, Vec<String>) {
             _ => None,
         });
         if let Some(default) = parent.and_then(Value::as_object_mut).and_then(|fields| fields.remove(name)) {
-            defaults.push(format!("{path}: {}", inline(&default)));
+            defaults.push(format!("{path}: {}", inline_in_list(&default)));
         }
     }
     (value, defaults)
@@ -158,6 +159,7 @@ fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &
     if is_said(&heading.path, value) {
         return sheet.row(left, &heading.note, heading.inner());
     }
+    let value = &summarised(value);
     let is_lines = match value {
         Value::String(text) => text.trim_end_matches('\n').contains('\n'),
         _ => is_long(value),

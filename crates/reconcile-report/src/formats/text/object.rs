@@ -12,6 +12,7 @@ use super::hunks::{more, put_lines};
 use super::sheet::{GAP, Sheet};
 use super::{definition, fields, notes};
 use crate::model::disposition::Disposition;
+use crate::words::certificate::summarised;
 use crate::words::coded::coded;
 use crate::words::excerpt;
 use crate::words::installer::{advice, installer};
@@ -103,11 +104,11 @@ fn deleted(sheet: &mut Sheet<'_>, object: &ObjectReport) {
     }
 }
 
-/// Appends the whole object that is to be created, in which secrets are masked.
+/// Appends the whole object that is to be created, in which secrets are masked and certificates are summarised.
 fn content(sheet: &mut Sheet<'_>, object: &ObjectReport) {
     let desired = object.diff.changes.first().and_then(|change| change.desired.as_ref());
     let Some(desired) = desired.filter(|_| object.diff.action == Action::Create) else { return };
-    let text = yaml(&masked(desired));
+    let text = yaml(&masked(&summarised(desired)));
     let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Insert, line.into())).collect();
     put_lines(sheet, &[lines], MARGIN.len(), None);
 }

@@ -134,8 +134,8 @@ fn all_of_a_grant_is_shown_at_every_width() {
     };
     let rules = change(&["rules"], json!([rule("patch")]), json!([rule("update")]));
     let verdict = || ObjectVerdict::Update(fields(vec![rules.clone()]));
-    let role = object(("rbac.authorization.k8s.io/v1", "Role"), "hooks", ("a.yaml", 1), verdict());
-    let shown = |columns: usize| plain(&object_text(&role, &view(columns)));
+    let hooks = object(("rbac.authorization.k8s.io/v1", "Role"), "hooks", ("a.yaml", 1), verdict());
+    let shown = |columns: usize| plain(&object_text(&hooks, &view(columns)));
     let expected = [
         "~ Role shop/hooks                                   a.yaml:1",
         "    rules (grants)",

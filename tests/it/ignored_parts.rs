@@ -201,7 +201,7 @@ fn a_list_that_does_not_exist_is_created_and_one_that_the_manifest_drops_stays()
 }
 
 #[test]
-fn a_rule_for_managers_ignores_the_list_that_they_own() {
+fn a_rule_for_managers_leaves_them_the_list_that_they_own() {
     let ws = moved_weights("spec.nothing");
     let rule = format!("{{target: {{}}, fields: ['{WEIGHTS}'], managers: [flagger]}}");
     let config = format!("apiVersion: kubectl-reconcile/v1\nkind: Config\nignore:\n- {rule}\n");
@@ -209,10 +209,89 @@ fn a_rule_for_managers_ignores_the_list_that_they_own() {
     let diff = is_quiet(&ws);
     assert!(!diff.stdout.contains("as a whole"), "{diff}");
     ws.write("it/route.yaml", &canary("spec.nothing").replaced("path: /api", "path: /v2"));
-    let diff = is_quiet(&ws);
-    let warning = "`spec.rules` is ignored as a whole: an ignore rule with `managers` names a part of it, and an apply of the rest would take it from its manager";
+    let stays = |diff: &Run| {
+        assert_eq!(diff.changes("Route", "canary"), ["conflict spec.rules[1].path"], "{diff}");
+        let conflict = &diff.object("Route", "canary")["conflicts"][0];
+        assert_eq!((conflict["path"].as_str(), conflict["manager"].as_str()), (Some("spec.rules"), Some("flagger")));
+        let warning = "`spec.rules` stays as it is: an ignore rule for its managers names a part of it, and ends once an apply has written the rest";
+        assert!(diff.stdout.contains(warning), "{diff}");
+        assert_eq!((rules(&ws)[1]["path"].as_str(), weights(&ws)), (Some("/api"), vec![70, 30]));
+    };
+    for evidence in ["--evidence=auto", "--evidence=server", "--evidence=read-only"] {
+        stays(&ws.reconcile(["diff", "-f", "it", evidence]).exits_with(1));
+    }
+    stays(&ws.reconcile(["apply", "-f", "it"]).exits_with(4));
+    // A manager whose changes count as manual is no exception.
+    ws.write(".kubectl-reconcile.yaml", &format!("{config}manualManagers: [flagger]\n"));
+    stays(&ws.reconcile(["apply", "-f", "it"]).exits_with(4));
+    // Without `managers`, the rule holds after the apply as well.
+    let without = config.replaced(", managers: [flagger]", "");
+    ws.write(".kubectl-reconcile.yaml", &without);
+    ws.reconcile(["apply", "-f", "it"]).exits_with(0);
+    assert_eq!((rules(&ws)[1]["path"].as_str(), weights(&ws)), (Some("/v2"), vec![70, 30]));
+    is_quiet(&ws);
+}
+
+#[test]
+fn force_takes_the_list_from_the_managers_of_a_rule_and_says_what_follows() {
+    let ws = moved_weights("spec.nothing");
+    let rule = format!("{{target: {{}}, fields: ['{WEIGHTS}'], managers: [flagger]}}");
+    ws.write(
+        ".kubectl-reconcile.yaml",
+        &format!("apiVersion: kubectl-reconcile/v1\nkind: Config\nignore:\n- {rule}\n"),
+    );
+    ws.write("it/route.yaml", &canary("spec.nothing").replaced("path: /api", "path: /v2"));
+    let apply = ws.reconcile(["apply", "-f", "it", "--force-conflicts"]).exits_with(0);
+    assert!(apply.stdout.contains("so that the next one resets the part"), "{apply}");
+    assert_eq!((rules(&ws)[1]["path"].as_str(), weights(&ws)), (Some("/v2"), vec![70, 30]));
+    let diff = ws.reconcile(["diff", "-f", "it"]).exits_with(1);
+    assert_eq!(diff.changes("Route", "canary").len(), 2, "{diff}");
+}
+
+/// An applier means the whole list, and not only the part of it.
+#[test]
+fn what_an_applier_set_in_the_rest_is_a_conflict() {
+    let ws = Workspace::new();
+    let ingress = "
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: it, annotations: {kubectl-reconcile/ignore: 'spec.rules[*].http.paths[*].backend.service.name'}}
+spec:
+  rules:
+  - host: a.example.com
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: blue, port: {number: 80}}}}]}
+";
+    ws.write("it/ingress.yaml", ingress);
+    ws.reconcile(["apply", "-f", "it"]).exits_with(0);
+    ws.apply_as("argocd-controller", &ingress.replaced("blue", "green").replaced("number: 80", "number: 81"));
+    let service = || ws.get("Ingress", "it")["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"].clone();
+    let theirs = json!({"name": "green", "port": {"number": 81}});
+    for evidence in ["--evidence=auto", "--evidence=server", "--evidence=read-only"] {
+        let diff = ws.reconcile(["diff", "-f", "it", evidence]).exits_with(1);
+        let port = "conflict spec.rules[0].http.paths[0].backend.service.port.number";
+        assert_eq!(diff.changes("Ingress", "it"), [port], "{diff}");
+        assert_eq!(diff.object("Ingress", "it")["conflicts"][0]["manager"], "argocd-controller", "{diff}");
+    }
+    ws.reconcile(["apply", "-f", "it"]).exits_with(4);
+    assert_eq!(service(), theirs);
+    ws.reconcile(["apply", "-f", "it", "--force-conflicts"]).exits_with(0);
+    assert_eq!(service(), json!({"name": "green", "port": {"number": 80}}));
+}
+
+/// Paired by position, each item would get the weight of another one.
+#[test]
+fn items_that_have_moved_are_not_mixed() {
+    let ws = moved_weights(WEIGHTS);
+    let swapped = "[{name: new, weight: 0}, {name: old, weight: 100}]";
+    ws.write("it/route.yaml", &canary(WEIGHTS).replaced(BACKENDS, swapped).replaced("path: /api", "path: /v2"));
+    let diff = ws.reconcile(["diff", "-f", "it"]).exits_with(1);
+    assert_eq!(diff.changes("Route", "canary"), ["changedByOther spec.rules[1].path"], "{diff}");
+    let warning = "`spec.rules[0].backends` is ignored as a whole: an ignore rule names a part of its items, which have another order in the manifest than in the cluster";
     assert!(diff.stdout.contains(warning), "{diff}");
-    assert_eq!((rules(&ws)[1]["path"].as_str(), weights(&ws)), (Some("/api"), vec![70, 30]));
+    ws.reconcile(["apply", "-f", "it"]).exits_with(0);
+    let backends = json!([{"name": "old", "port": 80, "weight": 70}, {"name": "new", "port": 80, "weight": 30}]);
+    assert_eq!((rules(&ws)[1]["path"].as_str(), &rules(&ws)[0]["backends"]), (Some("/v2"), &backends));
+    is_quiet(&ws);
 }
 
 #[test]

@@ -52,6 +52,7 @@ fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
         written: manifest,
         ignored: &nothing,
         partly_ignored: &nothing,
+        kept_by_owners: &nothing,
         live: &managed,
         schema,
         status_is_apart: true,

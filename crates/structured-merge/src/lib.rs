@@ -112,6 +112,7 @@ mod comparison;
 mod last_applied;
 mod managed_object;
 mod merge;
+mod moved_items;
 mod node_ports;
 mod object;
 mod ownership;

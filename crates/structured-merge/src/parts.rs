@@ -1,12 +1,13 @@
 //! Takes parts of values that are replaced as a whole, such as `weight` in the items of an atomic list, from another object: an apply
 //! keeps the live value of such a part only if it sends it with the rest of the list.
 //!
-//! Items of atomic lists have no keys, so they are paired by position, if both lists have the same length.
+//! Items of atomic lists have no keys, so they are paired by position, if both lists have the same length and no item has moved.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::moved_items::have_moved;
 use crate::object::{FieldPath, FieldSet, PathElement};
 use crate::path_stack::PathStack;
 use crate::schema::{ListKind, TypeRef, item_element};
@@ -22,6 +23,8 @@ pub enum Unpaired {
     NothingElse,
     /// The values are lists of these lengths.
     Lengths(usize, usize),
+    /// The values are lists in which items have other positions: paired by position, they would be mixed.
+    Moved,
     /// One of the values is a list or a map, and the other one is not.
     Types,
 }
@@ -105,6 +108,10 @@ impl Walk {
                 Some(Value::Array(self.keyed_items(at, here, there, parts, around)))
             }
             (Value::Array(here), Value::Array(there)) if here.len() == there.len() => {
+                if have_moved(here, there, parts, around.schema.item()) {
+                    self.unpaired.insert(at.path(), Unpaired::Moved);
+                    return Some(Value::Array(there.clone()));
+                }
                 Some(Value::Array(self.items(at, here, there, parts, around)))
             }
             (Value::Array(first), Value::Array(second)) => {
@@ -329,6 +336,17 @@ mod tests {
         let inner = |rule: usize| (format!("rules[{rule}].backends"), Unpaired::Lengths(1, 2));
         assert_eq!(unpaired, [inner(0), inner(1)]);
         assert_eq!(object, lists(2, 2), "the inner lists as a whole");
+    }
+
+    #[test]
+    fn lists_in_which_items_have_moved_are_not_paired() {
+        let list = |names: [&str; 2], weights: [u32; 2]| {
+            let items = names.into_iter().zip(weights).map(|(name, weight)| json!({"name": name, "weight": weight}));
+            json!({"items": items.collect::<Vec<_>>()})
+        };
+        let (here, there) = (list(["b", "a"], [1, 2]), list(["a", "b"], [8, 9]));
+        let (object, unpaired) = taken(&here, &there, &["items.0.weight", "items.1.weight"]);
+        assert_eq!((object, unpaired), (there, vec![("items".to_owned(), Unpaired::Moved)]));
     }
 
     #[test]

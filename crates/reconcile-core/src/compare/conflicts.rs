@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use structured_merge::{
-    Change, Claimants, FieldPath, FieldSet, GroupVersionKind, Lookup, LostFields, ManagedFieldsEntry, Op, Ownership,
-    TypeRef, builtin_kind,
+    Applier as _, Change, Claimants, FieldPath, FieldSet, GroupVersionKind, Lookup, LostFields, ManagedFieldsEntry, Op,
+    Operation, Ownership, TypeRef, builtin_kind,
 };
 
 use super::diff::{Class, Conflict, FieldChange};
@@ -32,12 +32,10 @@ impl<'a> ContestedFields<'a> {
         after: &Ownership,
         policy: &'a Policy,
     ) -> Self {
-        let keeps = |entry: &ManagedFieldsEntry| {
-            !policy.takes_from(entry) && !is_forgotten(entry, subject.gvk, subject.versions)
-        };
+        let counts = |entry: &ManagedFieldsEntry| !is_forgotten(entry, subject.gvk, subject.versions);
         let ours = after.our_fields();
-        let mut lost = subject.live.owners.lost(after);
-        lost.retain(|lost| keeps(lost.entry));
+        let lost = subject.live.owners.lost(after).into_iter().filter(|lost| counts(lost.entry));
+        let (given_up, lost): (Vec<_>, Vec<_>) = lost.partition(|lost| policy.takes_from(lost.entry));
         let renamed = renamed(&subject.live.object, subject.gvk, &lost);
         let mut manifest = Lookup::of(subject.manifest);
         let taken = |lost: &LostFields<'a>| {
@@ -46,14 +44,16 @@ impl<'a> ContestedFields<'a> {
             taken
         };
         let mut fields: Vec<_> = lost.iter().flat_map(taken).collect();
-        if let Some(entry) = before_first_apply.filter(|entry| keeps(entry)) {
+        let is_kept = |entry: &&ManagedFieldsEntry| counts(entry) && !policy.takes_from(entry);
+        if let Some(entry) = before_first_apply.filter(is_kept) {
             let changed: FieldSet = differences.iter().map(|change| change.path.clone()).collect();
             let both = ours.leaves().into_iter().filter(|path| entry.fields.contains(path));
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
         }
         if policy.force != ForceConflicts::None {
-            fields.retain(|(path, _)| !subject.partly_ignored.contains_at_or_above(path));
+            fields.retain(|(path, entry)| !is_owned_for_a_part(subject, path, entry));
         }
+        fields.extend(given_up.iter().flat_map(|lost| kept_by_owner(lost, subject, &ours, policy)));
         let paths = fields.iter().map(|(path, _)| path.clone()).collect();
         Self { policy, fields, paths, renamed }
     }
@@ -137,6 +137,25 @@ impl<'a> ContestedFields<'a> {
         };
         self.paths.leaves().into_iter().filter(is_unseen).map(conflict).collect()
     }
+}
+
+/// Returns true if a controller owns a value because of the part of it that a rule ignores. An applier means all of it.
+fn is_owned_for_a_part(subject: &ObjectPair<'_>, path: &FieldPath, entry: &ManagedFieldsEntry) -> bool {
+    entry.operation == Operation::Update
+        && subject.partly_ignored.contains_at_or_above(path)
+        && !subject.kept_by_owners.contains_at_or_above(path)
+}
+
+/// The fields that an owner keeps although the policy allows to take others from it.
+fn kept_by_owner<'a>(
+    lost: &LostFields<'a>,
+    subject: &ObjectPair<'_>,
+    ours: &FieldSet,
+    policy: &Policy,
+) -> Vec<(FieldPath, &'a ManagedFieldsEntry)> {
+    let mut taken = lost.taken_by(ours);
+    taken.retain(|(path, entry)| !policy.adopts(entry) && subject.kept_by_owners.contains_at_or_above(path));
+    taken
 }
 
 /// The fields that an owner loses to empty lists of the manifest: an apply of an empty list takes the field, but records no owner.

@@ -176,6 +176,7 @@ impl VerdictBuilder<'_> {
             written: target.desired.object(),
             ignored: &wanted.ignored,
             partly_ignored: &wanted.partly_ignored,
+            kept_by_owners: &wanted.kept_by_owners,
             live: current,
             schema,
             // Nearly every kind has its status in a subresource, so an unknown kind is taken to have one.

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! a covered path into an atomic list
-//!     ├─ both lists have the same length ─▶ a part: its live value is sent with the rest of the list
-//!     │       └─ the rest is the same too ─▶ the list is ignored as a whole, so that its owner keeps it
+//!     ├─ both lists have the same length and no item has moved ─▶ a part: its live value is sent with the rest of the list
+//!     │       ├─ the rest is the same too ─▶ the list is ignored as a whole, so that its owner keeps it
+//!     │       └─ the rule is for managers that own the list ─▶ a conflict with them, as the rule would not hold after an apply
 //!     ├─ the live object has no such list ─▶ nothing is ignored: it is created as the manifest has it
 //!     └─ otherwise ─▶ the list is ignored as a whole, with a warning
 //! ```
@@ -12,11 +13,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use structured_merge::{
-    FieldPath, FieldSet, ManagedObject, PathElement, TypeRef, Unpaired, WithParts, changes, predict, whole_value,
-    with_parts_of,
+    Applier as _, FieldPath, FieldSet, ManagedFieldsEntry, ManagedObject, PathElement, TypeRef, Unpaired, WithParts,
+    changes, predict, whole_value, with_parts_of,
 };
 
-use super::policy::Policy;
+use super::policy::{ForceConflicts, Policy};
 use crate::live::Target;
 use crate::rules::{Coverage, RuleRef};
 
@@ -31,6 +32,8 @@ pub(super) struct IgnoredValues {
     pub unchanged: FieldSet,
     /// The values around these parts in which something else differs.
     pub changed: FieldSet,
+    /// Those of them whose owners keep them, because the rule holds for these owners only.
+    pub kept_by_owners: FieldSet,
     /// The manifest with the live values of the parts, if there are any.
     pub manifest: Option<Value>,
     /// Warnings about rules that ignore more than they name.
@@ -40,14 +43,12 @@ pub(super) struct IgnoredValues {
 /// The parts of one value that is replaced as a whole.
 type Parts = BTreeMap<FieldPath, RuleRef>;
 
-/// The reason why a value is ignored as a whole.
+/// The reason why a rule covers more than it names.
 #[derive(Clone, Copy)]
-enum Reason {
+enum WiderRule {
     Unpaired(Unpaired),
     /// The rule selects items at different positions of the two lists.
     Moved,
-    /// The rule holds while a manager owns the value, which an apply would take from it.
-    OwnersRule,
 }
 
 impl IgnoredValues {
@@ -79,7 +80,7 @@ impl IgnoredValues {
         let differences = changes(&live.object, &predicted, schema, target.status_is_apart());
         let differences: FieldSet = differences.into_iter().map(|change| change.path).collect();
         for (value, parts) in paired {
-            values.add_parts(value, parts, &differences, policy);
+            values.add_parts(&value, parts, &differences, live, policy);
         }
         values.manifest = Some(object);
         values
@@ -106,7 +107,7 @@ impl IgnoredValues {
             let list = covered.moved_in.and_then(|depth| path.elements().get(..depth));
             let part = list.map_or_else(|| path.clone(), |list| FieldPath::from(list.to_vec()));
             if part != *path {
-                self.warn(&part, Reason::Moved);
+                self.warn(&part, WiderRule::Moved);
             }
             if part == value {
                 self.rules.entry(value).or_insert(covered.rule);
@@ -136,10 +137,10 @@ impl IgnoredValues {
                 Unpaired::OnlyHere => return None,
                 Unpaired::NothingElse => true,
                 Unpaired::OnlyThere => !is_ours(),
-                Unpaired::Lengths(..) | Unpaired::Types => false,
+                Unpaired::Lengths(..) | Unpaired::Moved | Unpaired::Types => false,
             };
             if !is_silent {
-                self.warn(value, Reason::Unpaired(*reason));
+                self.warn(value, WiderRule::Unpaired(*reason));
             }
             self.rules.insert(value.clone(), rule);
             return None;
@@ -150,46 +151,73 @@ impl IgnoredValues {
             let rule = parts.iter().find(|(part, _)| is_inside(part)).map_or(rule, |(_, rule)| *rule);
             parts.retain(|part, _| !is_inside(part));
             parts.insert(list.clone(), rule);
-            self.warn(list, Reason::Unpaired(*reason));
+            self.warn(list, WiderRule::Unpaired(*reason));
         }
         Some(parts)
     }
 
-    /// Adds the parts of a value. A rule for managers no longer holds once an apply has taken the value from its manager: then the
-    /// next apply would reset the part, so that the value is ignored as a whole.
-    fn add_parts(&mut self, value: FieldPath, parts: Parts, differences: &FieldSet, policy: &Policy) {
-        if !differences.overlaps(&value) {
-            self.unchanged.insert(&value);
-        } else if let Some(rule) = parts.values().find(|rule| holds_for_owners(**rule, policy)) {
-            self.warn(&value, Reason::OwnersRule);
-            self.rules.insert(value, *rule);
-            return;
+    /// Adds the parts of a value. An apply of the rest would take the value from its managers: then a rule for them no longer holds, and
+    /// the next apply would reset the part.
+    fn add_parts(
+        &mut self,
+        value: &FieldPath,
+        parts: Parts,
+        differences: &FieldSet,
+        live: &ManagedObject,
+        policy: &Policy,
+    ) {
+        if differences.overlaps(value) {
+            self.changed.insert(value);
+            if parts.values().any(|rule| ends_with_an_apply(*rule, policy)) {
+                self.keep_for_owners(value, live, policy);
+            }
         } else {
-            self.changed.insert(&value);
+            self.unchanged.insert(value);
         }
         self.parts.extend(parts);
     }
 
-    fn warn(&mut self, value: &FieldPath, reason: Reason) {
+    /// Leaves a value to its owners, unless the flags allow to take it from them.
+    fn keep_for_owners(&mut self, value: &FieldPath, live: &ManagedObject, policy: &Policy) {
+        let owns = |entry: &&ManagedFieldsEntry| entry.fields.overlaps(value);
+        let is_kept = |entry: &ManagedFieldsEntry| policy.force != ForceConflicts::All && !policy.adopts(entry);
+        let end = "an ignore rule for its managers names a part of it, and ends once an apply has written the rest";
+        if live.owners.others.iter().filter(owns).any(is_kept) {
+            self.kept_by_owners.insert(value);
+            self.add_warning(format!(
+                "`{value}` stays as it is: {end}; name the part in a rule without `managers`, or pass `--force-conflicts`"
+            ));
+        } else {
+            self.add_warning(format!("`{value}`: {end}, so that the next one resets the part"));
+        }
+    }
+
+    fn warn(&mut self, value: &FieldPath, reason: WiderRule) {
         let reason = match reason {
-            Reason::Unpaired(Unpaired::Lengths(here, there)) => {
-                format!("an ignore rule names a part of its items, of which the manifest has {here} and the cluster has {there}")
+            WiderRule::Unpaired(Unpaired::Lengths(here, there)) => {
+                format!(
+                    "an ignore rule names a part of its items, of which the manifest has {here} and the cluster has {there}"
+                )
             }
-            Reason::Unpaired(Unpaired::OnlyThere) => {
+            WiderRule::Unpaired(Unpaired::OnlyThere) => {
                 "an ignore rule names a part of it, and the manifest does not have it".to_owned()
             }
-            Reason::Unpaired(_) => {
-                "an ignore rule names a part of it, and its type in the manifest is not the one in the cluster".to_owned()
-            }
-            Reason::Moved => {
-                "an ignore rule selects items that have other positions in the manifest than in the cluster".to_owned()
-            }
-            Reason::OwnersRule => {
-                "an ignore rule with `managers` names a part of it, and an apply of the rest would take it from its manager"
+            WiderRule::Unpaired(Unpaired::Moved) => {
+                "an ignore rule names a part of its items, which have another order in the manifest than in the cluster"
                     .to_owned()
             }
+            WiderRule::Unpaired(_) => {
+                "an ignore rule names a part of it, and its type in the manifest is not the one in the cluster"
+                    .to_owned()
+            }
+            WiderRule::Moved => {
+                "an ignore rule selects items that have other positions in the manifest than in the cluster".to_owned()
+            }
         };
-        let warning = format!("`{value}` is ignored as a whole: {reason}");
+        self.add_warning(format!("`{value}` is ignored as a whole: {reason}"));
+    }
+
+    fn add_warning(&mut self, warning: String) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
@@ -202,10 +230,12 @@ fn is_in_list(path: &FieldPath, value: &FieldPath) -> bool {
     inside.into_iter().any(|element| matches!(element, PathElement::Index(_)))
 }
 
-/// Returns true if a rule covers only what certain managers own.
-fn holds_for_owners(rule: RuleRef, policy: &Policy) -> bool {
+/// Returns true if a rule covers only what certain managers own, and our own is not one of them.
+fn ends_with_an_apply(rule: RuleRef, policy: &Policy) -> bool {
     match rule {
-        RuleRef::Configured(index) => policy.ignore.get(index).is_some_and(|rule| !rule.managers.is_empty()),
+        RuleRef::Configured(index) => policy.ignore.get(index).is_some_and(|rule| {
+            !rule.managers.is_empty() && !rule.managers.iter().any(|glob| glob.matches(&policy.manager))
+        }),
         RuleRef::Annotation => false,
         RuleRef::Autoscaler(_) | RuleRef::BuiltIn(_) => true,
     }

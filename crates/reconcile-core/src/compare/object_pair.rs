@@ -16,8 +16,10 @@ pub struct ObjectPair<'a> {
     pub written: &'a Value,
     /// The fields that rules ignore: they are never differences.
     pub ignored: &'a FieldSet,
-    /// The values of which rules ignore parts. Others own them because of these parts, which is no conflict.
+    /// The values of which rules ignore parts. A controller owns them because of these parts, which is no conflict.
     pub partly_ignored: &'a FieldSet,
+    /// Those of them that their owners keep, because the rules hold for these owners only: to take them is a conflict.
+    pub kept_by_owners: &'a FieldSet,
     /// The live object and its owners.
     pub live: &'a ManagedObject,
     /// The type's fields.

@@ -38,6 +38,8 @@ pub struct Wanted {
     pub ignored: FieldSet,
     /// The values that an apply replaces as a whole although rules ignore parts of them: it sends the live values of these parts.
     pub partly_ignored: FieldSet,
+    /// Those of them that their owners keep, because the rules hold for these owners only.
+    pub kept_by_owners: FieldSet,
     /// The rule that ignores each of these fields.
     rules: BTreeMap<FieldPath, RuleRef>,
     /// All rules that cover a field of the object.
@@ -77,6 +79,7 @@ impl Wanted {
         wanted.ignored = left_out.union(&values.parts.keys().cloned().collect());
         wanted.rules.extend(values.parts);
         wanted.partly_ignored = values.changed;
+        wanted.kept_by_owners = values.kept_by_owners;
         wanted
     }
 

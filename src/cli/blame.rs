@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::connection::ConnectionArgs;
@@ -48,6 +49,9 @@ pub struct BlameArgs {
     /// Show only fields of these managers, and their parents: globs such as `kubectl*` (repeatable)
     #[arg(long = "manager", value_name = "GLOB", value_delimiter = ',', help_heading = "Output")]
     pub managers: Vec<String>,
+    /// Name of the field manager that applies and owns the fields of the manifests; with `--audit-log`, writes since its last apply count
+    #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Output")]
+    pub field_manager: String,
     /// Name the users behind the managers from this audit log of the API server: JSON lines, also compressed with gzip (repeatable)
     #[arg(long = "audit-log", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub audit_logs: Vec<PathBuf>,

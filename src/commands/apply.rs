@@ -6,7 +6,7 @@ use reconcile_report::{ClusterInfo, Command, FailOn, ObjectReport, Report, View}
 use crate::cli::ApplyArgs;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
-use crate::live::early::EarlyRead;
+use crate::live::early::EarlySubject;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::context_command::ContextCommand;
@@ -53,7 +53,7 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
 impl ContextCommand for Apply<'_> {
     const NAME: Command = Command::Apply;
 
-    fn early_reads(&self) -> Vec<EarlyRead> {
+    fn early_reads(&self) -> Vec<EarlySubject> {
         early_reads(&self.args.compare, self.args.shard, [])
     }
 

@@ -3,7 +3,6 @@
 use reconcile_report::Role;
 use reconcile_report::blame::{BlamedObject, exit_code, json as as_json, text};
 use serde_json::json;
-use structured_merge::ObjectKey;
 
 use crate::cli::{BlameArgs, BlameFormat};
 use crate::client::Cluster;
@@ -28,9 +27,6 @@ use reconcile_core::manifest::{Hooks, Input, ReadOptions, read};
 use reconcile_core::object::Selector;
 use reconcile_core::rules::Glob;
 
-/// The manager whose applies count as our own.
-const MANAGER: &str = "kubectl-reconcile";
-
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: &BlameArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
     let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
@@ -50,8 +46,7 @@ pub(super) async fn run(args: &BlameArgs, configured: Configured, terminal: &Ter
         objects.push(blaming.object(target, state, terminal)?);
     }
     let plurals = plural_names(targets.iter());
-    let plural = |key: &ObjectKey| plurals.get(&key.gvk).map(String::as_str);
-    for warning in audit_logs.name_users(&mut objects, plural, MANAGER, cluster.stop()).await {
+    for warning in audit_logs.name_users(&mut objects, &plurals, &args.field_manager, cluster.stop()).await {
         terminal.note(Role::Note, &format!("warning: {warning}"));
     }
     let _ = match args.output {
@@ -135,7 +130,7 @@ impl Blaming<'_> {
                 let managers: Vec<Glob> = self.args.managers.iter().map(|text| Glob::new(text)).collect();
                 return Ok(BlamedObject::new(&target.key, Ok(blame.fields(&self.redactor)))
                     .of_managers(&managers)
-                    .with_times(&live, MANAGER));
+                    .with_times(&live, &self.args.field_manager));
             }
             LiveState::Absent => Diagnostic::new(Code::NotFound, "it does not exist"),
             LiveState::Unreadable(diagnostic) if diagnostic.code == Code::Interrupted => {

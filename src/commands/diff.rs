@@ -5,16 +5,15 @@ use std::sync::atomic::AtomicBool;
 
 use reconcile_report::formats::text::{self, explained, summary};
 use reconcile_report::{Baseline, ClusterInfo, Command, KnownDifferences, Report};
-use structured_merge::ObjectKey;
 
 use crate::cli::DiffArgs;
 use crate::config::suggestion;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
-use crate::live::early::EarlyRead;
+use crate::live::early::EarlySubject;
 use crate::session::apply_set::requested;
-use crate::session::audit_log::{AuditLogs, PluralNames, plural_names, plural_names_of_kinds};
+use crate::session::audit_log::{AuditLogs, PluralNames, plural_names};
 use crate::session::captured::without_cluster;
 use crate::session::configured::{Configured, Settings};
 use crate::session::context_command::ContextCommand;
@@ -62,8 +61,7 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     match &args.live {
         Some(file) => {
             let (policy, known) = (&diff.policy, diff.known(None)?);
-            let mut report = without_cluster(args, file, policy, settings, known, output).await?;
-            let plurals = plural_names_of_kinds(&report.objects);
+            let (mut report, plurals) = without_cluster(args, file, policy, settings, known, output).await?;
             diff.name_users(&mut report, &plurals, Arc::default()).await;
             Ok(invocation.reported(&diff, report))
         }
@@ -82,17 +80,16 @@ impl Diff<'_> {
 impl Diff<'_> {
     /// Names the users whom the audit logs have.
     async fn name_users(&self, report: &mut Report, plurals: &PluralNames, stop: Arc<AtomicBool>) {
-        let plural = |key: &ObjectKey| plurals.get(&key.gvk).map(String::as_str);
         let Report { objects, warnings, .. } = report;
-        warnings.extend(self.audit_logs.name_users(objects, plural, &self.policy.manager, stop).await);
+        warnings.extend(self.audit_logs.name_users(objects, plurals, &self.policy.manager, stop).await);
     }
 }
 
 impl ContextCommand for Diff<'_> {
     const NAME: Command = Command::Diff;
 
-    fn early_reads(&self) -> Vec<EarlyRead> {
-        early_reads(&self.args.compare, self.args.shard, [EarlyRead::Admission])
+    fn early_reads(&self) -> Vec<EarlySubject> {
+        early_reads(&self.args.compare, self.args.shard, [EarlySubject::Admission])
     }
 
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {

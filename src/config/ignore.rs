@@ -4,9 +4,9 @@ use jiff::civil::Date;
 
 use super::file::{File, Node, has_any};
 use reconcile_core::object::Selector;
+use reconcile_core::owners::MAX_MANAGER;
 use reconcile_core::rules::{
-    FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_MANAGER, MAX_RULES, ObjectPattern, PatternError, jq_path,
-    json_pointer,
+    FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_RULES, ObjectPattern, PatternError, jq_path, json_pointer,
 };
 use reconcile_core::text::one_line;
 

@@ -9,7 +9,8 @@ use reconcile_report::{ObjectReport, Report, why, why_without_fields};
 use super::Configuration;
 use super::ignore::MAX_REASON;
 use super::written::{WrittenConfiguration, WrittenRule};
-use reconcile_core::compare::{Action, FieldChange, Owner};
+use reconcile_core::compare::{Action, FieldChange};
+use reconcile_core::owners::Owner;
 use reconcile_core::resolve::{exact_field, exact_managers, exact_rule, exact_target};
 use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_RULES};
 use reconcile_core::text::{one_line, visible, yaml_in_order};
@@ -71,6 +72,7 @@ fn reason(change: &FieldChange) -> String {
 mod tests {
     use proptest::prelude::*;
     use reconcile_core::compare::{Class, Evidence, FieldDiff, ObjectVerdict};
+    use reconcile_core::owners::AuditAnswer;
     use reconcile_core::rules::{Autoscalers, Subject};
     use reconcile_report::{Command, FailOn};
     use serde_json::{Value, json};
@@ -86,8 +88,7 @@ mod tests {
             subresource: String::new(),
             time: None,
             manual: false,
-            user: None,
-            users: Vec::new(),
+            users: AuditAnswer::default(),
         };
         let change = FieldChange {
             path: path.clone(),

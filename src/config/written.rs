@@ -14,9 +14,9 @@ use super::readiness::MAX_EXPRESSION;
 use super::schema::{complete_rule, flags, require_kind};
 use super::{API_VERSION, Configuration, KIND};
 use reconcile_core::diagnostic::Location;
+use reconcile_core::owners::MAX_MANAGER;
 use reconcile_core::rules::{
-    Glob, IgnoreRule, MAX_FIELDS, MAX_MANAGER, MAX_PATTERN, MAX_READINESS_RULES, MAX_RULES, ObjectPattern,
-    ReadinessRule,
+    Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, MAX_READINESS_RULES, MAX_RULES, ObjectPattern, ReadinessRule,
 };
 
 /// Longest name and characters of a name, as [`Glob::of_names`] reads it.

@@ -24,7 +24,7 @@ use crate::client::{Cluster, Request};
 
 /// Something that a command reads besides discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum EarlyRead {
+pub(crate) enum EarlySubject {
     /// The objects of the manifests.
     Objects,
     /// The documents with the types of custom kinds.
@@ -37,8 +37,8 @@ pub(crate) enum EarlyRead {
 
 /// The early reads of one run.
 pub(crate) struct Early<'a> {
-    reads: BTreeSet<EarlyRead>,
-    is_expected: &'a dyn Fn(&str) -> bool,
+    reads: BTreeSet<EarlySubject>,
+    allows_namespace: &'a dyn Fn(&str) -> bool,
     /// The connection once there is one; `None` inside if there will be none.
     connected: SetOnce<Option<(Cluster, Namespaces)>>,
     has_discovery: Cell<bool>,
@@ -46,11 +46,11 @@ pub(crate) struct Early<'a> {
 }
 
 impl<'a> Early<'a> {
-    /// A run that reads these, in namespaces for which `is_expected` returns true.
-    pub fn new(reads: impl IntoIterator<Item = EarlyRead>, is_expected: &'a dyn Fn(&str) -> bool) -> Self {
+    /// A run that reads these, in namespaces for which `allows_namespace` returns true.
+    pub fn new(reads: impl IntoIterator<Item = EarlySubject>, allows_namespace: &'a dyn Fn(&str) -> bool) -> Self {
         let reads = reads.into_iter().collect();
         let (connected, has_discovery, sent) = (SetOnce::new(), Cell::new(false), RefCell::default());
-        Self { reads, is_expected, connected, has_discovery, sent }
+        Self { reads, allows_namespace, connected, has_discovery, sent }
     }
 
     /// Learns the connection; without one, nothing is read.
@@ -69,19 +69,19 @@ impl<'a> Early<'a> {
         if self.has_discovery.get() {
             return;
         }
-        let expected = Discovery::expected();
+        let expected = Discovery::assumed();
         let is_read = |manifest: &&Manifest| {
             let namespace = manifest.namespace().unwrap_or(&namespaces.default);
-            (self.is_expected)(namespace)
+            (self.allows_namespace)(namespace)
         };
         let manifests: Vec<&Manifest> = desired.manifests.iter().filter(is_read).collect();
         let mut requests = Vec::new();
-        if self.reads.contains(&EarlyRead::Objects) {
+        if self.reads.contains(&EarlySubject::Objects) {
             for (resource, wanted) in expected_collections(manifests.iter().copied(), &expected, namespaces) {
                 requests.extend(objects(cluster, resource, &wanted).map(|request| (resource.clone(), request)));
             }
         }
-        if self.reads.contains(&EarlyRead::Autoscalers) {
+        if self.reads.contains(&EarlySubject::Autoscalers) {
             let scaled: Vec<_> = manifests
                 .iter()
                 .map(|manifest| (manifest.namespace().unwrap_or(&namespaces.default), manifest.object()))
@@ -89,10 +89,10 @@ impl<'a> Early<'a> {
             let source = AutoscalerSource::new(&expected, std::iter::empty());
             requests.extend(source.first_requests(cluster, &scaled));
         }
-        if self.reads.contains(&EarlyRead::Admission) {
+        if self.reads.contains(&EarlySubject::Admission) {
             requests.extend(admission::first_request(cluster, &expected));
         }
-        let types = self.reads.contains(&EarlyRead::Types) && reads_documents(&desired.manifests);
+        let types = self.reads.contains(&EarlySubject::Types) && reads_documents(&desired.manifests);
         cluster.send_early(types.then(openapi::index));
         cluster.send_early(requests.iter().map(|(_, request)| request.clone()));
         self.sent.replace(requests);

@@ -8,16 +8,19 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
 use jiff::Timestamp;
-use reconcile_core::audit::{AuditLine, AuditRead, AuditSearch, plural_of};
+use reconcile_core::audit::{AuditLine, AuditRead, AuditSearch};
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::live::Target;
+use reconcile_core::live::{Discovery, Resolution, Target};
+use reconcile_core::object::usual_plurals;
 use reconcile_core::text::{io_reason, one_line};
-use reconcile_report::{AuditQuestions, Audited, ObjectReport};
+use reconcile_report::{AuditQuestions, Audited};
 use structured_merge::{GroupVersionKind, ObjectKey};
 use tokio::task::spawn_blocking;
+use tokio::time::sleep;
 
 use crate::cli::ConnectionArgs;
 use crate::session::contexts::{Choice, chosen};
@@ -29,21 +32,30 @@ const LONGEST: usize = 16 << 20;
 const PART: usize = 1 << 20;
 /// The first bytes of a compressed file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// The warning of a run that was interrupted while it read the logs.
+const INTERRUPTED: &str = "no users are named: the run was interrupted before the audit log was read to its end";
 /// Longest name of a file in a warning, in characters.
 const NAME: usize = 200;
 
-/// The plural names of resources, by the kinds of their objects.
-pub(crate) type PluralNames = HashMap<GroupVersionKind, String>;
+/// The interval at which the run checks whether it was interrupted.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The plural names that resources have or may have, by the kinds of their objects.
+pub(crate) type PluralNames = HashMap<GroupVersionKind, Vec<String>>;
 
 /// The plural names that the server has.
 pub(crate) fn plural_names<'t>(targets: impl Iterator<Item = &'t Target>) -> PluralNames {
     let resources = targets.filter_map(|target| target.resource.as_ref().ok());
-    resources.map(|resource| (resource.gvk.clone(), resource.plural.clone())).collect()
+    resources.map(|resource| (resource.gvk.clone(), vec![resource.plural.clone()])).collect()
 }
 
-/// The plural names that the kinds have by convention, without a server.
-pub(crate) fn plural_names_of_kinds(objects: &[ObjectReport]) -> PluralNames {
-    objects.iter().map(|object| (object.key.gvk.clone(), plural_of(&object.key.gvk.kind))).collect()
+/// The plural names without a server: those of definitions, and otherwise those that are usual.
+pub(crate) fn usual_plural_names<'t>(targets: impl Iterator<Item = &'t Target>, defined: &Discovery) -> PluralNames {
+    let names = |gvk: &GroupVersionKind| match defined.resolve(gvk) {
+        Resolution::Known(resource) => vec![resource.plural.clone()],
+        _ => usual_plurals(&gvk.kind),
+    };
+    targets.map(|target| (target.key.gvk.clone(), names(&target.key.gvk))).collect()
 }
 
 /// Logs that were opened and not read yet.
@@ -88,12 +100,12 @@ impl AuditLogs {
         if unreadable.is_empty() { Ok(Self { files: RefCell::new(files) }) } else { Err(unreadable.into()) }
     }
 
-    /// Names the users in the owners and removals of these objects. `plural` returns the plural name of an object's resource, and `ours` is
-    /// the name of our own manager. Returns warnings about the logs, which can be read once. Ends early once `stop` is set.
-    pub async fn name_users<'p, A: Audited>(
+    /// Names the users in the owners and removals of these objects; `ours` is the name of our own manager. Returns warnings about the
+    /// logs, which can be read once. Once `stop` is set, nobody is named: the rest of the logs could name others.
+    pub async fn name_users<A: Audited>(
         &self,
         objects: &mut [A],
-        plural: impl Fn(&ObjectKey) -> Option<&'p str>,
+        plurals: &PluralNames,
         ours: &str,
         stop: Arc<AtomicBool>,
     ) -> Vec<String> {
@@ -101,16 +113,29 @@ impl AuditLogs {
         if files.is_empty() {
             return Vec::new();
         }
-        let mut questions = AuditQuestions::of(objects, plural, ours);
-        let search = std::mem::take(&mut questions.search);
-        let searched = match spawn_blocking(move || LogSearch::in_files(search, files, &stop)).await {
-            Ok(searched) => searched,
-            Err(panic) => resume_unwind(panic.into_panic()),
+        let plurals = |key: &ObjectKey| plurals.get(&key.gvk).map(Vec::as_slice).unwrap_or_default();
+        let (questions, search) = AuditQuestions::of(objects, plurals, ours);
+        let reading = Arc::clone(&stop);
+        let reading = spawn_blocking(move || LogSearch::in_files(search, files, &reading));
+        // A pipe may have nothing to read for any time: the thread is left alone then.
+        let searched = tokio::select! {
+            searched = reading => searched,
+            () = is_set(&stop) => return vec![INTERRUPTED.to_owned()],
         };
+        let searched = searched.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
+        if stop.load(Ordering::Relaxed) {
+            return vec![INTERRUPTED.to_owned()];
+        }
+        questions.answer(&searched.search, objects);
         let begins_late = searched.begins_late();
-        questions.search = searched.search;
-        questions.answer(objects);
         searched.warnings.into_iter().chain(begins_late).collect()
+    }
+}
+
+/// Waits until the run is interrupted, which may be never.
+async fn is_set(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        sleep(TICK).await;
     }
 }
 
@@ -233,6 +258,24 @@ mod tests {
                 assert_eq!(warnings(&content), expected);
             }
         }
+    }
+
+    /// A reader of a pipe in which nothing is written waits until it is closed.
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn an_interrupt_ends_the_wait_for_a_pipe_and_names_nobody() {
+        use reconcile_report::ObjectReport;
+
+        let (reader, _writer) = io::pipe().unwrap();
+        let file = File::from(std::os::fd::OwnedFd::from(reader));
+        let logs = AuditLogs { files: RefCell::new(vec![("pipe".to_owned(), file)]) };
+        let stop = Arc::new(AtomicBool::new(false));
+        let to_set = Arc::clone(&stop);
+        tokio::spawn(async move { to_set.store(true, Ordering::Relaxed) });
+        let (objects, plurals): (&mut [ObjectReport], _) = (&mut [], PluralNames::new());
+        let named = logs.name_users(objects, &plurals, "us", stop);
+        let warnings = tokio::time::timeout(Duration::from_secs(20), named).await.unwrap();
+        assert_eq!(warnings, [INTERRUPTED]);
     }
 
     /// A compressed log can be a thousand times as long; it needs no more memory.

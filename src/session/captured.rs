@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reconcile_report::{Command, KnownDifferences, Report};
+use serde_json::Value;
 
 use crate::cli::DiffArgs;
 use crate::client::namespace_flag;
@@ -10,6 +11,7 @@ use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
 use crate::engine::membership::Memberships;
 use crate::live::types::Types;
+use crate::session::audit_log::{PluralNames, usual_plural_names};
 use crate::session::configured::Settings;
 use crate::session::diff_flags::gate;
 use crate::session::events::Events;
@@ -21,7 +23,7 @@ use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls,
 use reconcile_core::live::{Discovery, LiveState, resolve::Namespaces, snapshot::Snapshot};
 use reconcile_core::plan::Plan;
 
-/// Compares the input with the objects of a file.
+/// Compares the input with the objects of a file. Also returns the plural names of its resources, as far as they are known.
 pub(crate) async fn without_cluster(
     args: &DiffArgs,
     file: &str,
@@ -29,14 +31,15 @@ pub(crate) async fn without_cluster(
     settings: &Settings,
     known: Option<KnownDifferences>,
     output: &Output,
-) -> Result<Report, Failure> {
+) -> Result<(Report, PluralNames), Failure> {
     let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
     let mut captured = Inputs::default();
     captured.path(file.as_ref(), false);
     let snapshot = Snapshot::read(&captured.finish()?)?;
     let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
     let default = required.as_deref().or(snapshot.namespace()).unwrap_or("default").to_owned();
-    let mut discovery = Discovery::builtin();
+    let (mut discovery, mut defined) = (Discovery::builtin(), Discovery::default());
+    snapshot.definitions().for_each(|definition| defined.learn_defined(definition));
     snapshot.definitions().for_each(|definition| discovery.learn_defined(definition));
     snapshot.objects().for_each(|object| discovery.learn(object));
     let hooks = desired.hooks_left_out();
@@ -51,8 +54,13 @@ pub(crate) async fn without_cluster(
     }
     let mut plan = plan.shard(args.shard.shard, |_| false);
     let kinds = plan.targets().map(|target| &target.key.gvk);
-    let wanted = plan.targets().filter(|target| target.key.gvk.is_crd()).map(|target| target.desired.object());
-    let types = Types::defined(kinds, snapshot.definitions().chain(wanted));
+    let definitions = plan.targets().filter(|target| target.key.gvk.is_crd());
+    let wanted: Vec<&Value> = definitions.map(|target| target.desired.object()).collect();
+    let types = Types::defined(kinds, snapshot.definitions().chain(wanted.iter().copied()));
+    for definition in wanted {
+        defined.learn_defined(definition);
+    }
+    let plurals = usual_plural_names(plan.targets(), &defined);
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let redactor = Redactor::default();
     let events = Events::new(output, false).beside(known);
@@ -75,5 +83,5 @@ pub(crate) async fn without_cluster(
     }
     let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
     report.warnings.extend(parents.warnings(&memberships));
-    Ok(report)
+    Ok((report, plurals))
 }

@@ -1,6 +1,6 @@
 use reconcile_report::{Command, Report};
 
-use crate::live::early::EarlyRead;
+use crate::live::early::EarlySubject;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::run::Run;
@@ -13,7 +13,7 @@ pub(crate) trait ContextCommand {
     const NAME: Command;
 
     /// The reads with which the work begins. They may be sent while discovery is under way.
-    fn early_reads(&self) -> Vec<EarlyRead> {
+    fn early_reads(&self) -> Vec<EarlySubject> {
         Vec::new()
     }
 

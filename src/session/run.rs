@@ -13,7 +13,7 @@ use crate::engine::interrupt::Interrupt;
 use crate::engine::namespaces::missing_namespaces;
 use crate::engine::server::Server;
 use crate::live::discover;
-use crate::live::early::{Early, EarlyRead};
+use crate::live::early::{Early, EarlySubject};
 use crate::session::agreement::Participant;
 use crate::session::configured::Settings;
 use crate::session::confirm::confirmed;
@@ -76,10 +76,10 @@ impl<'a> Invocation<'a> {
     pub(super) async fn begin_in(
         &self,
         connection: &ConnectionArgs,
-        reads: Vec<EarlyRead>,
+        reads: Vec<EarlySubject>,
     ) -> Result<(Run<'a>, DesiredSet), Failure> {
-        let is_expected = |namespace: &str| self.expects(namespace);
-        let early = Early::new(reads, &is_expected);
+        let allows_namespace = |namespace: &str| self.allows_namespace(namespace);
+        let early = Early::new(reads, &allows_namespace);
         let terminal = &self.output.terminal;
         if self.input.from.is_some() {
             excluded(self.input)?;
@@ -98,7 +98,7 @@ impl<'a> Invocation<'a> {
     }
 
     /// Returns true if the configuration allows objects in this namespace.
-    pub(super) fn expects(&self, namespace: &str) -> bool {
+    pub(super) fn allows_namespace(&self, namespace: &str) -> bool {
         self.settings.configuration.expect.refusal_of_namespace(namespace).is_none()
     }
 

@@ -13,7 +13,7 @@ use crate::client::{Cluster, ConnectOptions, Destination, Environment, Log, Requ
 use crate::config::Expectation;
 use crate::engine::interrupt::Interrupt;
 use crate::live::autoscalers::AutoscalerSource;
-use crate::live::early::EarlyRead;
+use crate::live::early::EarlySubject;
 use crate::live::json;
 use crate::session::configured::Settings;
 use crate::session::confirm::can_confirm;
@@ -110,13 +110,13 @@ pub(crate) fn connect_options(
 pub(crate) fn early_reads(
     args: &CompareArgs,
     shard: ShardArgs,
-    others: impl IntoIterator<Item = EarlyRead>,
-) -> Vec<EarlyRead> {
+    others: impl IntoIterator<Item = EarlySubject>,
+) -> Vec<EarlySubject> {
     if shard.shard.is_some() {
         return Vec::new();
     }
-    let autoscalers = (args.autoscalers == AutoscalerChoice::Respect).then_some(EarlyRead::Autoscalers);
-    [EarlyRead::Objects, EarlyRead::Types].into_iter().chain(autoscalers).chain(others).collect()
+    let autoscalers = (args.autoscalers == AutoscalerChoice::Respect).then_some(EarlySubject::Autoscalers);
+    [EarlySubject::Objects, EarlySubject::Types].into_iter().chain(autoscalers).chain(others).collect()
 }
 
 /// The source of the autoscalers of a run; `None` if their changes count as drift.

@@ -150,8 +150,8 @@ impl<C: ContextCommand> InSeveral<'_, C> {
         }
         let Invocation { connection, .. } = self.invocation;
         let connection = ConnectionArgs { context: Some(context.name.clone()), ..ConnectionArgs::clone(connection) };
-        let is_expected = |namespace: &str| self.invocation.expects(namespace);
-        let early = Early::new(self.command.early_reads(), &is_expected);
+        let allows_namespace = |namespace: &str| self.invocation.allows_namespace(namespace);
+        let early = Early::new(self.command.early_reads(), &allows_namespace);
         let connecting = self.invocation.join(&connection, own, self.interrupt.clone(), Some(participant), &early);
         let reading = async {
             if let Some(desired) = &self.desired {

@@ -4,13 +4,13 @@ use std::io::Write as _;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use reconcile_core::audit::plural_of;
+use reconcile_core::object::usual_plurals;
 use reconcile_report::formats::FORMATS;
 use serde_json::{Value, json};
 
 use crate::contexts::Fleet;
 use crate::control_plane::{Run, Workspace};
-use crate::manifests::WEB;
+use crate::manifests::{WEB, definition};
 
 const SETTINGS: &str =
     "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, labels: {tier: front}}, data: {a: '1', b: '2'}}";
@@ -25,7 +25,7 @@ fn applied() -> Workspace {
         ws.allow(
             user,
             "get,create,patch,update,delete,deletecollection",
-            "configmaps,deployments.apps,deployments.apps/scale",
+            "configmaps,deployments.apps,deployments.apps/scale,pods,pods/eviction",
         );
     }
     ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
@@ -234,7 +234,6 @@ fn those_who_deleted_an_object_or_removed_a_field_are_named() {
     let ws = applied();
     log(&ws, || {
         ws.as_user("editor").kubectl(["delete", "configmap/settings"]).exits_with(0);
-        next_second();
         ws.as_user("editor").kubectl(["create", "configmap", "settings"]).exits_with(0);
         let path = ws.fill_in("/api/v1/namespaces/$NS/configmaps");
         ws.as_user("limited").kubectl(["delete", "--raw", &path]).exits_with(0);
@@ -249,6 +248,68 @@ fn those_who_deleted_an_object_or_removed_a_field_are_named() {
     let run = ws.reconcile(DIFF).exits_with(1);
     are(&run.object("ConfigMap", "settings")["changes"][0]["removedBy"], None, &["limited"]);
     assert!(run.stdout.contains("    perhaps deleted by limited at 20"), "{run}");
+}
+
+#[test]
+fn an_eviction_is_a_deletion_and_finalizers_leave_two_users_possible() {
+    let ws = applied();
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: it}, spec: {containers: [{name: a, image: a}]}}";
+    ws.write("deploy/pod.yaml", pod);
+    ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
+    let metadata = |finalizers: Value| json!({"metadata": {"finalizers": finalizers}}).to_string();
+    let change = |user: &str, patch: &str| {
+        ws.as_user(user).kubectl(["patch", "configmap/settings", "--type=merge", "-p", patch]).exits_with(0);
+    };
+    log(&ws, || {
+        let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "it"}}).to_string();
+        let path = ws.fill_in("/api/v1/namespaces/$NS/pods/it/eviction");
+        ws.as_user("editor").stdin(&eviction).kubectl(["create", "--raw", &path, "-f", "-"]).exits_with(0);
+        change("limited", &metadata(json!(["example.com/it"])));
+        ws.as_user("editor").kubectl(["delete", "configmap/settings", "--wait=false"]).exits_with(0);
+        change("limited", &metadata(json!([])));
+    });
+    let run = ws.reconcile(DIFF).exits_with(1);
+    let removed_by = |kind: &str, name: &str| run.object(kind, name)["changes"][0]["removedBy"].clone();
+    are(&removed_by("Pod", "it"), Some("editor"), &[]);
+    assert_eq!(removed_by("Pod", "it")["user"]["verb"], "create");
+    are(&removed_by("ConfigMap", "settings"), None, &["limited", "editor"]);
+}
+
+/// Without a server, a kind has the plural name of its definition, or else one of the two usual ones.
+#[test]
+fn custom_resources_are_found_in_the_log_without_a_server() {
+    let ws = Workspace::new();
+    ws.write("crd/gateways.yaml", definition!("Gateway", "gateways", "\n              size: {type: integer}\n"));
+    ws.write("crd/metrics.yaml", definition!("Metric", "metrices", "\n              size: {type: integer}\n"));
+    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
+    ws.wait_for_types();
+    let object = |kind: &str| {
+        format!("{{apiVersion: $NS.example.com/v1, kind: {kind}, metadata: {{name: it}}, spec: {{size: 1}}}}")
+    };
+    ws.write("it/gateway.yaml", &object("Gateway"));
+    ws.write("it/metric.yaml", &object("Metric"));
+    ws.reconcile(["apply", "-f", "it"]).exits_with(0);
+    let objects = ["gateways", "metrices"].map(|plural| ws.fill_in(&format!("{plural}.$NS.example.com/it")));
+    log(&ws, || {
+        for object in &objects {
+            let words = ["patch", resource, "--type=merge", "-p", r#"{"spec": {"size": 2}}"#];
+            ws.kubectl([&words[..], &["--as", "ops", "--as-group", "system:masters"]].concat()).exits_with(0);
+        }
+    });
+    ws.reconcile(["snapshot", "-f", "it", "--file", "live.yaml"]).exits_with(0);
+    let words = ["get", &objects[0], &objects[1], "--show-managed-fields", "-o", "yaml"];
+    ws.write("objects.yaml", &ws.kubectl(words).exits_with(0).stdout);
+    let user = |live: &str, files: &[&str], kind: &str| {
+        let flags = ["--audit-log", "audit.log", "--live", live, "-n", "$NS"];
+        let run = ws.reconcile([&["diff"], files, &flags].concat()).exits_with(1);
+        users(&run.change(kind, "it", "spec.size")["managers"][0]).0
+    };
+    let ops = Some("ops".to_owned());
+    // The snapshot has the definitions as well.
+    assert_eq!(user("live.yaml", &["-f", "it"], "Metric"), ops);
+    assert_eq!(user("objects.yaml", &["-f", "it"], "Gateway"), ops);
+    assert_eq!(user("objects.yaml", &["-f", "it"], "Metric"), None, "its plural name is not known");
+    assert_eq!(user("objects.yaml", &["-f", "it", "-f", "crd"], "Metric"), ops);
 }
 
 #[test]
@@ -343,7 +404,7 @@ fn built_in_kinds_have_the_plural_names_of_the_convention() {
         let is_it =
             |kind: &&structured_merge::KindInfo| kind.gvk.group == resource.group && kind.gvk.kind == resource.kind;
         if builtin.kinds().iter().any(|kind| is_it(&kind)) {
-            assert_eq!(plural_of(&resource.kind), resource.plural, "{resource:?}");
+            assert_eq!(usual_plurals(&resource.kind)[0], resource.plural, "{resource:?}");
             seen += 1;
         }
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reconcile_core::compare::{
-    Class, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, ObjectPair, ObjectVerdict, Owner, Policy,
-    Prediction, Redactor, UnmanagedCount, Versions, judge, predict,
+    Class, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, ObjectPair, ObjectVerdict, Policy, Prediction,
+    Redactor, UnmanagedCount, Versions, judge, predict,
 };
 use reconcile_core::diagnostic::Location;
+use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
 use reconcile_report::formats::{FORMATS, Render};
 use reconcile_report::{Command, FailOn, ObjectReport, Report, View};
@@ -267,8 +268,7 @@ fn report(count: usize) -> Report {
         subresource: String::new(),
         time: None,
         manual: false,
-        user: None,
-        users: Vec::new(),
+        users: AuditAnswer::default(),
     };
     let path = |at: usize| {
         let key = PathElement::key([("port".to_owned(), Scalar::Int(i64::try_from(at).unwrap()))]);

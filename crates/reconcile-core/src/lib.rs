@@ -23,8 +23,8 @@
 //! [`audit`] finds the users behind field managers in an audit log.
 //!
 //! Below these stages are [`rules`] (ignore rules and readiness rules), [`request`] (addresses, errors and counts of requests),
-//! [`object`] (knowledge about kinds, names and labels), [`diagnostic`] (one type for every error and warning) and [`text`] (makes
-//! untrusted text safe to show).
+//! [`object`] (knowledge about kinds, names and labels), [`owners`] (field managers and the users behind them), [`diagnostic`] (one type
+//! for every error and warning) and [`text`] (makes untrusted text safe to show).
 
 #![cfg_attr(
     not(test),
@@ -51,6 +51,8 @@ pub mod live;
 pub mod manifest;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod object;
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+pub mod owners;
 pub mod pass;
 pub mod plan;
 pub mod pull;

@@ -2,9 +2,9 @@
 
 mod layout;
 
-use reconcile_core::audit::{ObjectTimes, Reach};
 use reconcile_core::blame::{BlamedField, InManifest};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::owners::{ObjectTimes, Reach};
 use reconcile_core::rules::Glob;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use structured_merge::{ObjectKey, Ownership};
 
 use crate::formats::json::document;
-use crate::model::{Audited, Finding};
+use crate::model::{Audited, AuditedItem};
 use crate::{EXIT_INCOMPLETE, EXIT_SUCCESS, Styled, View};
 
 /// A live object and the managers of its fields.
@@ -83,11 +83,11 @@ impl BlamedObject {
 
 /// The owners of all fields. A field of the manifest that another manager owns was ours at our last apply; any other may be older.
 impl Audited for BlamedObject {
-    fn visit(&mut self, visit: &mut dyn FnMut(Finding<'_>)) {
+    fn visit(&mut self, visit: &mut dyn FnMut(AuditedItem<'_>)) {
         for field in &mut self.fields {
             let is_taken = field.manifest == Some(InManifest::Differs);
             let reach = if is_taken { Reach::LastApply } else { Reach::Creation };
-            field.managers.iter_mut().for_each(|owner| visit(Finding::Owner(owner, reach)));
+            field.managers.iter_mut().for_each(|owner| visit(AuditedItem::Owner(owner, reach)));
         }
     }
 

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command as Process;
 
-use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner};
+use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::Source;
+use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_report::formats::html;
 use reconcile_report::{Command, ContextReport, FailOn, ObjectReport, Report, Reports, Verdict, View};
 use serde_json::{Value, json};
@@ -73,8 +74,7 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
         subresource: String::new(),
         time: Some("2026-11-21T18:15:08Z".to_owned()),
         manual: true,
-        user: None,
-        users: Vec::new(),
+        users: AuditAnswer::default(),
     };
     let (op, class, live) = (Op::Change, Class::ChangedByOther, Some(live));
     FieldChange { path, op, class, live, managers: vec![owner], ..FieldChange::missing(desired) }

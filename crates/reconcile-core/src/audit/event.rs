@@ -1,14 +1,18 @@
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Deref;
 
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
 use super::writer::{manager, parameter};
 
 /// The verbs of requests that only read, as they begin a value in JSON.
 const READS: [&str; 3] = ["\"get\"", "\"list\"", "\"watch\""];
 const VERB: &str = "\"verb\"";
+/// Most texts of a list that are kept.
+const FIRST: usize = 10;
 
 /// A line of an audit log.
 #[derive(Debug)]
@@ -37,7 +41,7 @@ pub struct AuditEvent<'l> {
     pub(super) verb: Text<'l>,
     pub(super) user: Identity<'l>,
     pub(super) impersonated_user: Option<Identity<'l>>,
-    pub(super) source_ips: Option<Vec<Text<'l>>>,
+    pub(super) source_ips: FirstTexts<'l>,
     pub(super) user_agent: Option<Text<'l>>,
     pub(super) object: ObjectReference<'l>,
     pub(super) code: u16,
@@ -58,13 +62,57 @@ impl Deref for Text<'_> {
     }
 }
 
+/// The first texts of a list; none for `null`. The others are skipped while the line is parsed: a line may hold millions of them.
+#[derive(Debug, Default)]
+pub(super) struct FirstTexts<'l>(Vec<Text<'l>>);
+
+impl<'l> Deref for FirstTexts<'l> {
+    type Target = [Text<'l>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'de: 'l, 'l> Deserialize<'de> for FirstTexts<'l> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ListOfTexts).map(Self)
+    }
+}
+
+struct ListOfTexts;
+
+impl<'de> Visitor<'de> for ListOfTexts {
+    type Value = Vec<Text<'de>>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of strings")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut texts = Vec::new();
+        while texts.len() < FIRST {
+            match list.next_element()? {
+                Some(text) => texts.push(text),
+                None => return Ok(texts),
+            }
+        }
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(texts)
+    }
+}
+
 /// A user of the log (`authentication/v1`, `UserInfo`).
 #[derive(Debug, Deserialize)]
 pub(super) struct Identity<'l> {
     #[serde(borrow)]
     username: Option<Text<'l>>,
-    #[serde(borrow)]
-    pub(super) groups: Option<Vec<Text<'l>>>,
+    #[serde(default, borrow)]
+    pub(super) groups: FirstTexts<'l>,
 }
 
 impl Identity<'_> {
@@ -132,8 +180,8 @@ struct Written<'l> {
     user: Identity<'l>,
     #[serde(borrow)]
     impersonated_user: Option<Identity<'l>>,
-    #[serde(borrow, rename = "sourceIPs")]
-    source_ips: Option<Vec<Text<'l>>>,
+    #[serde(default, borrow, rename = "sourceIPs")]
+    source_ips: FirstTexts<'l>,
     #[serde(borrow)]
     user_agent: Option<Text<'l>>,
     #[serde(borrow)]
@@ -150,19 +198,35 @@ struct ResponseStatus {
     code: Option<u16>,
 }
 
-/// The body of a deletion, which is its options.
+/// The body of a deletion, which is its options, or of an eviction, which has them.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Deletion<'l> {
     #[serde(borrow)]
-    request_object: Option<DeleteOptions<'l>>,
+    request_object: Option<DeletionBody<'l>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DeletionBody<'l> {
+    #[serde(default, borrow)]
+    dry_run: FirstTexts<'l>,
+    #[serde(borrow)]
+    delete_options: Option<DeleteOptions<'l>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DeleteOptions<'l> {
-    #[serde(borrow)]
-    dry_run: Option<Vec<Text<'l>>>,
+    #[serde(default, borrow)]
+    dry_run: FirstTexts<'l>,
+}
+
+impl DeletionBody<'_> {
+    fn is_dry_run(&self) -> bool {
+        let options = self.delete_options.as_ref();
+        !self.dry_run.is_empty() || options.is_some_and(|options| !options.dry_run.is_empty())
+    }
 }
 
 impl<'l> AuditLine<'l> {
@@ -231,15 +295,22 @@ impl AuditEvent<'_> {
         manager(&self.uri, self.user_agent.as_deref().unwrap_or_default())
     }
 
+    /// Returns true if the request evicts a Pod, which deletes it.
+    pub(super) fn is_eviction(&self) -> bool {
+        let object = &self.object;
+        let place = (object.group(), object.resource(), object.subresource());
+        &*self.verb == "create" && place == ("", "pods", "eviction")
+    }
+
     /// Returns true if nothing was stored. A deletion may say so in its body, if the log has it.
     fn is_dry_run(&self, text: &str) -> bool {
         if parameter(&self.uri, "dryRun").is_some_and(|value| !value.is_empty()) {
             return true;
         }
-        if !self.verb.starts_with("delete") {
+        if !self.verb.starts_with("delete") && !self.is_eviction() {
             return false;
         }
         let body = serde_json::from_str::<Deletion<'_>>(text).ok().and_then(|deletion| deletion.request_object);
-        body.and_then(|options| options.dry_run).is_some_and(|values| !values.is_empty())
+        body.is_some_and(|body| body.is_dry_run())
     }
 }

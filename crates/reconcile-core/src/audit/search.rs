@@ -2,10 +2,11 @@ use std::collections::HashMap;
 
 use structured_merge::Operation;
 
+use super::deletions::{Deletions, Relation};
 use super::event::AuditEvent;
-use super::question::{AuditedObject, Entry, Question};
-use super::user::AuditAnswer;
+use super::question::{AuditQuestion, AuditedObject, ManagerEntry};
 use super::user_list::UserList;
+use crate::owners::AuditAnswer;
 
 /// Questions to an audit log, and the users that answer them so far.
 #[derive(Debug, Default)]
@@ -15,29 +16,15 @@ pub struct AuditSearch {
     of_object: HashMap<String, Vec<(usize, Relation)>>,
 }
 
-/// The object of a request, in relation to the object of a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
-    /// It is the same.
-    Itself,
-    /// It is all objects of its resource in its namespace.
-    Collection,
-    /// It is its namespace, whose deletion deletes all objects in it.
-    Namespace,
-}
-
 #[derive(Debug)]
 struct Asked {
-    question: Question,
+    question: AuditQuestion,
     /// The second of the first write that counts.
     since: Option<i64>,
     users: UserList,
-    /// Users who did something that names no object, and may concern it.
-    possible: UserList,
+    deletions: Deletions,
     /// True if the last write of the entry is in the log.
     has_last_write: bool,
-    /// The second in which the object was created last.
-    created: Option<i64>,
 }
 
 /// The object of a request, as one text: a collection has no name.
@@ -48,22 +35,28 @@ fn place(group: &str, plural: &str, namespace: &str, name: &str) -> String {
 }
 
 impl AuditSearch {
-    /// Adds a question about an object. Writes before the second `since` do not count. Returns the number for its answer.
-    pub fn ask(&mut self, object: AuditedObject<'_>, question: Question, since: Option<i64>) -> usize {
-        let AuditedObject { key, plural } = object;
+    /// Adds a question about an object. Writes before the second `since` do not count. Returns the number for its answer; none if the
+    /// plural name of the object's resource is not known.
+    pub fn ask(&mut self, object: AuditedObject<'_>, question: AuditQuestion, since: Option<i64>) -> Option<usize> {
+        let AuditedObject { key, plurals } = object;
+        if plurals.is_empty() {
+            return None;
+        }
         let namespace = key.namespace.as_deref().unwrap_or_default();
         let number = self.asked.len();
         let mut concerns = |place, relation| self.of_object.entry(place).or_default().push((number, relation));
-        concerns(place(&key.gvk.group, plural, namespace, &key.name), Relation::Itself);
-        if question == Question::ObjectDeleted {
-            concerns(place(&key.gvk.group, plural, namespace, ""), Relation::Collection);
-            if let Some(namespace) = &key.namespace {
-                concerns(place("", "namespaces", "", namespace), Relation::Namespace);
+        for plural in plurals {
+            concerns(place(&key.gvk.group, plural, namespace, &key.name), Relation::Itself);
+            if question == AuditQuestion::ObjectDeleted {
+                concerns(place(&key.gvk.group, plural, namespace, ""), Relation::Collection);
             }
         }
-        let (users, possible) = Default::default();
-        self.asked.push(Asked { question, since, users, possible, has_last_write: false, created: None });
-        number
+        if let (AuditQuestion::ObjectDeleted, Some(namespace)) = (&question, &key.namespace) {
+            concerns(place("", "namespaces", "", namespace), Relation::Namespace);
+        }
+        let (users, deletions) = Default::default();
+        self.asked.push(Asked { question, since, users, deletions, has_last_write: false });
+        Some(number)
     }
 
     /// The second of the first write that an answer depends on, if one does.
@@ -91,13 +84,10 @@ impl AuditSearch {
         let Some(asked) = self.asked.get(number) else { return AuditAnswer::default() };
         match asked.question {
             // Without the last write, others than the users of the log may have done it.
-            Question::Written(_) if !asked.has_last_write => AuditAnswer::default(),
-            Question::Written(_) => AuditAnswer::of(asked.users.since(None)),
-            Question::FieldRemoved(_) => AuditAnswer::possible(asked.users.since(None)),
-            Question::ObjectDeleted => match asked.users.since(asked.created) {
-                users if users.is_empty() => AuditAnswer::possible(asked.possible.since(asked.created)),
-                users => AuditAnswer::of(users),
-            },
+            AuditQuestion::Written(_) if !asked.has_last_write => AuditAnswer::default(),
+            AuditQuestion::Written(_) => AuditAnswer::of(asked.users.users()),
+            AuditQuestion::FieldRemoved(_) => AuditAnswer::possible(asked.users.users()),
+            AuditQuestion::ObjectDeleted => asked.deletions.answer(),
         }
     }
 }
@@ -108,36 +98,18 @@ impl Asked {
             return;
         }
         match &self.question {
-            Question::Written(entry) if entry.may_be_of(event) => {
+            AuditQuestion::Written(entry) if entry.may_be_of(event) => {
                 self.has_last_write |= entry.may_be_ended_by(event);
                 self.users.add(event, None);
             }
-            Question::FieldRemoved(ours) if removes(event, ours) => self.users.add(event, Some(&event.verb)),
-            Question::ObjectDeleted => self.take_deletion(event, relation),
-            Question::Written(_) | Question::FieldRemoved(_) => {}
-        }
-    }
-
-    fn take_deletion(&mut self, event: &AuditEvent<'_>, relation: Relation) {
-        if !event.object.subresource().is_empty() {
-            return;
-        }
-        let verb = &*event.verb;
-        match (relation, verb) {
-            (Relation::Itself, "delete") => self.users.add(event, Some(verb)),
-            (Relation::Namespace, "delete") | (Relation::Itself | Relation::Collection, "deletecollection") => {
-                self.possible.add(event, Some(verb));
-            }
-            (Relation::Itself, _) if event.code == 201 => {
-                let second = event.received.as_second();
-                self.created = Some(self.created.map_or(second, |created| created.max(second)));
-            }
-            _ => {}
+            AuditQuestion::FieldRemoved(ours) if removes(event, ours) => self.users.add(event, Some(&event.verb)),
+            AuditQuestion::ObjectDeleted => self.deletions.take(event, relation),
+            AuditQuestion::Written(_) | AuditQuestion::FieldRemoved(_) => {}
         }
     }
 }
 
-impl Entry {
+impl ManagerEntry {
     /// Returns true if the write may have been recorded in the entry.
     fn may_be_of(&self, event: &AuditEvent<'_>) -> bool {
         let is_its_verb = match (self.operation, &*event.verb) {

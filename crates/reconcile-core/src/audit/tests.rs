@@ -6,7 +6,7 @@ use structured_merge::{GroupVersionKind, ObjectKey, Operation};
 use super::event::{AuditLine, AuditRead};
 use super::writer::manager;
 use super::*;
-use crate::compare::Owner;
+use crate::owners::{AuditAnswer, ObjectTimes, Owner, Reach, User, second};
 
 const DAY: &str = "2026-11-20T";
 
@@ -49,16 +49,16 @@ fn owner(time: Option<&str>) -> Owner {
         subresource: String::new(),
         time: time.map(|time| format!("{DAY}{time}Z")),
         manual: true,
-        user: None,
-        users: Vec::new(),
+        users: AuditAnswer::default(),
     }
 }
 
 /// The answer to a question about the Deployment, from these events in this order.
-fn answer(question: Question, since: Option<&str>, events: &[Value]) -> AuditAnswer {
+fn answer(question: AuditQuestion, since: Option<&str>, events: &[Value]) -> AuditAnswer {
     let mut search = AuditSearch::default();
-    let (key, since) = (key(), since.and_then(|since| times::second(&format!("{DAY}{since}Z"))));
-    let number = search.ask(AuditedObject { key: &key, plural: "deployments" }, question, since);
+    let (key, since) = (key(), since.and_then(|since| second(&format!("{DAY}{since}Z"))));
+    let number =
+        search.ask(AuditedObject { key: &key, plurals: &["deployments".to_owned()] }, question, since).unwrap();
     for event in events {
         let line = event.to_string();
         if let AuditRead::Write(event) = AuditLine::read(line.as_bytes(), false).read {
@@ -76,14 +76,14 @@ fn names(answer: &AuditAnswer) -> (Option<&str>, Vec<&str>) {
 /// The one user of an entry with this time, if there is one, and otherwise the users who may have written.
 #[track_caller]
 fn written(owner: &Owner, since: Option<&str>, events: &[Value], only: Option<&str>, several: &[&str]) {
-    let answer = answer(Question::written(owner).0, since, events);
+    let answer = answer(AuditQuestion::written(owner).0, since, events);
     assert_eq!(names(&answer), (only, several.to_vec()), "{events:#?}");
 }
 
 #[test]
 fn the_user_of_the_only_write_is_named_with_what_the_log_has() {
     let events = [event("ops@example.com", "patch", "10:00:00.250000", "10:00:00.310000")];
-    let answer = answer(Question::written(&owner(Some("10:00:00"))).0, None, &events);
+    let answer = answer(AuditQuestion::written(&owner(Some("10:00:00"))).0, None, &events);
     assert_eq!(
         serde_json::to_value(&answer).unwrap(),
         json!({"user": {
@@ -171,7 +171,7 @@ fn only_writes_that_were_done_count() {
         (vec![("/objectRef", json!(null))], "no object"),
         (vec![("/requestURI", json!("/x?fieldManager=kubectl-patch"))], "another manager"),
     ] {
-        let answer = answer(Question::written(&entry).0, None, &[with(ops(), &fields)]);
+        let answer = answer(AuditQuestion::written(&entry).0, None, &[with(ops(), &fields)]);
         assert!(answer.is_empty(), "{reason}: {answer:?}");
     }
     written(&entry, None, &[with(ops(), &[("/responseStatus/code", json!(201))])], Some("ops"), &[]);
@@ -204,7 +204,7 @@ fn a_manager_is_named_as_the_server_names_it() {
 fn impersonation_names_both() {
     let meant = json!({"username": "jane", "groups": ["dev"]});
     let events = [with(event("admin", "patch", "10:00:00", "10:00:00.1"), &[("/impersonatedUser", meant)])];
-    let answer = answer(Question::written(&owner(Some("10:00:00"))).0, None, &events);
+    let answer = answer(AuditQuestion::written(&owner(Some("10:00:00"))).0, None, &events);
     let user = answer.user.unwrap();
     assert_eq!((user.name.as_str(), user.impersonated_by.as_deref()), ("jane", Some("admin")));
     assert_eq!(user.groups, ["dev"]);
@@ -237,16 +237,113 @@ fn the_user_who_deleted_an_object_is_known_from_one_event() {
         (vec![deleted("ops", "12:00"), created("11:00"), deleted("dev", "10:00")], Some("ops"), vec![]),
         (vec![deleted("ops", "12:00"), deleted("dev", "10:00")], None, vec!["ops", "dev"]),
         (vec![collection("ops", "10:00")], None, vec!["ops"]),
-        (vec![collection("ops", "10:00"), deleted("dev", "09:00")], Some("dev"), vec![]),
+        (vec![collection("ops", "10:00"), deleted("dev", "11:00")], Some("dev"), vec![]),
+        (vec![collection("ops", "10:00"), deleted("dev", "09:00")], None, vec!["ops", "dev"]),
+        (vec![namespace("ops", "10:00"), deleted("dev", "09:00")], None, vec!["ops", "dev"]),
         (vec![collection("ops", "10:00"), created("11:00")], None, vec![]),
         (vec![namespace("ops", "10:00"), collection("controller", "10:01")], None, vec!["controller", "ops"]),
         (vec![dry("dev", "10:00"), pod("qa", "10:00"), deleted("ops", "09:00")], Some("ops"), vec![]),
     ] {
-        let answer = answer(Question::ObjectDeleted, None, &events);
+        let answer = answer(AuditQuestion::ObjectDeleted, None, &events);
         assert_eq!(names(&answer), (only, several), "{events:#?}");
         let verbs = answer.all().all(|user| user.verb.as_deref().is_some_and(|verb| verb.starts_with("delete")));
         assert!(verbs, "{answer:?}");
     }
+}
+
+/// A deletion and a creation in one second.
+#[test]
+fn a_deletion_before_the_creation_does_not_count_even_in_the_same_second() {
+    let collection = [("/verb", json!("deletecollection")), ("/objectRef/name", json!(null))];
+    let created = [("/responseStatus/code", json!(201))];
+    let events = [
+        event("editor", "delete", "11:00:00.1", "11:00:00.2"),
+        with(event("editor", "create", "11:00:00.4", "11:00:00.5"), &created),
+        with(event("limited", "delete", "12:00:00", "12:00:00.1"), &collection),
+    ];
+    assert_eq!(names(&answer(AuditQuestion::ObjectDeleted, None, &events)), (None, vec!["limited"]));
+    // Requests that overlap may have been stored in either order.
+    let overlapping = event("editor", "delete", "11:00:00.3", "11:00:00.4");
+    let events = [overlapping, events[1].clone()];
+    assert_eq!(names(&answer(AuditQuestion::ObjectDeleted, None, &events)), (Some("editor"), vec![]));
+}
+
+/// An object with finalizers exists after its deletion, until somebody removes them.
+#[test]
+fn a_write_after_the_deletion_leaves_both_users_possible() {
+    let deleted = || event("ops", "delete", "10:00:00", "10:00:00.2");
+    let status = |event| with(event, &[("/objectRef/subresource", json!("status"))]);
+    for (later, only, several) in [
+        (event("controller", "patch", "10:00:01", "10:00:01.1"), None, vec!["controller", "ops"]),
+        (event("controller", "patch", "10:00:00.1", "10:00:00.15"), None, vec!["controller", "ops"]),
+        (status(event("controller", "update", "10:00:01", "10:00:01.1")), None, vec!["controller", "ops"]),
+        (event("controller", "patch", "09:59:59", "09:59:59.9"), Some("ops"), vec![]),
+        (event("ops", "patch", "10:00:01", "10:00:01.1"), Some("ops"), vec![]),
+    ] {
+        for events in [[deleted(), later.clone()], [later.clone(), deleted()]] {
+            let answer = answer(AuditQuestion::ObjectDeleted, None, &events);
+            assert_eq!(names(&answer), (only, several.clone()), "{later:#}");
+            let ops = answer.all().find(|user| user.name == "ops").unwrap();
+            assert_eq!(ops.verb.as_deref(), Some("delete"), "the event is that of the deletion");
+        }
+    }
+}
+
+#[test]
+fn an_eviction_deletes_a_pod() {
+    let object =
+        json!({"resource": "pods", "namespace": "shop", "name": "web", "apiVersion": "v1", "subresource": "eviction"});
+    let evicted = |fields: &[(&str, Value)]| {
+        let event = event("ops", "create", "10:00:00", "10:00:00.1");
+        let event = with(event, &[("/objectRef", object.clone()), ("/responseStatus/code", json!(201))]);
+        with(event, fields)
+    };
+    let pod = ObjectKey { gvk: GroupVersionKind::new("v1", "Pod"), ..key() };
+    let dry_run = json!({"kind": "Eviction", "deleteOptions": {"dryRun": ["All"]}});
+    for (event, only) in [
+        (evicted(&[]), Some("ops")),
+        (evicted(&[("/objectRef/subresource", json!("binding"))]), None),
+        (evicted(&[("/responseStatus/code", json!(429))]), None),
+        (evicted(&[("/requestObject", dry_run)]), None),
+    ] {
+        let mut search = AuditSearch::default();
+        let number = search
+            .ask(AuditedObject { key: &pod, plurals: &["pods".to_owned()] }, AuditQuestion::ObjectDeleted, None)
+            .unwrap();
+        let line = event.to_string();
+        if let AuditRead::Write(event) = AuditLine::read(line.as_bytes(), false).read {
+            search.take(&event);
+        }
+        assert_eq!(names(&search.answer(number)).0, only, "{event:#}");
+    }
+}
+
+/// The texts that are shown of two names may be the same.
+#[test]
+fn users_whose_shown_names_are_equal_are_two() {
+    let long = "x".repeat(300);
+    for (one, other) in [
+        (format!("{long}a"), format!("{long}b")),
+        ("ops".to_owned(), " ops".to_owned()),
+        ("a b".to_owned(), "a\nb".to_owned()),
+    ] {
+        let events = [event(&one, "patch", "10:00:03", "10:00:03.1"), event(&other, "patch", "10:00:05", "10:00:05.1")];
+        let answer = answer(AuditQuestion::written(&owner(Some("10:00:05"))).0, None, &events);
+        assert_eq!((answer.user.is_none(), answer.users.len()), (true, 2), "{one:?} {other:?}");
+    }
+}
+
+/// Millions of empty texts in one line need no memory.
+#[test]
+fn only_the_first_texts_of_a_list_are_kept() {
+    let many = json!(vec![""; 100_000]);
+    let fields = [("/user/groups", many.clone()), ("/sourceIPs", many.clone())];
+    let line = with(event("ops", "patch", "10:00:00", "10:00:01"), &fields).to_string();
+    let AuditRead::Write(found) = AuditLine::read(line.as_bytes(), false).read else { panic!() };
+    assert_eq!((found.user.groups.len(), found.source_ips.len()), (10, 10));
+    let odd = json!(["a", 1, {"b": ["c"]}, null, "d"]);
+    let line = with(event("ops", "patch", "10:00:00", "10:00:01"), &[("/sourceIPs", odd)]).to_string();
+    assert!(matches!(AuditLine::read(line.as_bytes(), false).read, AuditRead::Broken));
 }
 
 /// A field of this name in an object is no option of a request.
@@ -262,7 +359,7 @@ fn only_the_body_of_a_deletion_says_that_it_is_a_dry_run() {
     );
     for odd in [json!("text"), json!([1]), json!({"dryRun": "All"}), json!({"dryRun": []}), json!(null)] {
         let deleted = with(event("ops", "delete", "10:00:00", "10:00:00.1"), &[("/requestObject", odd)]);
-        assert_eq!(names(&answer(Question::ObjectDeleted, None, &[deleted])).0, Some("ops"));
+        assert_eq!(names(&answer(AuditQuestion::ObjectDeleted, None, &[deleted])).0, Some("ops"));
     }
 }
 
@@ -279,7 +376,7 @@ fn everybody_who_wrote_since_our_last_apply_may_have_removed_a_field() {
         scale,
         event("ops", "patch", "10:01:00", "10:01:00.1"),
     ];
-    let question = Question::FieldRemoved("reconcile".to_owned());
+    let question = AuditQuestion::FieldRemoved("reconcile".to_owned());
     let answer = answer(question, Some("10:00:00"), &events);
     // The field may also be new in the manifest.
     assert_eq!(names(&answer), (None, vec!["ops"]));
@@ -291,7 +388,9 @@ fn namespaces_are_found_with_and_without_their_own_name() {
     let key = ObjectKey { gvk: GroupVersionKind::new("v1", "Namespace"), namespace: None, name: "shop".to_owned() };
     for named in [json!("shop"), json!("")] {
         let mut search = AuditSearch::default();
-        let number = search.ask(AuditedObject { key: &key, plural: "namespaces" }, Question::ObjectDeleted, None);
+        let number = search
+            .ask(AuditedObject { key: &key, plurals: &["namespaces".to_owned()] }, AuditQuestion::ObjectDeleted, None)
+            .unwrap();
         let object = json!({"resource": "namespaces", "namespace": named, "name": "shop", "apiVersion": "v1"});
         let line = with(event("ops", "delete", "10:00:00", "10:00:00.1"), &[("/objectRef", object)]).to_string();
         let AuditRead::Write(event) = AuditLine::read(line.as_bytes(), false).read else { panic!() };
@@ -318,7 +417,7 @@ fn foreign_texts_are_bounded_and_visible() {
             with(event, &[("/user/username", json!(format!("{second} {hostile}")))])
         })
         .collect();
-    let answer = answer(Question::written(&owner(Some("10:00:29"))).0, None, &events);
+    let answer = answer(AuditQuestion::written(&owner(Some("10:00:29"))).0, None, &events);
     assert_eq!(answer.users.len(), 10);
     assert!(answer.users[0].impersonated_by.as_ref().unwrap().starts_with("10:00:29"), "the latest first");
     let mut texts: Vec<String> = Vec::new();
@@ -374,7 +473,7 @@ fn lines_that_are_no_events_are_broken_and_reads_are_passed_over() {
 fn an_entry_older_than_our_last_apply_counts_from_the_creation() {
     let live = json!({"metadata": {"creationTimestamp": "2026-11-20T08:00:00Z"}});
     let times = ObjectTimes::of(&live, Some("2026-11-20T10:00:00Z"));
-    let at = |time: &str| times::second(&format!("{DAY}{time}Z"));
+    let at = |time: &str| second(&format!("{DAY}{time}Z"));
     for (reach, entry, since) in [
         (Reach::LastApply, at("10:00:05"), at("10:00:00")),
         (Reach::LastApply, None, at("10:00:00")),
@@ -386,18 +485,4 @@ fn an_entry_older_than_our_last_apply_counts_from_the_creation() {
     }
     assert_eq!(ObjectTimes::of(&live, None).since(Reach::LastApply, None), at("08:00:00"));
     assert_eq!(ObjectTimes::of(&json!({}), Some("soon")).since(Reach::LastApply, None), None);
-}
-
-#[test]
-fn plural_names_follow_the_convention() {
-    for (kind, plural) in [
-        ("Deployment", "deployments"),
-        ("NetworkPolicy", "networkpolicies"),
-        ("Ingress", "ingresses"),
-        ("Endpoints", "endpoints"),
-        ("StorageClass", "storageclasses"),
-        ("", "s"),
-    ] {
-        assert_eq!(plural_of(kind), plural);
-    }
 }

@@ -1,22 +1,26 @@
 use jiff::Timestamp;
+use ring::digest::{SHA256, digest};
 
-use super::event::AuditEvent;
-use super::user::User;
+use super::event::{AuditEvent, Identity};
+use super::shown_user::shown_user;
+use crate::owners::User;
 
 /// Most users of an answer.
 const MOST: usize = 10;
 
 /// The last users of a stream of events, each once with the latest event.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct UserList {
     latest: Vec<Latest>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Latest {
+    /// A hash of the names in the log: those that are shown are shortened and on one line.
+    names: [u8; 32],
     received: Timestamp,
-    /// The second at which the request was done.
-    done: i64,
+    /// The time at which the last request of the user was done.
+    done: Timestamp,
     user: User,
 }
 
@@ -24,20 +28,60 @@ impl UserList {
     /// Adds the user of an event. Of more users than are kept, the one whose last event is the earliest is left out: it returns with a
     /// later event.
     pub fn add(&mut self, event: &AuditEvent<'_>, verb: Option<&str>) {
-        let user = User { verb: verb.map(ToOwned::to_owned), ..User::of(event) };
-        let one = Latest { received: event.received, done: event.done.as_second(), user };
-        match self.latest.iter_mut().find(|known| known.user.is_same(&one.user)) {
-            Some(known) if known.received < one.received => *known = one,
-            Some(_) => return,
-            None => self.latest.push(one),
+        let (names, received) = (hash_of_names(event), event.received);
+        let known = self.latest.iter_mut().find(|known| known.names == names);
+        let mut done = event.done;
+        if let Some(known) = known {
+            done = done.max(known.done);
+            known.done = done;
+            if received <= known.received {
+                return;
+            }
+            self.latest.retain(|known| known.names != names);
         }
-        self.latest.sort_by(|a, b| (b.received, &a.user).cmp(&(a.received, &b.user)));
-        self.latest.truncate(MOST);
+        self.latest.push(Latest { names, received, done, user: shown_user(event, verb) });
+        self.sort();
     }
 
-    /// The users whose last event was done in this second or later, the latest first.
-    pub fn since(&self, second: Option<i64>) -> Vec<User> {
-        let counts = |one: &&Latest| second.is_none_or(|second| one.done >= second);
-        self.latest.iter().filter(counts).map(|one| one.user.clone()).collect()
+    /// The users with a request that was done at this time or later.
+    pub fn since(&self, time: Option<Timestamp>) -> Self {
+        let counts = |one: &&Latest| time.is_none_or(|time| one.done >= time);
+        Self { latest: self.latest.iter().filter(counts).cloned().collect() }
     }
+
+    /// Adds the users of another list that are not in this one.
+    pub fn and(mut self, other: Self) -> Self {
+        let is_new = |one: &Latest| self.latest.iter().all(|known| known.names != one.names);
+        let new: Vec<Latest> = other.latest.into_iter().filter(is_new).collect();
+        let room = MOST.saturating_sub(self.latest.len());
+        self.latest.extend(new.into_iter().take(room));
+        self.sort();
+        self
+    }
+
+    /// The time at which the server received the last event.
+    pub fn last_received(&self) -> Option<Timestamp> {
+        self.latest.first().map(|one| one.received)
+    }
+
+    /// The users, the latest first.
+    pub fn users(&self) -> Vec<User> {
+        self.latest.iter().map(|one| one.user.clone()).collect()
+    }
+
+    fn sort(&mut self) {
+        self.latest.sort_by(|a, b| (b.received, &a.user, a.names).cmp(&(a.received, &b.user, b.names)));
+        self.latest.truncate(MOST);
+    }
+}
+
+/// The hash of the name of an event's user and, with impersonation, of the one who impersonated.
+fn hash_of_names(event: &AuditEvent<'_>) -> [u8; 32] {
+    let own = event.user.username();
+    let meant = event.impersonated_user.as_ref().map(Identity::username);
+    // No user has a name with this byte: it separates the two.
+    let text = [own, meant.unwrap_or_default(), if meant.is_some() { "impersonated" } else { "" }].join("\0");
+    let mut names = [0; 32];
+    names.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
+    names
 }

@@ -2,10 +2,8 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
+use crate::owners::MAX_MANAGER;
 use crate::text::is_hidden;
-
-/// Longest name of a field manager, in bytes (apimachinery `pkg/apis/meta/v1/validation`, `FieldManagerMaxLength`).
-const LONGEST: usize = 128;
 
 /// The value of a parameter in the query of a URI, decoded; the first one counts.
 pub(super) fn parameter<'u>(uri: &'u str, name: &str) -> Option<Cow<'u, str>> {
@@ -36,13 +34,13 @@ pub(super) fn manager<'e>(uri: &'e str, user_agent: &'e str) -> Cow<'e, str> {
 /// The printable characters of a user agent up to its first slash, as many as a name may have.
 fn program(user_agent: &str) -> Cow<'_, str> {
     let name = user_agent.split('/').next().unwrap_or_default();
-    if name.len() <= LONGEST && name.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if name.len() <= MAX_MANAGER && name.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(name);
     }
     let mut kept = String::new();
     let is_printable = |c: &char| !is_hidden(*c) && (*c == ' ' || !c.is_whitespace());
     for c in name.chars().filter(is_printable) {
-        if kept.len().saturating_add(c.len_utf8()) > LONGEST {
+        if kept.len().saturating_add(c.len_utf8()) > MAX_MANAGER {
             break;
         }
         kept.push(c);

@@ -3,7 +3,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use structured_merge::FieldPath;
 
-use crate::compare::Owner;
+use crate::owners::Owner;
 
 /// A field of a live object, and its owners.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

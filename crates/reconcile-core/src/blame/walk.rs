@@ -3,7 +3,8 @@ use structured_merge::{ClaimStrength, Claimants, FieldPath, ManagedFieldsEntry, 
 
 use super::field::{BlamedField, Step};
 use super::in_manifest::Wanted;
-use crate::compare::{Owner, REDACTED};
+use crate::compare::REDACTED;
+use crate::owners::{AuditAnswer, Owner};
 
 /// A walk over the fields of a live object, in the order of its YAML document.
 pub(super) struct Walk<'a> {
@@ -63,8 +64,7 @@ fn owner(entry: &ManagedFieldsEntry) -> Owner {
         subresource: entry.subresource.clone(),
         time: entry.time.clone(),
         manual: false,
-        user: None,
-        users: Vec::new(),
+        users: AuditAnswer::default(),
     }
 }
 

@@ -7,10 +7,11 @@ use structured_merge::{
 };
 
 use super::conflicts::{ContestedFields, paths_of};
-use super::diff::{Class, FieldChange, Owner};
+use super::diff::{Class, FieldChange};
 use super::object_pair::ObjectPair;
 use super::policy::Policy;
 use super::prediction::Prediction;
+use crate::owners::Owner;
 
 /// The field manager of client-side `kubectl apply`.
 const CLIENT_SIDE_APPLY: &str = "kubectl-client-side-apply";

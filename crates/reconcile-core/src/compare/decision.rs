@@ -22,9 +22,9 @@ use super::replacement::{cost, replace_guard};
 use super::secrecy::Secrecy;
 use super::versions::Versions;
 use super::wanted::Wanted;
-use crate::audit::ObjectTimes;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
+use crate::owners::ObjectTimes;
 use crate::rules::RuleRef;
 
 /// The finding about one object, and the verdict that follows from it.

@@ -8,7 +8,7 @@ use structured_merge::{FieldPath, Op, Operation};
 use super::ignored_fields::IgnoredFields;
 use super::versions::Versions;
 use super::written_paths::{as_text, path_of};
-use crate::audit::{AuditAnswer, User};
+use crate::owners::{AuditAnswer, Owner, User};
 
 /// The action that one object needs, as reports name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,56 +73,6 @@ impl Class {
     #[must_use]
     pub fn is_drift(self) -> bool {
         !matches!(self, Self::Overridden | Self::Released | Self::Unmanaged | Self::Adopted)
-    }
-}
-
-/// The owner of a field.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Owner {
-    /// The name of the field manager.
-    pub manager: String,
-    /// The operation that wrote the field.
-    pub operation: Operation,
-    /// The subresource that was written; empty for the object itself.
-    pub subresource: String,
-    /// The time of the write (RFC 3339), if the API records it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time: Option<String>,
-    /// True for a manual change.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub manual: bool,
-    /// The user who wrote, if the audit log has nobody else who may have (`--audit-log`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user: Option<Box<User>>,
-    /// The users of whom one wrote, the latest first (`--audit-log`).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub users: Vec<User>,
-}
-
-impl Owner {
-    /// The same with the users that an audit log has.
-    #[must_use]
-    pub fn with_users(self, AuditAnswer { user, users }: AuditAnswer) -> Self {
-        Self { user, users, ..self }
-    }
-
-    /// The users who wrote, or may have.
-    pub fn all_users(&self) -> impl Iterator<Item = &User> {
-        self.user.as_deref().into_iter().chain(&self.users)
-    }
-
-    /// The same without times, and with nothing but the names of users.
-    #[must_use]
-    pub fn without_times(&self) -> Self {
-        Self {
-            time: None,
-            user: self.user.as_deref().map(|user| Box::new(user.named())),
-            users: self.users.iter().map(User::named).collect(),
-            manager: self.manager.clone(),
-            subresource: self.subresource.clone(),
-            ..*self
-        }
     }
 }
 
@@ -249,7 +199,8 @@ struct WrittenConflict {
 impl From<WrittenConflict> for Conflict {
     fn from(written: WrittenConflict) -> Self {
         let WrittenConflict { path, manager, operation, subresource, time, manual, user, users } = written;
-        Self { path, owner: Owner { manager, operation, subresource, time, manual, user, users } }
+        let users = AuditAnswer { user, users };
+        Self { path, owner: Owner { manager, operation, subresource, time, manual, users } }
     }
 }
 

@@ -43,7 +43,7 @@ mod written_paths;
 pub use comparison_result::ComparisonResult;
 pub use decision::{CompareContext, Decision, decide};
 pub use definition::DefinedKinds;
-pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Owner, Reason, Replacement, UnmanagedCount};
+pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Reason, Replacement, UnmanagedCount};
 pub use ignored_fields::IgnoredFields;
 pub use judge::judge;
 pub use live_object::LiveObject;

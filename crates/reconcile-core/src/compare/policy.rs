@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use structured_merge::{Applier, ManagedFieldsEntry, Operation};
 
-use super::diff::Owner;
 use super::membership::UnnamedSet;
+use crate::owners::{AuditAnswer, Owner};
 use crate::rules::{Autoscalers, IgnoreRules};
 
 /// Managers that create objects and never add fields later: commands of kubectl, and the owner that the server invents for objects
@@ -113,8 +113,7 @@ impl Policy {
             subresource: entry.subresource.clone(),
             time: entry.time.clone(),
             manual: self.is_manual(entry),
-            user: None,
-            users: Vec::new(),
+            users: AuditAnswer::default(),
         }
     }
 

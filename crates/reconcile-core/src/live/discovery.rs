@@ -9,7 +9,7 @@ use structured_merge::GroupVersionKind;
 
 use super::group_document::{Group, GroupDocument, MOST_IN_GROUP, legacy_resources};
 use super::resource::Resource;
-use crate::object::{Definition, MAX_LABEL, RBAC, is_rbac_resource};
+use crate::object::{Definition, MAX_LABEL, RBAC, is_rbac_resource, usual_plural};
 use crate::request::is_path_segment;
 use crate::text::similar;
 
@@ -70,7 +70,7 @@ impl Discovery {
 
     /// The built-in kinds as a server probably serves them. Only the server's own documents say whether it does.
     #[must_use]
-    pub fn expected() -> Self {
+    pub fn assumed() -> Self {
         let mut discovery = Self::builtin();
         for resource in discovery.resources.values_mut() {
             resource.plural = usual_plural(&resource.gvk.kind);
@@ -280,18 +280,6 @@ const OTHER_GROUPS: [&str; 4] =
 /// Returns true if an API group is one of Kubernetes itself.
 pub(crate) fn is_builtin_group(group: &str) -> bool {
     OTHER_GROUPS.contains(&group) || structured_merge::builtin().kinds().iter().any(|kind| kind.gvk.group == group)
-}
-
-/// The plural name of a kind by the rule that Kubernetes names its own resources by (apimachinery `pkg/api/meta/restmapper.go`,
-/// `UnsafeGuessKindToResource`).
-fn usual_plural(kind: &str) -> String {
-    let singular = kind.to_lowercase();
-    match singular.strip_suffix('y') {
-        Some(stem) => format!("{stem}ies"),
-        None if singular.ends_with("endpoints") => singular,
-        None if singular.ends_with('s') => format!("{singular}es"),
-        None => format!("{singular}s"),
-    }
 }
 
 #[cfg(test)]

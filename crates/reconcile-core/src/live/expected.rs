@@ -64,7 +64,7 @@ mod tests {
 
     fn paths(manifests: &[Manifest], required: Option<&str>) -> Vec<String> {
         let namespaces = Namespaces { required: required.map(ToOwned::to_owned), default: "shop".to_owned() };
-        let expected = Discovery::expected();
+        let expected = Discovery::assumed();
         let found = expected_collections(manifests.iter(), &expected, &namespaces);
         let path = |resource: &Resource, namespace, name: &str| resource.object_path(namespace, name).text(false);
         let paths = found.iter().flat_map(|(resource, wanted)| {

@@ -3,7 +3,8 @@
 use structured_merge::ObjectKey;
 
 use super::exact_rule::{exact_field, exact_managers, exact_target};
-use crate::compare::{Action, Class, FieldChange, Owner, Replacement};
+use crate::compare::{Action, Class, FieldChange, Replacement};
+use crate::owners::Owner;
 
 /// A difference of one object: of a field, or of the object as a whole.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use structured_merge::ObjectKey;
 
-use crate::compare::{Class, FieldChange, Owner};
+use crate::compare::{Class, FieldChange};
 use crate::diagnostic::Location;
-use crate::rules::{FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_MANAGER, MAX_PATTERN, ObjectPattern};
+use crate::owners::MAX_MANAGER;
+use crate::owners::Owner;
+use crate::rules::{FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, ObjectPattern};
 
 /// The pattern that matches one object; none for a name that is not a plain glob.
 #[must_use]

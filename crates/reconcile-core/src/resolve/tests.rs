@@ -2,7 +2,8 @@ use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation};
 
 use super::*;
-use crate::compare::{Action, Class, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner, Reason, Replacement};
+use crate::compare::{Action, Class, Evidence, FieldChange, FieldDiff, ObjectVerdict, Reason, Replacement};
+use crate::owners::{AuditAnswer, Owner};
 
 fn web() -> ObjectKey {
     let gvk = GroupVersionKind::new("apps/v1", "Deployment");
@@ -31,8 +32,7 @@ fn owner(manager: &str) -> Owner {
         subresource,
         time: None,
         manual: true,
-        user: None,
-        users: Vec::new(),
+        users: AuditAnswer::default(),
     }
 }
 

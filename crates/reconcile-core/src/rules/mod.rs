@@ -32,4 +32,4 @@ pub use glob::{Glob, GlobError};
 pub use object_pattern::ObjectPattern;
 pub use pattern::{FieldPattern, MAX_PATTERN, PatternError};
 pub use readiness::{MAX_READINESS_RULES, ReadinessRule, ReadinessRules};
-pub use rule::{IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_MANAGER, MAX_RULES};
+pub use rule::{IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_RULES};

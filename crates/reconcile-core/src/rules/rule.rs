@@ -11,8 +11,6 @@ use crate::diagnostic::{Diagnostic, Location};
 pub const MAX_RULES: usize = 500;
 /// Most fields and most managers of one rule, and most fields of one annotation.
 pub const MAX_FIELDS: usize = 50;
-/// Longest name of a field manager, in bytes (`ValidateFieldManager` of apimachinery).
-pub const MAX_MANAGER: usize = 128;
 
 /// A rule that ignores fields of some objects.
 #[derive(Clone, Debug, PartialEq, Eq)]

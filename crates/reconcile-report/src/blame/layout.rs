@@ -52,7 +52,7 @@ fn owner_column(fields: &[BlamedField], document: &[Line<'_>], view: &View) -> u
     let managers = || fields.iter().flat_map(|field| &field.managers);
     let widest = managers().map(|owner| width(&owner_text(owner, view))).max();
     let widest = widest.unwrap_or_default().max(width(NOBODY));
-    let has_users = managers().any(|owner| owner.all_users().next().is_some());
+    let has_users = managers().any(|owner| !owner.users.is_empty());
     let half = view.width / 2;
     let share = if has_users { half } else { (view.width.saturating_mul(2) / 5).max(SHORTEST_OWNER.min(half)) };
     if view.full { widest } else { widest.min(share.max(room_beside(document, view))) }

@@ -1,7 +1,8 @@
 //! The users of an audit log, in reports: the questions about the objects, and their answers.
 
-use reconcile_core::audit::{AuditAnswer, AuditSearch, AuditedObject, ObjectTimes, Question, Reach};
-use reconcile_core::compare::{Class, FieldChange, Owner};
+use reconcile_core::audit::{AuditQuestion, AuditSearch, AuditedObject};
+use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::owners::{ObjectTimes, Owner, Reach};
 use structured_merge::ObjectKey;
 
 use super::object::ObjectReport;
@@ -9,99 +10,98 @@ use super::object::ObjectReport;
 /// Something in whose owners an audit log may name users.
 pub trait Audited {
     /// Calls `visit` with everything that an audit log can say more about, in the same order each time.
-    fn visit(&mut self, visit: &mut dyn FnMut(Finding<'_>));
+    fn visit(&mut self, visit: &mut dyn FnMut(AuditedItem<'_>));
     /// Its identity.
     fn key(&self) -> &ObjectKey;
     /// The times of the live object.
     fn times(&self) -> ObjectTimes;
 }
 
-/// A finding about which an audit log is asked.
-pub enum Finding<'f> {
+/// A part of a report about which an audit log is asked.
+pub enum AuditedItem<'f> {
     /// An owner, and the first write that counts.
     Owner(&'f mut Owner, Reach),
     /// A change whose object or field may have been removed.
     Removal(&'f mut FieldChange),
 }
 
-/// The questions about the objects of a report, and the search for their answers.
-#[derive(Debug, Default)]
+/// The questions about the objects of a report: their numbers in the search, in the order in which the objects are visited.
+#[derive(Debug)]
 pub struct AuditQuestions {
-    /// The search, which has to see the log before the answers are filled in.
-    pub search: AuditSearch,
-    /// The numbers of the answers, in the order in which the objects are visited.
     numbers: Vec<Option<usize>>,
 }
 
 impl AuditQuestions {
-    /// Asks about all objects. `plural` returns the plural name of an object's resource; objects without one are left out. `ours` is the
-    /// name of our own manager.
-    pub fn of<'p, A: Audited>(objects: &mut [A], plural: impl Fn(&ObjectKey) -> Option<&'p str>, ours: &str) -> Self {
-        let mut questions = Self::default();
+    /// Asks about all objects. `plurals` returns the plural names that an object's resource may have; objects without one are left out.
+    /// `ours` is the name of our own manager. The search has to see the log before it can answer.
+    pub fn of<'p, A: Audited>(
+        objects: &mut [A],
+        plurals: impl Fn(&ObjectKey) -> &'p [String],
+        ours: &str,
+    ) -> (Self, AuditSearch) {
+        let (mut search, mut numbers) = (AuditSearch::default(), Vec::new());
         for object in objects {
             let (key, times) = (object.key().clone(), object.times());
-            let audited = plural(&key).map(|plural| AuditedObject { key: &key, plural });
-            let mut asked: Vec<(Question, Option<i64>, usize)> = Vec::new();
-            object.visit(&mut |finding| {
-                let (question, since) = match finding {
-                    Finding::Owner(owner, reach) => {
-                        let (question, time) = Question::written(owner);
-                        (question, times.since(reach, time))
-                    }
-                    Finding::Removal(change) if change.class == Class::Missing => (Question::ObjectDeleted, None),
-                    Finding::Removal(_) => {
-                        (Question::FieldRemoved(ours.to_owned()), times.since(Reach::LastApply, None))
-                    }
-                };
-                let number = audited.map(|audited| {
-                    let same = asked.iter().find(|(other, from, _)| (other, from) == (&question, &since));
-                    if let Some((.., number)) = same {
-                        return *number;
-                    }
-                    let number = questions.search.ask(audited, question.clone(), since);
+            let audited = AuditedObject { key: &key, plurals: plurals(&key) };
+            let mut asked: Vec<(AuditQuestion, Option<i64>, usize)> = Vec::new();
+            object.visit(&mut |item| {
+                let (question, since) = question(&item, times, ours);
+                let known = asked.iter().find(|(other, from, _)| (other, from) == (&question, &since));
+                let known = known.map(|(.., number)| *number);
+                let number = known.or_else(|| {
+                    let number = search.ask(audited, question.clone(), since)?;
                     asked.push((question, since, number));
-                    number
+                    Some(number)
                 });
-                questions.numbers.push(number);
+                numbers.push(number);
             });
         }
-        questions
+        (Self { numbers }, search)
     }
 
     /// Fills the answers in, for the same objects.
-    pub fn answer<A: Audited>(self, objects: &mut [A]) {
-        let Self { search, numbers } = self;
-        let mut numbers = numbers.into_iter();
+    pub fn answer<A: Audited>(self, search: &AuditSearch, objects: &mut [A]) {
+        let mut numbers = self.numbers.into_iter();
         for object in objects {
-            object.visit(&mut |finding| {
-                let answer = numbers.next().flatten().map(|number| search.answer(number));
-                let answer = answer.filter(|answer: &AuditAnswer| !answer.is_empty());
-                match finding {
-                    Finding::Owner(owner, _) => {
-                        let AuditAnswer { user, users } = answer.unwrap_or_default();
-                        (owner.user, owner.users) = (user, users);
+            object.visit(&mut |item| {
+                let answer = numbers.next().flatten().map(|number| search.answer(number)).unwrap_or_default();
+                match item {
+                    AuditedItem::Owner(owner, _) => owner.users = answer,
+                    AuditedItem::Removal(change) => {
+                        change.removed_by = Some(answer).filter(|answer| !answer.is_empty()).map(Box::new);
                     }
-                    Finding::Removal(change) => change.removed_by = answer.map(Box::new),
                 }
             });
         }
     }
 }
 
+/// The question about an item, and the second of the first write that counts.
+fn question(item: &AuditedItem<'_>, times: ObjectTimes, ours: &str) -> (AuditQuestion, Option<i64>) {
+    match item {
+        AuditedItem::Owner(owner, reach) => {
+            let (question, time) = AuditQuestion::written(owner);
+            (question, times.since(*reach, time))
+        }
+        AuditedItem::Removal(change) if change.class == Class::Missing => (AuditQuestion::ObjectDeleted, None),
+        AuditedItem::Removal(_) => (AuditQuestion::FieldRemoved(ours.to_owned()), times.since(Reach::LastApply, None)),
+    }
+}
+
 /// The owners and the removals of one object. A field whose owner took it from us was ours at our last apply; one that is no longer or was
 /// never in the manifest may be older.
 impl Audited for ObjectReport {
-    fn visit(&mut self, visit: &mut dyn FnMut(Finding<'_>)) {
+    fn visit(&mut self, visit: &mut dyn FnMut(AuditedItem<'_>)) {
         for change in &mut self.diff.changes {
             let is_taken = matches!(change.class, Class::ChangedByOther | Class::Conflict);
             let reach = if is_taken { Reach::LastApply } else { Reach::Creation };
-            change.managers.iter_mut().for_each(|owner| visit(Finding::Owner(owner, reach)));
+            change.managers.iter_mut().for_each(|owner| visit(AuditedItem::Owner(owner, reach)));
             if matches!(change.class, Class::Missing | Class::Absent) {
-                visit(Finding::Removal(change));
+                visit(AuditedItem::Removal(change));
             }
         }
         for conflict in &mut self.diff.conflicts {
-            visit(Finding::Owner(&mut conflict.owner, Reach::LastApply));
+            visit(AuditedItem::Owner(&mut conflict.owner, Reach::LastApply));
         }
     }
 

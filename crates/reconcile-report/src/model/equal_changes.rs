@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reconcile_core::audit::AuditAnswer;
-use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
+use reconcile_core::compare::{Class, Conflict, FieldChange};
+use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::pass::Outcome;
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
@@ -228,8 +228,7 @@ mod tests {
             subresource: String::new(),
             time: Some(format!("2026-11-20T10:00:0{second}Z")),
             manual: true,
-            user: None,
-            users: Vec::new(),
+            users: AuditAnswer::default(),
         });
         FieldChange {
             path: FieldPath::of(&["spec", field]),

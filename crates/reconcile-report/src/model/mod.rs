@@ -26,7 +26,7 @@ mod unmanaged;
 mod verdict;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
-pub use audited::{AuditQuestions, Audited, Finding};
+pub use audited::{AuditQuestions, Audited, AuditedItem};
 pub use classes::{CLASSES, ClassInfo, Level, Why};
 pub use command::Command;
 pub use configuration::ConfigurationInfo;

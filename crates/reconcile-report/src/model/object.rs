@@ -1,15 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use reconcile_core::audit::ObjectTimes;
 use reconcile_core::compare::{
-    Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason,
+    Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
     Replacement, UnmanagedCount, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::Source;
+use reconcile_core::owners::{ObjectTimes, Owner};
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::rules::RuleRef;
 use schemars::JsonSchema;

@@ -1,4 +1,5 @@
-use reconcile_core::compare::{Class, Owner};
+use reconcile_core::compare::Class;
+use reconcile_core::owners::{AuditAnswer, Owner};
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, Op, Operation};
 
@@ -8,7 +9,7 @@ fn change(accepted: bool) -> PulledChange {
     let time = Some("2026-01-01T00:00:00Z".to_owned());
     let (manager, operation) = ("kubectl-edit".to_owned(), Operation::Update);
     let owner =
-        Owner { manager, operation, subresource: String::new(), time, manual: true, user: None, users: Vec::new() };
+        Owner { manager, operation, subresource: String::new(), time, manual: true, users: AuditAnswer::default() };
     let change = FieldChange {
         path: FieldPath::of(&["data", "colour"]),
         op: Op::Change,

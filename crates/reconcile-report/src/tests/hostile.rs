@@ -1,6 +1,6 @@
 //! Every text of others is harmful in this report. A new format is tested by its row in `FORMATS` alone.
 
-use reconcile_core::audit::{AuditAnswer, User};
+use reconcile_core::owners::{AuditAnswer, User};
 use reconcile_core::text::is_hidden;
 
 use super::formats::{all, one};
@@ -28,10 +28,10 @@ fn with_users(mut report: Report, text: &str) -> Report {
     for object in &mut report.objects {
         for change in &mut object.diff.changes {
             change.removed_by = Some(Box::new(AuditAnswer { user: None, users: vec![user.clone()] }));
-            change.managers.iter_mut().for_each(|owner| owner.users = vec![user.clone(), user.clone()]);
+            change.managers.iter_mut().for_each(|owner| owner.users.users = vec![user.clone(), user.clone()]);
         }
         for conflict in &mut object.diff.conflicts {
-            conflict.owner.user = Some(Box::new(user.clone()));
+            conflict.owner.users.user = Some(Box::new(user.clone()));
         }
     }
     report

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Owner, Reason,
-    Replacement, Versions,
+    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason, Replacement,
+    Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic, Location};
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::Source;
+use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::pass::Outcome;
 use reconcile_core::plan::UnexplainedObject;
 use serde_json::{Value, json};
@@ -35,8 +36,7 @@ fn owner(manager: &str, subresource: &str) -> Owner {
         subresource: subresource.to_owned(),
         time: Some("2026-11-20T10:00:00Z".to_owned()),
         manual: manager.starts_with("kubectl"),
-        user: None,
-        users: Vec::new(),
+        users: AuditAnswer::default(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Changes, owners and objects in one line each, for formats that show no more than a line.
 
-use reconcile_core::compare::{Class, Conflict, FieldChange, Owner};
+use reconcile_core::compare::{Class, Conflict, FieldChange};
+use reconcile_core::owners::Owner;
 use reconcile_core::text::{end_within, one_line, visible, width};
 use serde_json::Value;
 use structured_merge::Op;

@@ -1,8 +1,10 @@
 //! The users whom an audit log names.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
-use reconcile_core::audit::{AuditAnswer, User};
-use reconcile_core::compare::{Class, FieldChange, Owner};
+use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::owners::{AuditAnswer, Owner, User};
 
 use super::number::grouped;
 
@@ -11,7 +13,7 @@ const NAMED: usize = 3;
 
 /// The users behind a manager: `ops@example.com or dev@example.com`. `None` if no log names one.
 pub(crate) fn of_owner(owner: &Owner) -> Option<String> {
-    either(owner.all_users().map(name))
+    either(owner.users.all().map(name))
 }
 
 /// The users who removed an object or a field: `deleted by ops@example.com at 2026-11-20T10:00:00Z`, or `perhaps removed by …`. `None` if
@@ -33,10 +35,20 @@ pub(crate) fn by(answer: &AuditAnswer, time: impl Fn(&str) -> String) -> Option<
 }
 
 fn name(user: &User) -> String {
+    let name = quoted(&user.name);
     match &user.impersonated_by {
-        Some(by) => format!("{} (impersonated by {by})", user.name),
-        None => user.name.clone(),
+        Some(by) => format!("{name} (impersonated by {})", quoted(by)),
+        None => name.into_owned(),
     }
+}
+
+/// A name of the log. One that could be read as several words is quoted, so that it cannot pass for words of this program.
+fn quoted(name: &str) -> Cow<'_, str> {
+    let is_special = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | ';' | '"');
+    if !name.is_empty() && !name.contains(is_special) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
 fn either(names: impl Iterator<Item = String>) -> Option<String> {
@@ -70,16 +82,14 @@ mod tests {
     }
 
     fn owner(answer: AuditAnswer) -> Owner {
-        let owner = Owner {
+        Owner {
             manager: "kubectl".to_owned(),
             operation: Operation::Update,
             subresource: "scale".to_owned(),
             time: Some("2026-11-20T10:00:00Z".to_owned()),
             manual: true,
-            user: None,
-            users: Vec::new(),
-        };
-        owner.with_users(answer)
+            users: answer,
+        }
     }
 
     fn one(name: &str) -> AuditAnswer {
@@ -109,6 +119,25 @@ mod tests {
             owners(&both, &view),
             format!("kubectl (scale) {0}, a; kubectl (scale) {0}", "2026-11-20T10:00:00Z")
         );
+    }
+
+    #[test]
+    fn names_that_could_be_words_of_ours_are_quoted() {
+        let shown = |answer| of_owner(&owner(answer)).unwrap();
+        for (name, expected) in [
+            ("system:serviceaccount:shop:ci", "system:serviceaccount:shop:ci"),
+            ("arn:aws:iam::1:user/jane+x@example.com", "arn:aws:iam::1:user/jane+x@example.com"),
+            ("x (impersonated by admin)", "\"x (impersonated by admin)\""),
+            ("a or b", "\"a or b\""),
+            ("CN=Jane,OU=it", "\"CN=Jane,OU=it\""),
+            ("a\";b", "\"a\\\";b\""),
+            ("", "\"\""),
+        ] {
+            assert_eq!(shown(one(name)), expected);
+        }
+        let by = User { impersonated_by: Some("the admin".to_owned()), ..user("jane") };
+        let by = AuditAnswer { user: Some(Box::new(by)), users: Vec::new() };
+        assert_eq!(shown(by), "jane (impersonated by \"the admin\")");
     }
 
     #[test]

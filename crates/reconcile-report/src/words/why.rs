@@ -1,6 +1,7 @@
 //! The reason for which a field differs, and its managers.
 
-use reconcile_core::compare::{Class, FieldChange, Owner};
+use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::owners::Owner;
 use reconcile_core::text::{middle_cut, visible, width};
 use structured_merge::Operation;
 
@@ -59,7 +60,7 @@ pub(crate) fn added_by(is_manual: bool, owners: &str) -> String {
 /// Names managers: `kubectl (scale) 2026-11-20T10:00:00Z, helm (Apply) …`.
 pub(crate) fn owners(managers: &[Owner], view: &View) -> String {
     // The users of a manager follow a comma.
-    let separator = if managers.iter().any(|owner| owner.all_users().next().is_some()) { "; " } else { ", " };
+    let separator = if managers.iter().any(|owner| !owner.users.is_empty()) { "; " } else { ", " };
     managers.iter().map(|owner| owner_text(owner, view)).collect::<Vec<_>>().join(separator)
 }
 

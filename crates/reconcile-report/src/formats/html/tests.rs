@@ -1,7 +1,7 @@
-use reconcile_core::audit::User;
-use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner};
+use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::Source;
+use reconcile_core::owners::{AuditAnswer, Owner, User};
 use reconcile_core::plan::UnexplainedObject;
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement};
@@ -29,8 +29,7 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
         subresource: String::new(),
         time: Some("2026-11-21T18:15:08Z".to_owned()),
         manual: true,
-        user: None,
-        users: Vec::new(),
+        users: AuditAnswer::default(),
     };
     let (live, desired) = (Some(live), Some(desired));
     FieldChange {
@@ -71,7 +70,11 @@ fn hostile() -> Report {
     let owner = Owner {
         manager: HOSTILE.to_owned(),
         time: Some(HOSTILE.to_owned()),
-        users: vec![User { name: HOSTILE.to_owned(), time: HOSTILE.to_owned(), ..User::default() }],
+        users: AuditAnswer::possible(vec![User {
+            name: HOSTILE.to_owned(),
+            time: HOSTILE.to_owned(),
+            ..User::default()
+        }]),
         ..object.diff.changes[0].managers[0].clone()
     };
     object.diff.changes[0].managers = vec![owner.clone()];

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use reconcile_core::compare::{
-    Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Owner, Reason, Replacement,
-};
+use reconcile_core::compare::{Class, Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Reason, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::{LEFT_OUT, Source};
+use reconcile_core::owners::{AuditAnswer, Owner};
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
@@ -26,7 +25,7 @@ pub(super) fn owner(manager: &str, operation: &str, subresource: &str) -> Owner 
     let time = subresource.is_empty().then(|| "2026-11-21T18:15:08Z".to_owned());
     let (manager, subresource) = (manager.to_owned(), subresource.to_owned());
     let operation = if operation == "Apply" { Operation::Apply } else { Operation::Update };
-    Owner { manager, operation, subresource, time, manual: true, user: None, users: Vec::new() }
+    Owner { manager, operation, subresource, time, manual: true, users: AuditAnswer::default() }
 }
 
 pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange {

@@ -35,7 +35,8 @@ impl ObjectTimes {
     }
 }
 
-/// The second of a time (RFC 3339).
-pub(super) fn second(time: &str) -> Option<i64> {
+/// The second of a time (RFC 3339), since 1970.
+#[must_use]
+pub fn second(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_second)
 }

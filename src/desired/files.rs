@@ -66,11 +66,11 @@ impl Inputs {
         }
     }
 
-    /// Reads the output of `kustomize build` for a directory. Returns its warnings.
+    /// Reads the output of `kustomize build` for a directory, which is named by the file of the kustomization. Returns its warnings.
     pub fn kustomization(&mut self, directory: &OsStr) -> Vec<String> {
         match kustomize::build(directory) {
             Ok(built) => {
-                self.content(&directory.to_string_lossy(), Ok(built.manifests));
+                self.content(&kustomize::file(directory).to_string_lossy(), Ok(built.manifests));
                 built.warnings
             }
             Err(diagnostic) => {

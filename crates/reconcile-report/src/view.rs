@@ -139,13 +139,16 @@ impl View {
         if shorter.is_empty() { name } else { shorter }
     }
 
-    /// The location of an object, relative to the folder: `deploy/web.yaml:12`. For a text that came from a stream, its template if it
-    /// has one.
+    /// The location of an object, relative to the folder: `deploy/web.yaml:12`, or the kustomization from which it was built. For a
+    /// text that came from a stream, its template if it has one.
     #[must_use]
     pub fn place(&self, source: &Source) -> String {
         match source.template_of_stream() {
             Some(template) => template.to_owned(),
-            None => format!("{}:{}", self.file(&source.file), source.line),
+            None => match source.line_in_file() {
+                Some(line) => format!("{}:{line}", self.file(&source.file)),
+                None => self.file(&source.file).to_owned(),
+            },
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::bounded::{read_bounded, reason};
 use crate::program::{self, LookupError};
-use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS};
 use reconcile_core::text::{name_without_credentials, urls_without_credentials};
 
 /// The programs that can build, in the order of preference.
@@ -43,6 +43,13 @@ pub(super) fn build(directory: &OsStr) -> Result<Built, Diagnostic> {
         Err(error) => Err(format!("`{command}` cannot be run: {}", reason(&error))),
     }
     .map_err(|message| Diagnostic::of_file(&name, message))
+}
+
+/// The file of the kustomization in a directory; the directory itself if it has none, as one that is fetched.
+pub(super) fn file(directory: &OsStr) -> PathBuf {
+    let directory = Path::new(directory);
+    let file = KUSTOMIZATIONS.iter().map(|name| directory.join(name)).find(|file| file.is_file());
+    file.unwrap_or_else(|| directory.to_owned())
 }
 
 /// The program's path, the command as it is shown, and its verb.

@@ -20,7 +20,7 @@ use kube_yaml::{Mark, SyntaxDiagnostic};
 pub use code::Code;
 pub(crate) use excerpt::Mark as Marked;
 pub use excerpt::{Excerpt, Line, Underline};
-pub use location::Location;
+pub use location::{KUSTOMIZATIONS, Location, is_kustomization};
 
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

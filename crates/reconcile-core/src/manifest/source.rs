@@ -11,7 +11,7 @@ use kube_yaml::Mark;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked};
+use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked, is_kustomization};
 use crate::object::{is_nearly_secret, is_string_data};
 use crate::text::LineIndex;
 
@@ -45,9 +45,10 @@ pub fn is_stream(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The file as it was named, `stdin` for standard input, `helm/RELEASE@REVISION` for what Helm stored, or `last-applied`.
+    /// The file as it was named, the `kustomization.yaml` from which it was built, `stdin` for standard input, `helm/RELEASE@REVISION`
+    /// for what Helm stored, or `last-applied`.
     pub file: Arc<str>,
-    /// First line of the object, from 1.
+    /// First line of the object, from 1; of a kustomization, in the output of the build.
     #[schemars(range(min = 1))]
     pub line: u32,
     /// The template that Helm rendered it from, by the comment above it: `CHART/templates/FILE`.
@@ -62,6 +63,13 @@ pub struct Source {
 }
 
 impl Source {
+    /// The first line of the object in the input; `None` if it was built from a kustomization or a template, which do not have it.
+    #[must_use]
+    pub fn line_in_file(&self) -> Option<u32> {
+        let is_built = is_kustomization(&self.file) || self.template_of_stream().is_some();
+        (!is_built).then_some(self.line)
+    }
+
     /// Returns the template if its text came from a stream, which nobody can open.
     #[must_use]
     pub fn template_of_stream(&self) -> Option<&str> {
@@ -77,10 +85,13 @@ impl Source {
     }
 }
 
-/// `deploy/web.yaml:12`, `stdin:12 (shop/templates/web.yaml)`
+/// `deploy/web.yaml:12`, `k/kustomization.yaml`, `stdin:12 (shop/templates/web.yaml)`
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)?;
+        f.write_str(&self.file)?;
+        if !is_kustomization(&self.file) {
+            write!(f, ":{}", self.line)?;
+        }
         self.template.as_ref().map_or(Ok(()), |template| write!(f, " ({template})"))
     }
 }

@@ -7,7 +7,7 @@ use structured_merge::{LAST_APPLIED, SERVER_METADATA};
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
 use super::source::{Source, SourceText};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, is_kustomization};
 use crate::object::name_rules::{
     MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
     path_segment_refused,
@@ -91,12 +91,11 @@ impl Check<'_> {
     /// Reports a document with none of the fields of an object, such as the values of a chart.
     fn no_object(&mut self) {
         let Manifest { origin, .. } = self.manifest;
-        let name = origin.source.file.rsplit('/').next().unwrap_or_default();
-        let hint = match name {
-            "kustomization.yaml" | "kustomization.yml" | "Kustomization" => {
-                "it is a kustomization: name its directory with `-k`"
-            }
-            _ => "every object needs `apiVersion`, `kind` and `metadata.name`",
+        // What was built from a kustomization has its name, and was read from no file.
+        let hint = if is_kustomization(&origin.source.file) && origin.text().file().is_some() {
+            "it is a kustomization: name its directory with `-k`"
+        } else {
+            "every object needs `apiVersion`, `kind` and `metadata.name`"
         };
         let diagnostic = origin.diagnostic_at_key(&[Step::Key("apiVersion")], "this is not a Kubernetes object");
         self.diagnostics.push(diagnostic.with_hint(hint));

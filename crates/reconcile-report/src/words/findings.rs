@@ -2,7 +2,7 @@
 //! annotations show these.
 
 use reconcile_core::compare::{Action, FieldChange};
-use reconcile_core::diagnostic::{Diagnostic, Severity};
+use reconcile_core::diagnostic::{Diagnostic, Severity, is_kustomization};
 use reconcile_core::manifest::Source;
 
 use super::describe;
@@ -116,16 +116,17 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
     errors.chain(ignored).chain(warnings).chain(unmanaged).collect()
 }
 
-/// The location of an object: for a text that came from a stream, its template if it has one, in which the line is not known.
+/// The location of an object: for a text that came from a stream, its template if it has one. The line in a template or in a
+/// kustomization is not known.
 pub(crate) fn own_location(source: &Source) -> Location<'_> {
-    match source.template_of_stream() {
-        Some(template) => Location { file: template, line: None, column: None },
-        None => Location { file: &source.file, line: Some(source.line), column: None },
-    }
+    let file = source.template_of_stream().unwrap_or(&source.file);
+    Location { file, line: source.line_in_file(), column: None }
 }
 
 fn location_of(diagnostic: &Diagnostic) -> Option<Location<'_>> {
-    diagnostic.location.as_ref().map(|at| Location { file: &at.file, line: at.line, column: at.column })
+    let at = diagnostic.location.as_ref()?;
+    let (line, column) = if is_kustomization(&at.file) { (None, None) } else { (at.line, at.column) };
+    Some(Location { file: &at.file, line, column })
 }
 
 /// The findings of one object, the most important first; none for an object that is in sync without remarks.
@@ -135,8 +136,8 @@ pub(crate) fn of_object<'r>(
     command: Command,
 ) -> impl Iterator<Item = Finding<'r>> {
     let own = object.source.as_ref().map(own_location);
-    // The lines of a stream are nowhere else.
-    let is_stream = object.source.as_ref().is_some_and(|source| source.template_of_stream().is_some());
+    // The lines of a stream and of what was built are nowhere else.
+    let is_in_no_file = object.source.as_ref().is_some_and(|source| source.line_in_file().is_none());
     let finding = move |rule: Rule, message: String, location: Option<Location<'r>>| Finding {
         rule,
         level: rule.level,
@@ -150,7 +151,7 @@ pub(crate) fn of_object<'r>(
     let mut found = Vec::new();
     for (rule, diagnostic) in errors(object) {
         let message = describe::with_hint(&diagnostic.message, diagnostic.hint.as_deref());
-        let location = location_of(diagnostic).filter(|_| !is_stream);
+        let location = location_of(diagnostic).filter(|_| !is_in_no_file);
         found.push(finding(rule, message, location.or_else(|| own.clone())));
     }
     if object.diff.action == Action::Replace {
@@ -163,7 +164,7 @@ pub(crate) fn of_object<'r>(
         found.push(finding(NOT_APPLIED, outcome, own.clone()));
     }
     let place = |change: &FieldChange| {
-        let line = object.line_of(&change.path).filter(|_| !is_stream);
+        let line = object.line_of(&change.path).filter(|_| !is_in_no_file);
         own.clone().map(|own| Location { line: line.or(own.line), ..own })
     };
     for change in &object.diff.changes {

@@ -170,10 +170,9 @@ pub(crate) fn places(group: &[&ObjectReport], view: &View) -> String {
         if !text.is_empty() {
             text.push_str(", ");
         }
-        if file == Some(&source.file) && source.template_of_stream().is_none() {
-            text.push_str(&source.line.to_string());
-        } else {
-            text.push_str(&view.place(source));
+        match source.line_in_file().filter(|_| file == Some(&source.file)) {
+            Some(line) => text.push_str(&line.to_string()),
+            None => text.push_str(&view.place(source)),
         }
         file = Some(&source.file);
     }

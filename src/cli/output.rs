@@ -20,7 +20,8 @@ pub struct OutputArgs {
     /// Print no text; reports requested with `-o` are still written
     #[arg(short, long)]
     pub quiet: bool,
-    /// Show everything: all lines of long values, all changes of an object, the schemas of CustomResourceDefinitions
+    /// Show everything: all lines of long values, all changes of an object, the contents of objects to be created, all names of the
+    /// objects with an equal change, the lines of the rules of roles, and the schemas of CustomResourceDefinitions
     #[arg(long, conflicts_with = "summary")]
     pub full: bool,
     /// Show only the summary

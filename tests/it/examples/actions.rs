@@ -277,6 +277,7 @@ fn the_workflows_fit_the_action() {
         assert!(workflow["permissions"].is_object(), "{name}");
         let flags = with.get("flags").and_then(Value::as_str).unwrap_or_default();
         assert_eq!(flags.contains("--no-config"), name == "pull-request", "{name}: {flags}");
+        assert_eq!(flags.contains("--fail-on=cluster,either"), name == "nightly", "{name}: {flags}");
         for step in steps.iter().chain(&action["runs"]["steps"].as_array().unwrap().iter().collect::<Vec<_>>()) {
             assert!(!step["run"].as_str().unwrap_or_default().contains("${{"), "{name}: {step}");
         }

@@ -25,6 +25,7 @@ pub mod access;
 mod baseline;
 pub mod blame;
 pub mod formats;
+mod groups;
 // Reports are read from files, and counts are read with them.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod merge;

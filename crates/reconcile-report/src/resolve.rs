@@ -8,7 +8,7 @@ use reconcile_core::text::one_line;
 use structured_merge::ObjectKey;
 
 use crate::formats::text;
-use crate::model::equal_changes::EqualChanges;
+use crate::groups::EqualChanges;
 use crate::words::number::counted;
 use crate::{Command, FailOn, ObjectReport, Report, Role, Styled, View};
 

@@ -3,11 +3,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use reconcile_core::compare::FieldChange;
 use reconcile_core::manifest::Source;
 
-use crate::model::equal_changes::EqualChanges;
-use crate::model::equal_diagnostics::EqualDiagnostics;
 use crate::{ObjectReport, Report, Sections};
 
 /// The options for showing a report, from the command line and from the terminal. Every format gets them.
@@ -97,20 +94,6 @@ impl View {
         objects
     }
 
-    /// The equal changes of these objects, among those that are shown.
-    pub(crate) fn equal_changes<'r>(
-        &self,
-        objects: &[&'r ObjectReport],
-        is_shown: impl Fn(&ObjectReport, &FieldChange) -> bool,
-    ) -> EqualChanges<'r> {
-        if self.sort == Sort::Object { EqualChanges::default() } else { EqualChanges::of(objects, is_shown) }
-    }
-
-    /// The equal diagnostics of these objects.
-    pub(crate) fn equal_diagnostics<'r>(&self, objects: &[&'r ObjectReport]) -> EqualDiagnostics<'r> {
-        if self.sort == Sort::Object { EqualDiagnostics::default() } else { EqualDiagnostics::of(objects) }
-    }
-
     /// A time as it is printed: absolute, or relative as in `5m ago`.
     #[must_use]
     pub fn time(&self, time: &str) -> String {
@@ -143,12 +126,17 @@ impl View {
     /// text that came from a stream, its template if it has one.
     #[must_use]
     pub fn place(&self, source: &Source) -> String {
+        match self.file_and_line(source) {
+            (file, Some(line)) => format!("{file}:{line}"),
+            (file, None) => file,
+        }
+    }
+
+    /// The same in two parts. The line in a template is not known.
+    pub(crate) fn file_and_line(&self, source: &Source) -> (String, Option<u32>) {
         match source.template_of_stream() {
-            Some(template) => template.to_owned(),
-            None => match source.line_in_file() {
-                Some(line) => format!("{}:{line}", self.file(&source.file)),
-                None => self.file(&source.file).to_owned(),
-            },
+            Some(template) => (template.to_owned(), None),
+            None => (self.file(&source.file).to_owned(), source.line_in_file()),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use reconcile_core::text::visible;
 
+use crate::words::conflict::conflict_hint;
 use crate::words::findings::{Finding, Location, findings, worst};
 use crate::words::{describe, location};
 use crate::{Level, Sections, View};
@@ -77,6 +78,7 @@ fn annotation<'r>(found: &[Finding<'r>]) -> Annotation<'r> {
     if let Some(more @ 1..) = found.len().checked_sub(LINES) {
         lines.push(format!("… {more} more"));
     }
+    lines.extend(object.and_then(|object| conflict_hint(object, 1)).map(|hint| format!("hint: {hint}")));
     Annotation { level, location: foremost.and_then(|one| one.location.clone()), title, lines }
 }
 

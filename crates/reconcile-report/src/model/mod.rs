@@ -8,8 +8,6 @@ mod configuration;
 pub(crate) mod contexts;
 pub(crate) mod diagnostic;
 pub(crate) mod disposition;
-pub(crate) mod equal_changes;
-pub(crate) mod equal_diagnostics;
 mod failure;
 pub(crate) mod gate;
 pub(crate) mod identity;

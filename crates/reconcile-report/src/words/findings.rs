@@ -29,7 +29,7 @@ const REPLACE: Rule =
 const NOT_COMPARED: Rule = rule("notCompared", Level::Error, "The object could not be compared");
 const NOT_APPLIED: Rule = rule("notApplied", Level::Error, "The object could not be applied");
 const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
-const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
+pub(crate) const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object");
 /// Hooks and differences that are left alone; at most one finding for each cluster.
@@ -150,7 +150,10 @@ pub(crate) fn of_object<'r>(
     };
     let mut found = Vec::new();
     for (rule, diagnostic) in errors(object) {
-        let message = describe::with_hint(&diagnostic.message, diagnostic.hint.as_deref());
+        // The location of the finding is the template or the kustomization: that in the stream is a part of the message.
+        let place = diagnostic.location.as_ref().filter(|_| is_in_no_file);
+        let place = place.map(|at| format!(" ({at})")).unwrap_or_default();
+        let message = describe::with_hint(&format!("{}{place}", diagnostic.message), diagnostic.hint.as_deref());
         let location = location_of(diagnostic).filter(|_| !is_in_no_file);
         found.push(finding(rule, message, location.or_else(|| own.clone())));
     }

@@ -98,18 +98,18 @@ fn pairs(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
     let at = |best: &[Vec<usize>], old: usize, new: usize| best.get(old).and_then(|row| row.get(new)).copied();
     for (old, removed) in removed.iter().enumerate().rev() {
         for (new, added) in added.iter().enumerate().rev() {
-            let of = |old, new| at(&best, old, new).unwrap_or_default();
-            let paired = of(old + 1, new + 1).saturating_add(likeness(removed, added));
-            let most = paired.max(of(old + 1, new)).max(of(old, new + 1));
+            let from = |old, new| at(&best, old, new).unwrap_or_default();
+            let paired = from(old + 1, new + 1).saturating_add(likeness(removed, added));
+            let most = paired.max(from(old + 1, new)).max(from(old, new + 1));
             best.get_mut(old).and_then(|row| row.get_mut(new)).into_iter().for_each(|cell| *cell = most);
         }
     }
     let (mut old, mut new, mut pairs) = (0, 0, Vec::new());
     while old < removed.len() && new < added.len() {
-        let of = |old, new| at(&best, old, new);
-        if of(old, new) == of(old + 1, new) {
+        let from = |old, new| at(&best, old, new);
+        if from(old, new) == from(old + 1, new) {
             old += 1;
-        } else if of(old, new) == of(old, new + 1) {
+        } else if from(old, new) == from(old, new + 1) {
             new += 1;
         } else {
             pairs.push((old, new));

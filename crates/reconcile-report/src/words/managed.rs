@@ -6,7 +6,7 @@ use reconcile_core::compare::IgnoredFields;
 use reconcile_core::text::one_line;
 use structured_merge::{FieldPath, ObjectKey, PathElement};
 
-use super::number::{counted_kind, grouped};
+use super::number::{counted_objects, grouped};
 use crate::Report;
 
 /// Most fields that are named, the rest is counted.
@@ -29,7 +29,10 @@ pub(crate) fn clauses(report: &Report) -> Vec<String> {
     let more = objects.len().saturating_sub(NAMED);
     let named = objects.iter().take(NAMED);
     let mut clauses: Vec<String> = named
-        .map(|((field, controller), objects)| format!("{field} of {} ({controller})", counted_objects(objects)))
+        .map(|((field, controller), objects)| {
+            let objects = one_line(&counted_objects(objects.iter().copied()), NAME);
+            format!("{field} of {objects} ({controller})")
+        })
         .collect();
     match more {
         0 => {}
@@ -37,13 +40,6 @@ pub(crate) fn clauses(report: &Report) -> Vec<String> {
         more => clauses.push(format!("{} more fields managed by controllers", grouped(more))),
     }
     clauses
-}
-
-/// `2 Deployments`, or `2 objects` of several kinds.
-fn counted_objects(objects: &BTreeSet<&ObjectKey>) -> String {
-    let kinds: BTreeSet<&str> = objects.iter().map(|key| key.gvk.kind.as_str()).collect();
-    let kind = kinds.first().filter(|_| kinds.len() == 1).copied().unwrap_or("object");
-    one_line(&counted_kind(objects.len(), kind), NAME)
 }
 
 /// The last name in a path: `replicas`.

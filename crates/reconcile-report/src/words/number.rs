@@ -1,5 +1,7 @@
 //! Numbers and numbers of things as people read them.
 
+use structured_merge::ObjectKey;
+
 /// `19,900`
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
@@ -16,6 +18,13 @@ pub(crate) fn grouped(number: usize) -> String {
 /// `1 file`, `2,000 files`
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// `30 Deployments`, or `30 objects` if their kinds differ.
+pub(crate) fn counted_objects<'k>(keys: impl IntoIterator<Item = &'k ObjectKey>) -> String {
+    let kinds: Vec<&str> = keys.into_iter().map(|key| key.gvk.kind.as_str()).collect();
+    let kind = kinds.first().filter(|first| kinds.iter().all(|kind| kind == *first)).copied().unwrap_or("object");
+    counted_kind(kinds.len(), kind)
 }
 
 /// `30 Deployments`, `3 Ingresses`, `3 NetworkPolicies`

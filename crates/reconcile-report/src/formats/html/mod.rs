@@ -10,6 +10,7 @@ mod limits;
 mod markup;
 mod matrix;
 mod object;
+mod page_section;
 mod policy;
 mod section;
 mod styled;
@@ -39,14 +40,14 @@ pub fn render(report: &Report, view: &View) -> String {
 
 fn render_within(report: &Report, view: &View, limits: Limits) -> String {
     let facets = Facets::of(report.objects.iter());
-    let objects = Objects { numbers: facets.numbers(), limits, view };
     let section = Section { report, number: 0 };
+    let objects = Objects { numbers: facets.numbers(), limits, view, is_open: section.shown() <= OPEN };
     let mut header = Markup::default();
     let title = verdict(report).heading;
     header.element("<h1", title, "</h1>").element("<p", &section::result(report), "</p>");
     facts(&mut header, report);
     let mut body = Markup::default();
-    section.write(&mut body, &objects, section.shown() <= OPEN);
+    section.write(&mut body, &objects);
     let context = report.cluster.as_ref().and_then(|cluster| cluster.context.as_deref());
     let titles: Vec<&str> = [Some(title), context].into_iter().flatten().collect();
     page(&titles.join(" · "), report.command, &header, &facets, &body)
@@ -56,7 +57,6 @@ fn render_within(report: &Report, view: &View, limits: Limits) -> String {
 #[must_use]
 pub fn render_all(reports: &Reports, view: &View) -> String {
     let facets = Facets::of(reports.contexts.iter().flat_map(|one| &one.report.objects));
-    let objects = Objects { numbers: facets.numbers(), limits: Limits::of(view), view };
     let mut header = Markup::default();
     let heading = verdict(reports).heading;
     header.element("<h1", heading, "</h1>").element("<p", &crate::formats::text::matrix::totals(reports), "</p>");
@@ -69,6 +69,7 @@ pub fn render_all(reports: &Reports, view: &View) -> String {
     let sections: Vec<Section<'_>> =
         reports.contexts.iter().enumerate().map(|(number, one)| Section { report: &one.report, number }).collect();
     let is_open = sections.iter().map(Section::shown).sum::<usize>() <= OPEN;
+    let objects = Objects { numbers: facets.numbers(), limits: Limits::of(view), view, is_open };
     for (one, section) in reports.contexts.iter().zip(&sections) {
         body.raw("<section class=\"context\" aria-labelledby=\"c").number(section.number).raw("\"><h2 id=\"c");
         body.number(section.number).raw("\">").text(&one.context);
@@ -76,7 +77,7 @@ pub fn render_all(reports: &Reports, view: &View) -> String {
             body.element(" <small", server, "</small>");
         }
         body.raw("</h2><p>").text(&section::sentence(one)).raw("</p>");
-        section.write(&mut body, &objects, is_open);
+        section.write(&mut body, &objects);
         body.raw("</section>");
     }
     page(heading, reports.command, &header, &facets, &body)

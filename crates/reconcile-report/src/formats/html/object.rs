@@ -6,10 +6,12 @@ use super::change::{changes, more};
 use super::facets::Numbers;
 use super::limits::Limits;
 use super::markup::Markup;
+use super::page_section::PageSection;
 use super::styled::styled;
 use super::tone::tone;
 use super::value::{whole, yaml};
-use crate::formats::text::{conflict_hint, is_shown, object_error};
+use crate::formats::text::{is_shown, object_error};
+use crate::words::conflict::conflict_hint;
 use crate::words::label::{sign, summary_label};
 use crate::words::users;
 use crate::words::why::owner_text;
@@ -24,6 +26,8 @@ pub(super) struct Objects<'f> {
     pub numbers: Numbers<'f>,
     pub limits: Limits,
     pub view: &'f View,
+    /// True if all objects are open from the start.
+    pub is_open: bool,
 }
 
 /// Returns true if an object is in sync without remarks.
@@ -39,26 +43,20 @@ pub(super) fn is_quiet(object: &ObjectReport) -> bool {
 }
 
 impl Objects<'_> {
-    /// Writes an object that needs nothing as a line.
-    pub fn quiet(&self, page: &mut Markup, object: &ObjectReport, id: (usize, usize), groups: &[usize]) {
+    /// Writes an object that needs nothing, or of which groups have everything, as a line.
+    pub fn quiet(&self, page: &mut Markup, object: &ObjectReport, section: &PageSection<'_>) {
         page.raw("<li class=\"o quiet\"");
-        self.identity(page, object, id, groups);
+        self.identity(page, object, section);
         page.raw("><div class=\"line\">");
         self.line(page, object);
-        page.raw("</div></li>");
+        page.raw("</div></li>\n");
     }
 
-    /// Writes an object with the details that groups of objects do not have, opened or not.
-    pub fn object(
-        &self,
-        page: &mut Markup,
-        (object, rest): (&ObjectReport, &ObjectReport),
-        (id, groups): ((usize, usize), &[usize]),
-        is_open: bool,
-    ) {
+    /// Writes an object with the details that no group has.
+    pub fn object(&self, page: &mut Markup, object: &ObjectReport, rest: &ObjectReport, section: &PageSection<'_>) {
         page.raw("<li class=\"o\"");
-        self.identity(page, object, id, groups);
-        page.raw(if is_open { "><details open>" } else { "><details>" });
+        self.identity(page, object, section);
+        page.raw(if self.is_open { "><details open>" } else { "><details>" });
         page.raw("<summary class=\"line\">");
         self.line(page, object);
         page.raw("</summary><div class=\"body\">");
@@ -67,12 +65,13 @@ impl Objects<'_> {
         } else {
             self.details(page, rest);
         }
-        page.raw("</div></details></li>");
+        page.raw("</div></details></li>\n");
     }
 
-    fn identity(&self, page: &mut Markup, object: &ObjectReport, (section, at): (usize, usize), groups: &[usize]) {
-        page.raw(" id=\"o").number(section).raw("-").number(at).raw("\"");
+    fn identity(&self, page: &mut Markup, object: &ObjectReport, section: &PageSection<'_>) {
+        page.raw(" id=\"o").number(section.number).raw("-").number(section.position_of(object)).raw("\"");
         self.numbers.attributes(page, object);
+        let groups = section.groups_of(object);
         if !groups.is_empty() {
             page.raw(" data-groups=\"").numbers(groups).raw("\"");
         }
@@ -105,9 +104,10 @@ impl Objects<'_> {
             page.element("<p class=\"hint\">hint: <span", hint, "</span></p>");
         }
         let what = if object.diff.action == Action::Unknown { "cannot compare" } else { "cannot apply" };
-        styled(page, &object_error(what, object, self.view));
+        // The page breaks lines itself.
+        styled(page, &object_error(what, object, &View { width: usize::MAX, ..self.view.clone() }));
         changes(page, &object.diff.changes, &self.limits);
-        self.conflicts(page, object);
+        self.conflicts(page, object, 1);
         self.notes(page, object);
         for change in object.diff.changes.iter().filter(|change| change.path.elements().is_empty()) {
             if let Some(removed) = users::removed(change, |time| self.view.time(time)) {
@@ -120,20 +120,20 @@ impl Objects<'_> {
         Self::footing(page, object);
     }
 
-    /// Writes the conflicts of an object, and the hint for them.
-    pub fn conflicts(&self, page: &mut Markup, object: &ObjectReport) {
-        if object.diff.conflicts.is_empty() {
-            return;
+    /// Writes the conflicts that no change of an object names, and the hint on all of them. `count` objects have them.
+    pub fn conflicts(&self, page: &mut Markup, object: &ObjectReport, count: usize) {
+        let others = object.other_conflicts();
+        if !others.is_empty() {
+            page.raw("<ul class=\"notes problem\">");
+            for conflict in others.iter().take(self.limits.items) {
+                page.raw("<li>conflict: <code>").text(&conflict.path.to_string()).raw("</code> is owned by ");
+                page.text(&owner_text(&conflict.owner, self.view)).raw("</li>");
+            }
+            page.raw("</ul>");
+            more(page, others.len().saturating_sub(self.limits.items), "conflict");
         }
-        page.raw("<ul class=\"notes problem\">");
-        for conflict in object.diff.conflicts.iter().take(self.limits.items) {
-            page.raw("<li>conflict: <code>").text(&conflict.path.to_string()).raw("</code> is owned by ");
-            page.text(&owner_text(&conflict.owner, self.view)).raw("</li>");
-        }
-        page.raw("</ul>");
-        more(page, object.diff.conflicts.len().saturating_sub(self.limits.items), "conflict");
-        if object.messages.hint.is_none() {
-            page.element("<p class=\"hint\">hint: <span", &conflict_hint(object), "</span></p>");
+        if let Some(hint) = conflict_hint(object, count) {
+            page.element("<p class=\"hint\">hint: <span", &hint, "</span></p>");
         }
     }
 

@@ -1,13 +1,14 @@
 //! The section of one report: the facts of the run, its errors, and its objects.
 
-use super::group::{Common, Groups, Positions};
+use reconcile_core::compare::FieldChange;
+
 use super::markup::Markup;
 use super::object::{Objects, is_quiet};
+use super::page_section::PageSection;
 use super::styled;
 use super::styled::styled;
 use crate::formats::text::{is_shown, matrix, parent_text, unmanaged};
-use crate::model::equal_changes::ChangeGroup;
-use crate::model::equal_diagnostics::Place;
+use crate::groups::{self, Entry, Shows};
 use crate::words::number::grouped;
 use crate::words::{describe, excerpt, summary};
 use crate::{Command, ContextReport, ObjectReport, Report, View};
@@ -25,7 +26,7 @@ impl Section<'_> {
     }
 
     /// Writes everything but the heading.
-    pub fn write(&self, page: &mut Markup, objects: &Objects<'_>, is_open: bool) {
+    pub fn write(&self, page: &mut Markup, objects: &Objects<'_>) {
         for error in &self.report.errors {
             page.raw("<div class=\"error\">");
             styled(page, &excerpt::diagnostic(error, "", "error: "));
@@ -33,83 +34,67 @@ impl Section<'_> {
         }
         warnings(page, &self.report.warnings);
         let sorted = objects.view.sorted(self.report);
-        let numbered = || sorted.iter().copied().enumerate();
-        let groups = self.listed(page, objects, numbered().filter(|(_, object)| !is_quiet(object)).collect(), is_open);
+        let mut section = PageSection::new(self.number, &sorted);
+        let (quiet, shown): (Vec<&ObjectReport>, _) = sorted.iter().copied().partition(|object| is_quiet(object));
+        listed(page, objects, &shown, &mut section);
         if let Some(set) = &self.report.apply_set {
             styled(page, &parent_text(set, objects.view));
         }
         styled(page, &unmanaged::lines(self.report, objects.view));
-        let quiet = numbered().filter(|(_, object)| is_quiet(object)).collect();
-        self.rest(page, objects, (quiet, &groups), " in sync");
-    }
-
-    /// Writes the objects that are not in sync or have remarks. What several of them have in common is written once.
-    fn listed<'o>(
-        &self,
-        page: &mut Markup,
-        objects: &Objects<'_>,
-        shown: Vec<(usize, &'o ObjectReport)>,
-        is_open: bool,
-    ) -> Groups<'o> {
-        let all: Vec<&ObjectReport> = shown.iter().map(|(_, object)| *object).collect();
-        let positions: Positions<'_> = shown.iter().map(|(at, object)| (&object.key, *at)).collect();
-        let equal = objects.view.equal_changes(&all, |_, change| is_shown(change));
-        let diagnostics = objects.view.equal_diagnostics(&all);
-        let (mut groups, mut told) = (Groups::default(), Vec::new());
-        page.raw("<ol class=\"objects\">\n");
-        for (position, (at, object)) in shown.into_iter().enumerate() {
-            for ChangeGroup { common, objects: members } in equal.beginning_at(position) {
-                let group = (&Common::Changes(common), &members[..]);
-                objects.group(page, group, (self.number, &positions, &mut groups), is_open);
-            }
-            let place = diagnostics.of_position(position);
-            if let Place::First(diagnostic, members) = place {
-                let group = (&Common::Diagnostic(diagnostic), members);
-                objects.group(page, group, (self.number, &positions, &mut groups), is_open);
-            }
-            let rest = equal.rest_of(position, object);
-            if !matches!(place, Place::Alone) || rest.as_ref().is_some_and(is_told) {
-                told.push((at, object));
-                continue;
-            }
-            let id = ((self.number, at), groups.of(object));
-            objects.object(page, (object, rest.as_ref().unwrap_or(object)), id, is_open);
-            page.raw("\n");
-        }
-        page.raw("</ol>\n");
-        self.rest(page, objects, (told, &groups), " shown above, together with others");
-        groups
-    }
-
-    /// Writes objects as lines, which are folded.
-    fn rest(
-        &self,
-        page: &mut Markup,
-        objects: &Objects<'_>,
-        (rest, groups): (Vec<(usize, &ObjectReport)>, &Groups<'_>),
-        what: &'static str,
-    ) {
-        if rest.is_empty() {
-            return;
-        }
-        page.raw("<details class=\"rest\"><summary><span class=\"quiet-count\">").text(&grouped(rest.len()));
-        page.raw("</span>").raw(what).raw("</summary><ol class=\"objects\">\n");
-        for (at, object) in rest {
-            objects.quiet(page, object, (self.number, at), groups.of(object));
-            page.raw("\n");
-        }
-        page.raw("</ol></details>\n");
+        rest(page, objects, &quiet, " in sync", &section);
     }
 }
 
-/// Returns true if groups tell everything about an object.
-fn is_told(rest: &ObjectReport) -> bool {
-    !rest.diff.changes.iter().any(is_shown)
-        && rest.diff.conflicts.is_empty()
-        && rest.diff.ignored.is_empty()
-        && rest.diff.beside.is_empty()
-        && rest.messages.warnings.is_empty()
-        && rest.run.readiness.is_none()
+/// The parts of objects that the page shows.
+struct OnPage;
+
+impl Shows for OnPage {
+    fn change(&self, change: &FieldChange) -> bool {
+        is_shown(change)
+    }
+
+    fn warnings<'o>(&self, object: &'o ObjectReport) -> Vec<&'o str> {
+        object.messages.warnings.iter().map(String::as_str).collect()
+    }
+
+    fn more(&self, object: &ObjectReport) -> bool {
+        !object.diff.ignored.is_empty() || !object.diff.beside.is_empty() || object.run.readiness.is_some()
+    }
+}
+
+/// Writes the objects that are not in sync or have remarks. What several of them have in common is written once.
+fn listed<'o>(page: &mut Markup, objects: &Objects<'_>, shown: &[&'o ObjectReport], section: &mut PageSection<'o>) {
+    let mut grouped = Vec::new();
+    page.raw("<ol class=\"objects\">\n");
+    for entry in groups::entries(shown, objects.view.sort, &OnPage) {
+        match entry {
+            Entry::Changes(group) => objects.change_group(page, &group, section),
+            Entry::Messages(messages, members) => objects.message_group(page, &messages, &members, section),
+            Entry::Object(object, rest) => objects.object(page, object, &rest, section),
+            Entry::Grouped(object) => grouped.push(object),
+        }
+    }
+    page.raw("</ol>\n");
+    rest(page, objects, &grouped, " shown above, together with others", section);
+}
+
+/// Writes objects as lines, which are folded.
+fn rest(
+    page: &mut Markup,
+    objects: &Objects<'_>,
+    all: &[&ObjectReport],
+    what: &'static str,
+    section: &PageSection<'_>,
+) {
+    if all.is_empty() {
+        return;
+    }
+    page.raw("<details class=\"rest\"><summary><span class=\"quiet-count\">").text(&grouped(all.len()));
+    page.raw("</span>").raw(what).raw("</summary><ol class=\"objects\">\n");
+    for object in all {
+        objects.quiet(page, object, section);
+    }
+    page.raw("</ol></details>\n");
 }
 
 /// Warnings about a run as a whole.

@@ -225,7 +225,7 @@ fn equal_changes_conflicts_and_diagnostics_are_written_once() {
         "<span class=\"name\">12 ConfigMaps</span>",
         "<a href=\"#o0-4\">ConfigMap shop/web-4</a></li></ul><p class=\"gap\">… 7 more objects: --full</p>",
         "<p class=\"problem\">the user needs more permissions (Forbidden)</p>",
-        "is owned by kubectl-edit",
+        "owned by kubectl-edit",
         "<span class=\"quiet-count\">18</span> shown above, together with others",
     ] {
         assert_eq!(grouped.matches(text).count(), 1, "{text} is not in {grouped}");

@@ -23,7 +23,6 @@ mod whole;
 
 pub use explain_ignores::explained;
 pub(crate) use notes::is_shown;
-pub(crate) use object::{conflict_hint, foremost, object_error, object_text};
-pub(crate) use together::{alike, places};
+pub(crate) use object::{foremost, object_error, object_text};
 pub(crate) use whole::parent_text;
 pub use whole::{differences, findings, whole};

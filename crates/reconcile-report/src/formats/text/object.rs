@@ -6,7 +6,6 @@ use reconcile_core::compare::{Action, Class, FieldChange, masked};
 use reconcile_core::text::{one_line, width, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
-use structured_merge::Operation;
 
 use super::hunks::{more, put_lines};
 use super::sheet::{GAP, Sheet};
@@ -14,8 +13,8 @@ use super::{definition, fields, notes};
 use crate::model::disposition::Disposition;
 use crate::words::certificate::summarised;
 use crate::words::coded::coded;
+use crate::words::conflict::{conflict_hint, installer};
 use crate::words::excerpt;
-use crate::words::installer::{advice, installer};
 use crate::words::label::{NEEDS_REPLACEMENT, sign};
 use crate::words::line_diff::Line;
 use crate::words::users;
@@ -67,7 +66,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     changes(&mut sheet, &shown);
     let most = most(view);
     conflicts(&mut sheet, object);
-    hint_on_conflicts(&mut sheet, object);
+    hint_on_conflicts(&mut sheet, object, 1);
     for warning in warnings.iter().take(most) {
         sheet.line(Role::Note, format!("{MARGIN}warning: {warning}"));
     }
@@ -185,30 +184,19 @@ pub(super) fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport) {
     more(sheet, others.len().saturating_sub(most), "conflict", MARGIN.len());
 }
 
-/// Appends the hint for all conflicts. A conflict with an installer is a question for the run as a whole, which `differences` asks once.
-pub(super) fn hint_on_conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport) {
-    if !object.diff.conflicts.is_empty() && object.messages.hint.is_none() && installer(object).is_none() {
-        sheet.line(Role::Hint, format!("{MARGIN}hint: {}", conflict_hint(object)));
-    }
-}
-
-/// The advice about the conflicts of one object.
-pub(crate) fn conflict_hint(object: &ObjectReport) -> String {
-    if let Some(installer) = installer(object) {
-        return advice(installer, "it");
-    }
-    let by_controller = object.diff.conflicts.iter().any(|conflict| conflict.owner.operation == Operation::Update);
-    if by_controller {
-        "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"
-            .to_owned()
-    } else {
-        "another tool applies this field: agree on one owner, or take it with `--force-conflicts`".to_owned()
+/// Appends the hint for all conflicts of an object, or of several that have the same. A conflict with an installer is a question for the
+/// run as a whole, which `differences` asks once.
+pub(super) fn hint_on_conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport, count: usize) {
+    if let Some(hint) = conflict_hint(object, count)
+        && installer(object).is_none()
+    {
+        sheet.hint(&hint, MARGIN.len());
     }
 }
 
 fn hint(sheet: &mut Sheet<'_>, object: &ObjectReport) {
     if let Some(hint) = &object.messages.hint {
-        sheet.line(Role::Hint, format!("{MARGIN}hint: {hint}"));
+        sheet.hint(hint, MARGIN.len());
     }
 }
 
@@ -219,7 +207,7 @@ pub(crate) fn object_error(what: &str, object: &ObjectReport, view: &View) -> St
     if error.details.is_empty() {
         sheet.line(Role::Error, format!("{MARGIN}{what}: {}", coded(error)));
         if let Some(hint) = &error.hint {
-            sheet.line(Role::Hint, format!("{MARGIN}hint: {hint}"));
+            sheet.hint(hint, MARGIN.len());
         }
         return sheet.text;
     }

@@ -6,7 +6,9 @@ use reconcile_core::compare::Action;
 use reconcile_core::pass::Outcome;
 use structured_merge::FieldPath;
 
-use super::{alike, object_error, object_text, places};
+use super::sheet::Sheet;
+use super::{object_error, object_text};
+use crate::groups::alike;
 use crate::words::coded::coded;
 use crate::words::label::{Label, outcome_label};
 use crate::words::number::grouped;
@@ -15,6 +17,8 @@ use crate::{ObjectReport, Report, Role, Styled, View};
 
 /// Largest number of fields that are named on one line.
 const NAMED: usize = 10;
+/// The indentation of the lines about an object.
+const MARGIN: usize = 4;
 
 /// The line about one object that was written.
 #[must_use]
@@ -58,7 +62,8 @@ fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
 pub fn left(report: &Report, view: &View) -> Styled {
     let objects: Vec<&ObjectReport> = report.objects.iter().collect();
     let mut text = Styled::new();
-    for group in alike(&objects, view, said) {
+    for positions in alike(&objects, view.sort, said) {
+        let group: Vec<&ObjectReport> = positions.iter().filter_map(|at| objects.get(*at).copied()).collect();
         match group.as_slice() {
             [] => {}
             [object] => text.append(one_left(object, view)),
@@ -75,7 +80,11 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     }
     let Some(Label { word, role: Role::Error }) = object.run.outcome.and_then(outcome_label) else { return text };
     text.append(line(object, word, Role::Error, cause(object)));
-    hint(&mut text, object.messages.hint.as_deref());
+    let mut sheet = Sheet::new(view);
+    if let Some(hint) = &object.messages.hint {
+        sheet.hint(hint, MARGIN);
+    }
+    text.append(sheet.text);
     if object.diff.action != Action::Unknown {
         text.append(object_error("cannot apply", object, view));
     }
@@ -106,13 +115,15 @@ fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)>
 /// `skipped 34 objects: namespace …`
 fn group_left(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Styled {
     let Some((word, cause, said)) = said(first) else { return Styled::new() };
-    let mut text = Styled::new().with(Role::Error, format!("{word} "));
-    text.push(Role::Name, format!("{} objects", grouped(group.len())));
-    text.push(Role::Plain, of_several(&cause));
-    text.push(Role::Note, format!("  {}", places(group, view)));
-    text.line_end();
-    hint(&mut text, said.as_deref());
-    text
+    let mut left = Styled::new().with(Role::Error, format!("{word} "));
+    left.push(Role::Name, format!("{} objects", grouped(group.len())));
+    left.push(Role::Plain, of_several(&cause));
+    let mut sheet = Sheet::new(view);
+    sheet.row_with_places(left, group, MARGIN);
+    if let Some(hint) = said {
+        sheet.hint(&hint, MARGIN);
+    }
+    sheet.text
 }
 
 /// The reason for which several objects were not changed: `: they need Namespace shop, which does not exist`.
@@ -120,13 +131,6 @@ fn of_several(cause: &str) -> String {
     let plurals = [(": it needs ", ": they need "), (": it could ", ": they could ")];
     let plural = plurals.iter().find_map(|(one, all)| Some(format!("{all}{}", cause.strip_prefix(one)?)));
     plural.unwrap_or_else(|| cause.to_owned())
-}
-
-fn hint(text: &mut Styled, hint: Option<&str>) {
-    if let Some(hint) = hint {
-        text.push(Role::Hint, format!("    hint: {hint}"));
-        text.line_end();
-    }
 }
 
 /// The reason for which an object was not changed, in a few words.

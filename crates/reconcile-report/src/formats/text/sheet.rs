@@ -1,12 +1,16 @@
 //! The lines of one object: aligns notes, and limits the number of lines.
 
+use reconcile_core::manifest::Source;
 use reconcile_core::text::{end_within, width};
 
-use crate::{Role, Styled, View};
+use crate::words::places::places;
+use crate::{ObjectReport, Role, Styled, View};
 
 /// Most lines of one object, and of one field of it, without `--full`.
 const OBJECT: usize = 120;
 pub(super) const FIELD: usize = 24;
+/// Most locations of a group of objects that are named.
+const PLACES: usize = 3;
 /// The gap between two texts on a line, in columns.
 pub(super) const GAP: usize = 2;
 
@@ -39,6 +43,16 @@ impl<'v> Sheet<'v> {
         self.text.line_end();
     }
 
+    /// Appends a hint in as many lines as it needs.
+    pub fn hint(&mut self, hint: &str, indent: usize) {
+        const START: &str = "hint: ";
+        let room = self.view.width.saturating_sub(indent).saturating_sub(START.len());
+        for (at, line) in wrapped(hint, room).iter().enumerate() {
+            let start = if at == 0 { START.to_owned() } else { " ".repeat(START.len()) };
+            self.line(Role::Hint, format!("{}{start}{line}", " ".repeat(indent)));
+        }
+    }
+
     /// Appends a line with a note at its right, or below it if there is no room.
     pub fn row(&mut self, left: Styled, note: &str, indent: usize) {
         let column = self.column;
@@ -49,6 +63,16 @@ impl<'v> Sheet<'v> {
     pub fn row_to_edge(&mut self, left: Styled, note: &str, indent: usize) {
         let column = self.view.width.saturating_sub(width(note));
         self.row_at(left, note, column, indent);
+    }
+
+    /// Appends a line with the locations of objects at its right edge or below it: as many as fit there.
+    pub fn row_with_places(&mut self, left: Styled, objects: &[&ObjectReport], indent: usize) {
+        let place = |source: &Source| Some(self.view.file_and_line(source));
+        let within =
+            |room: usize| (1..=PLACES).rev().map(|most| places(objects, most, place)).find(|it| width(it) <= room);
+        let beside = self.view.width.saturating_sub(left.width()).saturating_sub(GAP);
+        let found = within(beside).or_else(|| within(self.view.width.saturating_sub(indent)));
+        self.row_to_edge(left, &found.unwrap_or_default(), indent);
     }
 
     fn row_at(&mut self, left: Styled, note: &str, column: usize, indent: usize) {
@@ -77,9 +101,21 @@ pub(super) fn ended(text: &str, columns: usize) -> String {
     format!("…{}", end_within(text, columns.saturating_sub(1)))
 }
 
-/// A text in as many lines as it needs, broken at blanks. A word is never cut, so that a line with one word may be longer.
+/// A text in as many lines as it needs, broken at blanks, but not next to a warning sign. A word is never cut, so that a line with one
+/// word may be longer.
 pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    broken(text.split_inclusive(' '), columns)
+    let ends = text.match_indices(' ').map(|(at, _)| at.saturating_add(1));
+    let is_at_sign = |end: usize| {
+        let (before, after) = text.split_at_checked(end).unwrap_or_default();
+        before.ends_with("⚠ ") || after.starts_with('⚠')
+    };
+    let ends = ends.filter(|end| !is_at_sign(*end));
+    let words = ends.chain([text.len()]).scan(0, |start, end| {
+        let word = text.get(*start..end);
+        *start = end;
+        word
+    });
+    broken(words, columns)
 }
 
 /// A list in as many lines as it needs, broken after commas.

@@ -2,7 +2,7 @@
 
 use super::sheet::Sheet;
 use super::{object, outcomes, readiness, summary, together, unmanaged};
-use crate::words::installer;
+use crate::words::conflict;
 use crate::{ApplySetInfo, Command, ObjectReport, ParentAction, Report, Role, Styled, View};
 
 /// The whole text at once.
@@ -46,8 +46,8 @@ pub fn differences(report: &Report, view: &View) -> Styled {
     text.append(unmanaged::lines(report, view));
     text.append(together::texts(&urgent, view));
     let mut sheet = Sheet::new(view);
-    for hint in installer::hints(&urgent) {
-        sheet.line(Role::Hint, format!("hint: {hint}"));
+    for hint in conflict::hints(&urgent) {
+        sheet.hint(&hint, 0);
     }
     text.append(sheet.text);
     text

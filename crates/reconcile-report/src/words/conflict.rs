@@ -1,6 +1,8 @@
-//! Conflicts with the tool that installed an object, which is a question of who takes over and not of single fields.
+//! The advice about conflicts. One with the tool that installed an object is a question of who takes over, and not of single fields.
 
 use std::collections::BTreeMap;
+
+use structured_merge::Operation;
 
 use super::number::grouped;
 use crate::ObjectReport;
@@ -39,19 +41,35 @@ pub(crate) fn hints(objects: &[&ObjectReport]) -> Vec<String> {
         }
     }
     let hint = |(installer, objects): (&str, Vec<&ObjectReport>)| match objects.as_slice() {
-        [object] => format!("{} is in conflict with `{installer}` only: {}", object.key, advice(installer, "it")),
+        [object] => format!("{} is in conflict with `{installer}` only: {}", object.key, advice(installer, 1)),
         all => {
-            format!(
-                "{} objects are in conflict with `{installer}` only: {}",
-                grouped(all.len()),
-                advice(installer, "them")
-            )
+            let (count, advice) = (all.len(), advice(installer, all.len()));
+            format!("{} objects are in conflict with `{installer}` only: {advice}", grouped(count))
         }
     };
     of_installers.into_iter().map(hint).collect()
 }
 
+/// Returns the advice about the conflicts of an object, or of this many objects that have the same; `None` if it has none, or a hint of
+/// its own.
+pub(crate) fn conflict_hint(object: &ObjectReport, count: usize) -> Option<String> {
+    if object.diff.conflicts.is_empty() || object.messages.hint.is_some() {
+        return None;
+    }
+    if let Some(installer) = installer(object) {
+        return Some(advice(installer, count));
+    }
+    let by_controller = object.diff.conflicts.iter().any(|conflict| conflict.owner.operation == Operation::Update);
+    let hint = if by_controller {
+        "leave the field out of the manifest if its owner should keep it, or take it with `--force-conflicts`"
+    } else {
+        "another tool applies this field: agree on one owner, or take it with `--force-conflicts`"
+    };
+    Some(hint.to_owned())
+}
+
 /// The advice about conflicts with an installer: ``pass `--adopt helm` if this tool takes over, or leave it to `helm` ``.
-pub(crate) fn advice(installer: &str, objects: &str) -> String {
+fn advice(installer: &str, count: usize) -> String {
+    let objects = if count == 1 { "it" } else { "them" };
     format!("pass `--adopt {installer}` if this tool takes over, or leave {objects} to `{installer}`")
 }

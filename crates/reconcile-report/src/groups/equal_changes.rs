@@ -9,10 +9,9 @@ use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use structured_merge::FieldPath;
 
-use super::disposition::Disposition;
-use super::object::ObjectReport;
+use crate::ObjectReport;
+use crate::model::disposition::Disposition;
 use crate::words::label::outcome_name;
-use crate::words::number::counted_kind;
 
 /// The fewest objects whose equal changes are printed together.
 const FEWEST: usize = 3;
@@ -26,28 +25,21 @@ pub(crate) struct ChangeGroup<'r> {
     pub objects: Vec<&'r ObjectReport>,
 }
 
-/// `30 Deployments`, or `30 objects` of several kinds.
-pub(crate) fn name(objects: &[&ObjectReport]) -> String {
-    let kinds: BTreeSet<&str> = objects.iter().map(|object| object.key.gvk.kind.as_str()).collect();
-    let kind = kinds.first().filter(|_| kinds.len() == 1).copied().unwrap_or("object");
-    counted_kind(objects.len(), kind)
-}
-
 /// The equal changes of a list of objects.
 #[derive(Debug, Default)]
 pub(crate) struct EqualChanges<'r> {
     /// The groups, by the position of their first object.
     groups: BTreeMap<usize, Vec<ChangeGroup<'r>>>,
     /// The parts that are in a group: positions of objects, and of their parts.
-    grouped: BTreeSet<Place>,
+    grouped: BTreeSet<Position>,
 }
 
 /// The position of an object, and of one of its parts: its changes, and then its conflicts.
-type Place = (usize, usize);
+type Position = (usize, usize);
 
 /// A change or a conflict of an object.
 #[derive(Clone, Copy)]
-enum Part<'r> {
+enum Item<'r> {
     Change(&'r FieldChange),
     Conflict(&'r Conflict),
 }
@@ -59,22 +51,22 @@ impl<'r> EqualChanges<'r> {
     /// Finds what three or more objects have in common, among the changes that are shown.
     pub fn of(objects: &[&'r ObjectReport], is_shown: impl Fn(&ObjectReport, &FieldChange) -> bool) -> Self {
         // Few changes have a path in common, so that few values are compared.
-        let mut by_path: BTreeMap<Likeness<'r>, Vec<(Place, Part<'r>)>> = BTreeMap::new();
+        let mut by_path: BTreeMap<Likeness<'r>, Vec<(Position, Item<'r>)>> = BTreeMap::new();
         for (at, object) in objects.iter().enumerate().filter(|(_, object)| can_share(object)) {
             let outcome = object.run.outcome.map(outcome_name);
             for (number, part) in parts(object) {
                 let (path, class) = match part {
-                    Part::Change(change) if !is_shown(object, change) => continue,
-                    Part::Change(change) => (&change.path, Some(change.class)),
-                    Part::Conflict(conflict) => (&conflict.path, None),
+                    Item::Change(change) if !is_shown(object, change) => continue,
+                    Item::Change(change) => (&change.path, Some(change.class)),
+                    Item::Conflict(conflict) => (&conflict.path, None),
                 };
                 let like = (object.disposition(), outcome, object.messages.hint.as_deref(), path, class);
                 by_path.entry(like).or_default().push(((at, number), part));
             }
         }
-        let mut by_members: BTreeMap<Vec<usize>, Vec<Vec<(Place, Part<'r>)>>> = BTreeMap::new();
+        let mut by_members: BTreeMap<Vec<usize>, Vec<Vec<(Position, Item<'r>)>>> = BTreeMap::new();
         for places in by_path.into_values().filter(|places| places.len() >= FEWEST) {
-            let mut equal: BTreeMap<_, Vec<(Place, Part<'r>)>> = BTreeMap::new();
+            let mut equal: BTreeMap<_, Vec<(Position, Item<'r>)>> = BTreeMap::new();
             for (place, part) in places {
                 let same = equal.entry(said(part)).or_default();
                 // An object has a change once; another one with the same path is its own.
@@ -105,6 +97,11 @@ impl<'r> EqualChanges<'r> {
         self.groups.get(&at).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// The same, which are no longer here afterwards.
+    pub fn take_beginning_at(&mut self, at: usize) -> Vec<ChangeGroup<'r>> {
+        self.groups.remove(&at).unwrap_or_default()
+    }
+
     /// The object at this position without what is in a group; `None` if nothing is.
     pub fn rest_of(&self, at: usize, object: &ObjectReport) -> Option<ObjectReport> {
         self.grouped.range((at, 0)..=(at, usize::MAX)).next()?;
@@ -114,9 +111,9 @@ impl<'r> EqualChanges<'r> {
         rest.diff.changes = changes.map(|(_, change)| change.clone()).collect();
         let others = parts(object).into_iter().filter(|(number, _)| !is_grouped(number));
         let others = others.filter_map(|(_, part)| match part {
-            Part::Change(change) if change.class == Class::Conflict => Some(named_by(object, change)),
-            Part::Change(_) => None,
-            Part::Conflict(conflict) => Some(vec![conflict.clone()]),
+            Item::Change(change) if change.class == Class::Conflict => Some(named_by(object, change)),
+            Item::Change(_) => None,
+            Item::Conflict(conflict) => Some(vec![conflict.clone()]),
         });
         rest.diff.conflicts = others.flatten().collect();
         rest.details.is_conflict_shown = !object.diff.conflicts.is_empty();
@@ -125,9 +122,9 @@ impl<'r> EqualChanges<'r> {
 }
 
 /// The parts of an object, with their numbers: its changes, and the conflicts that these do not name.
-fn parts(object: &ObjectReport) -> Vec<(usize, Part<'_>)> {
-    let changes = object.diff.changes.iter().map(Part::Change);
-    changes.chain(object.other_conflicts().into_iter().map(Part::Conflict)).enumerate().collect()
+fn parts(object: &ObjectReport) -> Vec<(usize, Item<'_>)> {
+    let changes = object.diff.changes.iter().map(Item::Change);
+    changes.chain(object.other_conflicts().into_iter().map(Item::Conflict)).enumerate().collect()
 }
 
 /// The conflicts that a change names.
@@ -153,10 +150,10 @@ fn can_share(object: &ObjectReport) -> bool {
 }
 
 /// A digest of the values of a part and of its managers without their times, as there may be many and large ones.
-fn said(part: Part<'_>) -> Vec<u8> {
+fn said(part: Item<'_>) -> Vec<u8> {
     let said = match part {
-        Part::Conflict(conflict) => format!("{:?}", owners(std::slice::from_ref(&conflict.owner))),
-        Part::Change(change) => {
+        Item::Conflict(conflict) => format!("{:?}", owners(std::slice::from_ref(&conflict.owner))),
+        Item::Change(change) => {
             let text = |value: &Option<Value>| value.as_ref().map(ToString::to_string);
             let (live, desired) = (text(&change.live), text(&change.desired));
             let managers = owners(&change.managers);
@@ -173,7 +170,7 @@ fn owners(managers: &[Owner]) -> Vec<Owner> {
 }
 
 /// The first of several objects with what they have in common, and nothing else.
-fn common(objects: &[&ObjectReport], all: &[Vec<(Place, Part<'_>)>]) -> Option<ObjectReport> {
+fn common(objects: &[&ObjectReport], all: &[Vec<(Position, Item<'_>)>]) -> Option<ObjectReport> {
     let first = *objects.first()?;
     let mut common = first.clone();
     (common.diff.changes, common.diff.conflicts) = (Vec::new(), Vec::new());
@@ -182,9 +179,9 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Place, Part<'_>)>]) -> Option<O
     for places in all {
         let mut equal = places.iter().map(|(_, part)| *part);
         match equal.next()? {
-            Part::Change(change) => {
+            Item::Change(change) => {
                 let removed_by = common_removal(change, places);
-                let is_same = equal.all(|other| matches!(other, Part::Change(one) if one.managers == change.managers));
+                let is_same = equal.all(|other| matches!(other, Item::Change(one) if one.managers == change.managers));
                 let managers = if is_same { change.managers.clone() } else { owners(&change.managers) };
                 let time = |conflict: Conflict| if is_same { conflict } else { timeless(conflict) };
                 if change.class == Class::Conflict {
@@ -192,8 +189,8 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Place, Part<'_>)>]) -> Option<O
                 }
                 common.diff.changes.push(FieldChange { managers, removed_by, ..change.clone() });
             }
-            Part::Conflict(conflict) => {
-                let is_same = equal.all(|other| matches!(other, Part::Conflict(one) if one.owner == conflict.owner));
+            Item::Conflict(conflict) => {
+                let is_same = equal.all(|other| matches!(other, Item::Conflict(one) if one.owner == conflict.owner));
                 common.diff.conflicts.push(if is_same { conflict.clone() } else { timeless(conflict.clone()) });
             }
         }
@@ -203,8 +200,8 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Place, Part<'_>)>]) -> Option<O
 }
 
 /// The users who may have removed the field of a change, without times unless all parts have the same.
-fn common_removal(change: &FieldChange, places: &[(Place, Part<'_>)]) -> Option<Box<AuditAnswer>> {
-    let is_same = |part: &Part<'_>| matches!(part, Part::Change(one) if one.removed_by == change.removed_by);
+fn common_removal(change: &FieldChange, places: &[(Position, Item<'_>)]) -> Option<Box<AuditAnswer>> {
+    let is_same = |part: &Item<'_>| matches!(part, Item::Change(one) if one.removed_by == change.removed_by);
     let removed = change.removed_by.as_deref()?;
     Some(Box::new(if places.iter().all(|(_, part)| is_same(part)) { removed.clone() } else { removed.named() }))
 }

@@ -1,0 +1,98 @@
+//! The differences of each object, folded. What several objects have in common comes once.
+
+use reconcile_core::text::{visible, visible_line};
+
+use super::comment::Comment;
+use super::escape::{code, html, longest_run};
+use super::hunk;
+use crate::groups::Entry;
+use crate::words::conflict::conflict_hint;
+use crate::words::describe;
+use crate::words::findings::of_object;
+use crate::words::number::counted_objects;
+use crate::{Command, ObjectReport, Section, View};
+
+/// The name of a group in the count of what is left out.
+const GROUP: &str = "group of objects with its differences";
+/// Largest number of objects of a group that are named.
+const NAMED: usize = 5;
+/// Most lines of one object.
+const LINES: usize = 200;
+
+/// Writes the differences of a section.
+pub(super) fn details(comment: &mut Comment, section: &Section<'_>, entries: &[Entry<'_>], view: &View) {
+    for entry in entries {
+        match entry {
+            Entry::Changes(group) => {
+                let mut lines = changes_and_conflicts(&group.common, view.full);
+                let hint = conflict_hint(&group.common, group.objects.len());
+                lines.extend(hint.iter().map(|hint| format!("! hint: {hint}")));
+                comment.add(&group_details(&group.objects, lines, section.context, view), GROUP);
+            }
+            Entry::Messages(messages, objects) => {
+                let (sentences, hint) = messages.sentences(objects, view.full);
+                let hint = hint.map(|hint| format!("hint: {hint}"));
+                let lines = sentences.iter().chain(&hint).map(|line| format!("! {}", describe::message(line)));
+                comment.add(&group_details(objects, lines.collect(), section.context, view), GROUP);
+            }
+            Entry::Object(object, rest) => {
+                let lines = lines(rest, section.report.command, view.full);
+                let context = section.context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
+                let name = format!("{}{context}", describe::name(object));
+                let heading = format!("<code>{}</code> {}", html(&name), describe::state(object));
+                comment.add(&folded(&heading, &lines, ""), "object with its differences");
+            }
+            Entry::Grouped(_) => {}
+        }
+    }
+}
+
+/// Lines of a diff below a heading that opens them.
+fn folded(heading: &str, lines: &[String], end: &str) -> String {
+    let fence = "`".repeat(longest_run(lines).max(2).saturating_add(1));
+    let lines = lines.join("\n");
+    format!("\n<details><summary>{heading}</summary>\n\n{fence}diff\n{lines}\n{fence}\n{end}\n</details>\n")
+}
+
+/// Lines that several objects have in common, with their names.
+fn group_details(objects: &[&ObjectReport], mut lines: Vec<String>, context: Option<&str>, view: &View) -> String {
+    let context = context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
+    let count = counted_objects(objects.iter().map(|object| &object.key));
+    let all = format!("{}{context}", visible(&count));
+    cut(&mut lines, view.full);
+    let most = if view.full { usize::MAX } else { NAMED };
+    let mut names: Vec<String> = objects.iter().take(most).map(|object| code(&describe::name(object))).collect();
+    if let Some(more @ 1..) = objects.len().checked_sub(most) {
+        names.push(format!("… {more} more"));
+    }
+    let state = objects.first().map(|object| describe::state(object)).unwrap_or_default();
+    folded(&format!("<code>{}</code> {state}", html(&all)), &lines, &format!("\n{}\n", names.join(", ")))
+}
+
+/// The lines of an object's diff: errors first, with the sign that GitHub colours orange.
+fn lines(object: &ObjectReport, command: Command, full: bool) -> Vec<String> {
+    let beside = of_object(None, object, command).filter(|one| !one.is_change);
+    let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
+    lines.extend(changes_and_conflicts(object, full));
+    cut(&mut lines, full);
+    lines.extend(conflict_hint(object, 1).map(|hint| visible_line(&format!("! hint: {hint}")).into_owned()));
+    lines
+}
+
+/// The changes, after the conflicts that no change names.
+fn changes_and_conflicts(object: &ObjectReport, full: bool) -> Vec<String> {
+    let conflicts = object.other_conflicts();
+    let conflicts = conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict)));
+    conflicts.chain(object.diff.changes.iter().flat_map(|change| hunk::lines(change, full))).collect()
+}
+
+/// Makes everything in the lines visible, and leaves out those that are too many.
+fn cut(lines: &mut Vec<String>, full: bool) {
+    for line in lines.iter_mut() {
+        *line = visible_line(line).into_owned();
+    }
+    if let Some(more @ 1..) = lines.len().checked_sub(LINES).filter(|_| !full) {
+        lines.truncate(LINES);
+        lines.push(format!("# … {more} more lines"));
+    }
+}

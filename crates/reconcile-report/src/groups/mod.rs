@@ -1,0 +1,103 @@
+//! Objects with something in common, which is shown once: the same walk for all formats that group objects.
+
+mod equal_changes;
+mod messages;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use reconcile_core::compare::FieldChange;
+
+pub(crate) use equal_changes::{ChangeGroup, EqualChanges};
+pub(crate) use messages::Messages;
+
+use crate::{ObjectReport, Sort};
+
+/// The parts of objects that a format shows.
+pub(crate) trait Shows {
+    /// Returns true if a change is shown.
+    fn change(&self, change: &FieldChange) -> bool;
+
+    /// The warnings of an object that are shown.
+    fn warnings<'o>(&self, object: &'o ObjectReport) -> Vec<&'o str>;
+
+    /// Returns true if something about an object is shown that is no change, no conflict, no error and no warning.
+    fn more(&self, object: &ObjectReport) -> bool;
+
+    /// Returns true if nothing of these is shown of an object.
+    fn nothing(&self, object: &ObjectReport) -> bool {
+        !object.diff.changes.iter().any(|change| self.change(change))
+            && object.diff.conflicts.is_empty()
+            && self.warnings(object).is_empty()
+            && !self.more(object)
+    }
+}
+
+/// An entry of a list of objects.
+#[derive(Debug)]
+pub(crate) enum Entry<'r> {
+    /// Changes and conflicts that several objects have in common.
+    Changes(ChangeGroup<'r>),
+    /// Messages that several objects have in common, and these objects.
+    Messages(Messages, Vec<&'r ObjectReport>),
+    /// An object, and what no group has of it.
+    Object(&'r ObjectReport, Cow<'r, ObjectReport>),
+    /// An object of which groups have everything.
+    Grouped(&'r ObjectReport),
+}
+
+/// Groups objects. A group has the position of its first object, and each object has an entry of its own, except those that groups
+/// of messages have.
+pub(crate) fn entries<'r>(objects: &[&'r ObjectReport], sort: Sort, shows: &impl Shows) -> Vec<Entry<'r>> {
+    if sort == Sort::Object {
+        return objects.iter().map(|object| Entry::Object(object, Cow::Borrowed(object))).collect();
+    }
+    let mut changes = EqualChanges::of(objects, |_, change| shows.change(change));
+    let mut groups = BTreeMap::new();
+    for positions in alike(objects, sort, |object| Messages::of(object, shows)) {
+        if let [first, _, ..] = positions[..] {
+            groups.extend(positions.iter().map(|at| (*at, Vec::new())));
+            groups.insert(first, positions);
+        }
+    }
+    let mut entries = Vec::with_capacity(objects.len());
+    for (at, object) in objects.iter().copied().enumerate() {
+        entries.extend(changes.take_beginning_at(at).into_iter().map(Entry::Changes));
+        if let Some(positions) = groups.remove(&at) {
+            let members: Vec<&ObjectReport> = positions.iter().filter_map(|at| objects.get(*at).copied()).collect();
+            entries.extend(
+                Messages::of(object, shows)
+                    .filter(|_| !members.is_empty())
+                    .map(|messages| Entry::Messages(messages, members)),
+            );
+            entries.push(Entry::Grouped(object));
+            continue;
+        }
+        entries.push(match changes.rest_of(at, object) {
+            None => Entry::Object(object, Cow::Borrowed(object)),
+            Some(rest) if shows.nothing(&rest) => Entry::Grouped(object),
+            Some(rest) => Entry::Object(object, Cow::Owned(rest)),
+        });
+    }
+    entries
+}
+
+/// The positions of objects in groups of those with the same key, in the order of the first of each; those without a key are alone.
+pub(crate) fn alike<K: Ord>(
+    objects: &[&ObjectReport],
+    sort: Sort,
+    key: impl Fn(&ObjectReport) -> Option<K>,
+) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut of_keys = BTreeMap::new();
+    for (at, object) in objects.iter().enumerate() {
+        let key = key(object).filter(|_| sort != Sort::Object);
+        match key.map(|key| *of_keys.entry(key).or_insert(groups.len())) {
+            Some(number) if number < groups.len() => {
+                groups.get_mut(number).into_iter().for_each(|group| group.push(at));
+            }
+            _ => groups.push(vec![at]),
+        }
+    }
+    groups
+}

@@ -169,10 +169,11 @@ impl Cluster {
     }
 
     /// Sends reads that will probably be needed. The first equal request takes the answer of each, whatever it is, so that nothing is
-    /// asked twice. Reads beyond [`MOST_EARLY`](early::MOST_EARLY) are left out, and so are answers that are too large to keep.
+    /// asked twice. Reads beyond [`MOST_EARLY`](early::MOST_EARLY) are left out, and so are answers that are too large to keep until a
+    /// request comes.
     pub fn send_early(&self, reads: impl IntoIterator<Item = Request>) {
         for read in reads.into_iter().take(early::MOST_EARLY) {
-            let (cluster, request) = (self.clone(), read.clone().within(early::LARGEST));
+            let (cluster, request) = (self.clone(), read.clone());
             self.0.early.begin(read, async move { cluster.answer(&request, &Whole).await });
         }
     }

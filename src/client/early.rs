@@ -4,7 +4,7 @@
 //! reads the same takes the answer, be it an object or a refusal. Nobody sees the answer to a read that no request needs.
 
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::task::JoinHandle;
@@ -14,10 +14,8 @@ use reconcile_core::request::RequestError;
 
 /// The most reads that are sent early.
 pub const MOST_EARLY: usize = 32;
-/// The largest answer to an early read that is kept until it is needed, in bytes.
-pub(super) const LARGEST: usize = 8 << 20;
-/// The most bytes that are kept of all such answers.
-const ALL: usize = 32 << 20;
+/// The most bytes of answers that are kept for requests that may come.
+const MOST_KEPT: usize = 32 << 20;
 
 type Answer = Result<Reply, RequestError>;
 
@@ -25,14 +23,15 @@ type Answer = Result<Reply, RequestError>;
 #[derive(Default)]
 pub(super) struct EarlyReads {
     reads: Mutex<Vec<EarlyRead>>,
-    /// The bytes of all answers so far.
-    kept: Arc<AtomicUsize>,
+    room: Arc<Room>,
 }
 
 struct EarlyRead {
     request: Request,
+    /// True once a request waits for the answer, which is then read and kept whatever its size is.
+    is_awaited: Arc<AtomicBool>,
     /// The answer, unless it is too large to keep.
-    answer: JoinHandle<Option<Answer>>,
+    answer: JoinHandle<Option<(Answer, Kept)>>,
 }
 
 /// A read that is not needed ends.
@@ -55,15 +54,15 @@ impl EarlyReads {
 
     /// Begins to send a read.
     pub fn begin(&self, request: Request, answer: impl Future<Output = Answer> + Send + 'static) {
-        let kept = Arc::clone(&self.kept);
+        let (room, is_awaited) = (Arc::clone(&self.room), Arc::<AtomicBool>::default());
+        let awaited = Arc::clone(&is_awaited);
         let answer = tokio::spawn(async move {
-            match answer.await {
-                Ok(reply) if !has_room(&kept, reply.body.len()) => None,
-                Err(RequestError::TooLarge { .. }) => None,
-                answer => Some(answer),
-            }
+            let answer = answer.await;
+            let kept = room.keep(answer.as_ref().map_or(0, |reply| reply.body.len()));
+            let is_kept = awaited.load(Ordering::Relaxed) || kept.fits() && !is_too_large(&answer);
+            is_kept.then_some((answer, kept))
         });
-        self.reads().push(EarlyRead { request, answer });
+        self.reads().push(EarlyRead { request, is_awaited, answer });
     }
 
     /// The answer to the early read that reads the same, if there is one: from now on there is none.
@@ -73,7 +72,8 @@ impl EarlyReads {
             let index = reads.iter().position(|read| read.request.is_same_read(request))?;
             reads.swap_remove(index)
         };
-        (&mut read.answer).await.ok().flatten()
+        read.is_awaited.store(true, Ordering::Relaxed);
+        (&mut read.answer).await.ok().flatten().map(|(answer, _)| answer)
     }
 
     /// Ends the reads for which this returns false.
@@ -82,15 +82,48 @@ impl EarlyReads {
     }
 }
 
-/// Counts the bytes of an answer. Returns false if they are too many to keep.
-fn has_room(kept: &AtomicUsize, bytes: usize) -> bool {
-    kept.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= ALL
+/// Returns true if the answer is larger than answers may be. Together with others, it may have been larger than it is by itself.
+fn is_too_large(answer: &Answer) -> bool {
+    matches!(answer, Err(RequestError::TooLarge { .. }))
+}
+
+/// The number of bytes of the answers that are kept.
+#[derive(Default)]
+struct Room(AtomicUsize);
+
+impl Room {
+    /// Counts the bytes of an answer, until the result is dropped.
+    fn keep(self: &Arc<Self>, bytes: usize) -> Kept {
+        let all = self.0.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        Kept { room: Arc::clone(self), bytes, all }
+    }
+}
+
+/// The bytes of one answer that is kept.
+struct Kept {
+    room: Arc<Room>,
+    bytes: usize,
+    /// The bytes of all answers that were kept when this one came.
+    all: usize,
+}
+
+impl Kept {
+    fn fits(&self) -> bool {
+        self.all <= MOST_KEPT
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.room.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use bytes::Bytes;
+    use reconcile_core::request::Address;
 
     fn reply(bytes: usize) -> Reply {
         Reply { status: 200, body: Bytes::from(vec![b' '; bytes]), warnings: Vec::new() }
@@ -113,18 +146,59 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_is_the_answer_and_too_much_is_none() {
+    async fn a_refusal_is_the_answer() {
         let reads = EarlyReads::default();
         let list = || Request::list("/api/v1/pods");
         reads.begin(list(), async { Err(RequestError::Stopped) });
         assert!(matches!(reads.answer(&list()).await, Some(Err(RequestError::Stopped))));
-        reads.begin(list(), async { Err(RequestError::TooLarge { limit: LARGEST }) });
-        assert!(reads.answer(&list()).await.is_none());
-        let fitting = ALL / LARGEST;
-        for number in 0..=fitting {
-            reads.begin(list(), async { Ok(reply(LARGEST)) });
-            assert_eq!(length(&reads, &list()).await.is_some(), number < fitting, "{number}");
+    }
+
+    /// Waits until the answers have come.
+    async fn arrived(reads: &EarlyReads) {
+        while !reads.reads().iter().all(|read| read.answer.is_finished()) {
+            tokio::task::yield_now().await;
         }
+    }
+
+    #[tokio::test]
+    async fn answers_are_kept_up_to_a_limit_that_those_in_use_do_not_fill() {
+        let reads = EarlyReads::default();
+        let list = |number: usize| Request::list(Address::from("/api/v1").join(format!("pods-{number}")));
+        let part = MOST_KEPT / 4;
+        for _ in 0..3 {
+            for number in 0..5 {
+                reads.begin(list(number), async move { Ok(reply(part)) });
+                arrived(&reads).await;
+            }
+            for number in 0..5 {
+                assert_eq!(length(&reads, &list(number)).await.is_some(), number < 4, "{number}");
+            }
+        }
+        // Answers that nobody needs free their room as well.
+        reads.begin(list(0), async { Ok(reply(MOST_KEPT)) });
+        arrived(&reads).await;
+        reads.keep(|_| false);
+        tokio::task::yield_now().await;
+        reads.begin(list(0), async { Ok(reply(MOST_KEPT)) });
+        arrived(&reads).await;
+        assert_eq!(length(&reads, &list(0)).await, Some(MOST_KEPT));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_somebody_awaits_is_never_dropped() {
+        let reads = EarlyReads::default();
+        let list = || Request::list("/api/v1/pods");
+        let (arrives, arrival) = tokio::sync::oneshot::channel::<()>();
+        reads.begin(list(), async {
+            drop(arrival.await);
+            Ok(reply(2 * MOST_KEPT))
+        });
+        let request = list();
+        let (answer, _) = futures::join!(length(&reads, &request), async { arrives.send(()) });
+        assert_eq!(answer, Some(2 * MOST_KEPT));
+        reads.begin(list(), async { Ok(reply(MOST_KEPT + 1)) });
+        arrived(&reads).await;
+        assert_eq!(length(&reads, &list()).await, None, "nobody needed it when it came");
     }
 
     #[tokio::test]

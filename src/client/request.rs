@@ -111,11 +111,6 @@ impl Request {
         self
     }
 
-    /// The same with an answer of at most this size, in bytes.
-    pub(super) fn within(self, limit: usize) -> Self {
-        Self { limit: self.limit.min(limit), ..self }
-    }
-
     /// Returns true if both read the same, in the same format.
     pub(super) fn is_same_read(&self, other: &Self) -> bool {
         let reads = |request: &Self| (request.kind, request.method == Method::GET, request.accept);

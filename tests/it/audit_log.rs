@@ -289,15 +289,15 @@ fn custom_resources_are_found_in_the_log_without_a_server() {
     ws.write("it/gateway.yaml", &object("Gateway"));
     ws.write("it/metric.yaml", &object("Metric"));
     ws.reconcile(["apply", "-f", "it"]).exits_with(0);
-    let objects = ["gateways", "metrices"].map(|plural| ws.fill_in(&format!("{plural}.$NS.example.com/it")));
+    let resources = ["gateways", "metrices"].map(|plural| ws.fill_in(&format!("{plural}.$NS.example.com/it")));
     log(&ws, || {
-        for object in &objects {
+        for resource in &resources {
             let words = ["patch", resource, "--type=merge", "-p", r#"{"spec": {"size": 2}}"#];
             ws.kubectl([&words[..], &["--as", "ops", "--as-group", "system:masters"]].concat()).exits_with(0);
         }
     });
     ws.reconcile(["snapshot", "-f", "it", "--file", "live.yaml"]).exits_with(0);
-    let words = ["get", &objects[0], &objects[1], "--show-managed-fields", "-o", "yaml"];
+    let words = ["get", &resources[0], &resources[1], "--show-managed-fields", "-o", "yaml"];
     ws.write("objects.yaml", &ws.kubectl(words).exits_with(0).stdout);
     let user = |live: &str, files: &[&str], kind: &str| {
         let flags = ["--audit-log", "audit.log", "--live", live, "-n", "$NS"];

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use kube_yaml::{Document, Kind, Layout, Node, Outline, Style, Syntax};
+use kube_yaml::{Document, Key, Kind, Layout, Node, Outline, Style, Syntax};
 use serde_json::Value;
 
 use super::block::{Block, indented, is_collection};
@@ -128,6 +128,11 @@ impl<'t> Rewriter<'t> {
     fn replace(&mut self, slot: Slot<'_>, new: &Value) -> Result<(), Refusal> {
         let node = slot.node;
         self.check_all(node)?;
+        if let Kind::Mapping(_, entries) = &node.kind
+            && entries.iter().any(|entry| entry.name == Key::Merge)
+        {
+            return Err(Refusal::Merge);
+        }
         let former = self.former(node);
         let keeps_brackets = match &node.kind {
             Kind::Mapping(Layout::Flow, entries) => !entries.is_empty(),

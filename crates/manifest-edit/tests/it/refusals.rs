@@ -16,6 +16,12 @@ fn values_that_are_used_elsewhere_are_refused() {
     assert_eq!(refusal(text, set("f.d", json!(2))), Refusal::Merge);
     assert_eq!(refusal(text, remove("f.d")), Refusal::Merge);
     assert_eq!(refusal(text, remove("f.g")), Refusal::Merge);
+    // Also if all of its mapping goes, or is another one.
+    let merged = "c: &y {d: 1}\nf:\n  <<: *y\n  g: 1\nh: {<<: *y}\ni: [{<<: *y}]\n";
+    assert_eq!(refusal(merged, set("f", json!({"x": 1}))), Refusal::Merge);
+    assert_eq!(refusal(merged, set("f", json!({}))), Refusal::Merge);
+    assert_eq!(refusal(merged, remove("h.d")), Refusal::Merge);
+    assert_eq!(refusal(merged, set("i.0", json!("x"))), Refusal::Merge);
     // Beside a merge key, own entries are edited as everywhere.
     assert!(edited(text, &[set("f.g", json!(2)), set("f.h", json!(3))]).ends_with("  g: 2\n  h: 3\n"));
 }

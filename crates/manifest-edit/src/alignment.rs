@@ -40,6 +40,21 @@ pub(crate) fn align(old: &[Value], new: &[Value]) -> Vec<Step> {
     steps
 }
 
+/// The former index of each item of a list that has the same items in another order; `None` if it has not.
+pub(crate) fn reordered(old: &[Value], new: &[Value]) -> Option<Vec<usize>> {
+    if old.len() != new.len() || old.len().saturating_mul(new.len()) > MAX_PAIRS {
+        return None;
+    }
+    let mut is_taken = vec![false; old.len()];
+    let mut former = |item: &Value| {
+        let mut free = old.iter().zip(&mut is_taken).enumerate().filter(|(_, (_, is_taken))| !**is_taken);
+        let (index, (_, taken)) = free.find(|(_, (old, _))| *old == item)?;
+        *taken = true;
+        Some(index)
+    };
+    new.iter().map(&mut former).collect()
+}
+
 /// Pairs the items between two matches in order; those that have no counterpart are removed or inserted.
 fn gap(steps: &mut Vec<Step>, mut old: std::ops::Range<usize>, mut new: std::ops::Range<usize>) {
     loop {

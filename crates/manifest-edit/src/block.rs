@@ -59,15 +59,21 @@ impl Block {
 
     /// The lines of an item of a list whose `-` is in a column.
     pub fn item(&self, value: &Value, column: usize) -> Vec<String> {
-        let below = column.saturating_add(2);
+        let below = column.saturating_add(self.habits.gap);
+        let dash = format!("-{}", " ".repeat(self.habits.gap.saturating_sub(1)));
         if is_collection(value) {
             let mut lines = self.lines(value, below);
             if let Some(first) = lines.first_mut() {
-                first.insert_str(0, "- ");
+                first.insert_str(0, &dash);
             }
             return lines;
         }
-        self.with_scalar("- ", value, below)
+        self.with_scalar(&dash, value, below)
+    }
+
+    /// The line of an item whose text is written already.
+    pub fn item_of_text(&self, text: &str) -> Vec<String> {
+        vec![format!("-{}{text}", " ".repeat(self.habits.gap.saturating_sub(1)))]
     }
 
     fn with_scalar(&self, before: &str, value: &Value, below: usize) -> Vec<String> {

@@ -3,15 +3,16 @@
 use kube_yaml::{Entry, Item, Key, Kind, Layout, Node, Style};
 use serde_json::{Map, Value};
 
-use super::alignment::{Step, align};
+use super::alignment::{Step, align, reordered};
 use super::block::is_collection;
+use super::habits::gap;
 use super::refusal::Refusal;
 use super::rewrite::{Lead, Rewriter, Slot};
 
 /// An entry or an item in the text.
-struct Part {
-    begin: usize,
-    end: usize,
+pub(crate) struct Part {
+    pub begin: usize,
+    pub end: usize,
     is_removed: bool,
 }
 
@@ -58,8 +59,8 @@ impl Rewriter<'_> {
         if in_flow {
             let key_style = entries.iter().rev().find_map(|entry| quotes(&entry.key));
             for (key, value) in added {
-                let at = Node { at: last.begin, ..node.clone() };
-                let text = self.brackets(&at, key_style).key(key) + &self.brackets(&at, style).value(value);
+                let text =
+                    self.brackets(last.begin, key_style).key(key) + &self.brackets(last.begin, style).value(value);
                 self.insert_in_brackets(node, layout, last, &text)?;
             }
             return Ok(());
@@ -89,6 +90,9 @@ impl Rewriter<'_> {
         let column = self.lines.column(items.first().map_or(node.at, |item| item.begin));
         let in_flow = layout != Layout::Block;
         let mut parts: Vec<Part> = items.iter().map(part_of_item).collect();
+        if let Some(order) = reordered(old, new) {
+            return self.reorder(node, layout, &parts, &order);
+        }
         let steps = align(old, new);
         for step in &steps {
             match *step {
@@ -122,7 +126,6 @@ impl Rewriter<'_> {
                     let place = kept.ok_or(first);
                     let beside =
                         items.iter().find(|item| matches!(place, Ok(part) | Err(part) if part.begin == item.begin));
-                    let beside = beside.map(|item| &item.node);
                     self.insert_item(node, layout, place, value, (column, style, beside))?;
                 }
             }
@@ -137,12 +140,11 @@ impl Rewriter<'_> {
         layout: Layout,
         place: Result<&Part, &Part>,
         value: &Value,
-        (column, style, beside): (usize, Option<Style>, Option<&Node>),
+        (column, style, beside): (usize, Option<Style>, Option<&Item>),
     ) -> Result<(), Refusal> {
         if layout != Layout::Block {
             let (Ok(part) | Err(part)) = place;
-            let at = Node { at: part.begin, ..node.clone() };
-            let text = self.brackets(&at, style).value(value);
+            let text = self.brackets(part.begin, style).value(value);
             return match place {
                 Ok(last) => self.insert_in_brackets(node, layout, last, &text),
                 Err(first) => {
@@ -152,9 +154,12 @@ impl Rewriter<'_> {
                 }
             };
         }
-        let mut lines = match beside.filter(|node| is_filled(node) && self.is_one_line(node) && is_flat(value)) {
-            Some(beside) => vec![format!("- {}", self.like(beside, value))],
-            None => self.block(style).item(value, column),
+        let mut block = self.block(style);
+        block.habits.gap = beside.and_then(|item| gap(item, &self.lines)).unwrap_or(block.habits.gap);
+        let in_brackets = beside.map(|item| &item.node).filter(|node| is_filled(node) && self.is_one_line(node));
+        let mut lines = match in_brackets.filter(|_| is_flat(value)) {
+            Some(beside) => block.item_of_text(&self.like(beside, value)),
+            None => block.item(value, column),
         };
         match place {
             Ok(last) => {
@@ -188,26 +193,7 @@ impl Rewriter<'_> {
             Kind::Sequence(_, items) => items.iter().rev().find_map(|item| quotes(&item.node)),
             _ => None,
         };
-        self.brackets(beside, style).value(value)
-    }
-
-    fn insert_in_brackets(&mut self, node: &Node, layout: Layout, last: &Part, text: &str) -> Result<(), Refusal> {
-        if layout == Layout::Pair {
-            return Err(Refusal::Layout);
-        }
-        let separator = self.separator(node, last);
-        self.splices.insert(last.end, format!("{separator}{text}"));
-        Ok(())
-    }
-
-    /// The text between two entries in brackets: a comma, with a line break if the entry beside has a line of its own.
-    fn separator(&self, node: &Node, beside: &Part) -> String {
-        let before = self.lines.before(beside.begin);
-        if beside.begin > node.at && !before.is_empty() && before.trim().is_empty() {
-            format!(",{}{before}", self.lines.newline)
-        } else {
-            format!(",{}", self.brackets(node, None).space)
-        }
+        self.brackets(beside.at, style).value(value)
     }
 
     /// Takes the removed parts out of the text. At least one part is kept.
@@ -245,28 +231,6 @@ impl Rewriter<'_> {
             }
             (false, ..) => self.splices.put(begin..line_end, ""),
         }
-    }
-
-    fn remove_in_brackets(
-        &mut self,
-        run: &[Part],
-        previous: Option<&Part>,
-        next: Option<&Part>,
-    ) -> Result<(), Refusal> {
-        let around: Vec<&Part> = previous.into_iter().chain(run).chain(next).collect();
-        let has_comment = |pair: &[&Part]| match pair {
-            [a, b] => self.lines.slice(a.end..b.begin).contains('#'),
-            _ => false,
-        };
-        if around.windows(2).any(has_comment) {
-            return Err(Refusal::Layout);
-        }
-        match (previous, run, next) {
-            (Some(previous), [.., last], _) => self.splices.put(previous.end..last.end, ""),
-            (None, [first, ..], Some(next)) => self.splices.put(first.begin..next.begin, ""),
-            _ => return Err(Refusal::Layout),
-        }
-        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Edits of a file, and which of them can be made.
 
+use std::collections::BTreeMap;
+
 use super::change::Edit;
 use super::file::File;
 use super::refusal::Refusal;
@@ -28,53 +30,126 @@ pub struct Edited {
 /// Edits the text of a file: as many of the edits as can be made together. The others are refused, each with its reason.
 #[must_use]
 pub fn edit(text: &[u8], edits: &[Edit]) -> Edited {
+    edit_within(text, edits, EFFORT)
+}
+
+fn edit_within(text: &[u8], edits: &[Edit], mut effort: usize) -> Edited {
     let Some(file) = File::read(text) else {
         let refused = (0..edits.len()).map(|edit| Refused { edit, refusal: Refusal::Unreadable });
         return Edited { text: text.to_vec(), refused: refused.collect() };
     };
-    let mut search = Search { file: &file, accepted: Vec::new(), text: None, refused: Vec::new(), effort: EFFORT };
     let all: Vec<(usize, &Edit)> = edits.iter().enumerate().collect();
-    search.accept(&all);
-    let Search { text: new, mut refused, .. } = search;
+    let found = by_document(&file, &all, &mut effort).unwrap_or_else(|| {
+        let mut search = Search::of(|edits: &[&Edit]| file.with(edits), file.len(), &mut effort);
+        search.accept(&all);
+        (search.new, search.refused)
+    });
+    let (new, mut refused) = found;
     refused.sort_unstable_by_key(|refused| refused.edit);
-    Edited { text: new.unwrap_or_else(|| text.to_vec()), refused }
+    Edited { text: new.map_or_else(|| text.to_vec(), String::into_bytes), refused }
+}
+
+/// The new text, if an edit can be made, and the edits that cannot.
+type Found = (Option<String>, Vec<Refused>);
+
+/// Edits the documents one after the other, as they do not depend on each other. `None` if they do: then the file is searched as a whole.
+fn by_document(file: &File<'_>, edits: &[(usize, &Edit)], effort: &mut usize) -> Option<Found> {
+    let (mut texts, mut refused) = (BTreeMap::new(), Vec::new());
+    let mut of_document: BTreeMap<usize, Vec<(usize, &Edit)>> = BTreeMap::new();
+    for (index, edit) in edits {
+        of_document.entry(edit.document).or_default().push((*index, *edit));
+    }
+    for (number, edits) in of_document {
+        let Some(document) = file.document(number) else {
+            refused.extend(edits.iter().map(|(edit, _)| Refused { edit: *edit, refusal: Refusal::Unreadable }));
+            continue;
+        };
+        let alone = file.alone(document)?;
+        let mut search = Search::of(|edits: &[&Edit]| alone.with(edits), alone.len(), effort);
+        search.accept(&edits);
+        refused.extend(search.refused);
+        texts.extend(search.new.map(|text| (number, text)));
+    }
+    let new = if texts.is_empty() { None } else { Some(file.joined(&texts)?) };
+    Some((new, refused))
 }
 
 /// Finds the edits that can be made together: all of them, or those of one half and then of the other.
-struct Search<'e> {
-    file: &'e File<'e>,
+struct Search<'e, 's, F> {
+    make: F,
+    /// The bytes that are read for an attempt.
+    cost: usize,
+    effort: &'s mut usize,
     accepted: Vec<&'e Edit>,
-    text: Option<Vec<u8>>,
+    new: Option<String>,
     refused: Vec<Refused>,
-    effort: usize,
 }
 
-impl<'e> Search<'e> {
+impl<'e, 's, F: Fn(&[&'e Edit]) -> Result<String, Refusal>> Search<'e, 's, F> {
+    fn of(make: F, cost: usize, effort: &'s mut usize) -> Self {
+        Self { make, cost, effort, accepted: Vec::new(), new: None, refused: Vec::new() }
+    }
+
     fn accept(&mut self, edits: &[(usize, &'e Edit)]) {
         if edits.is_empty() {
             return;
         }
         let accepted = self.accepted.len();
         self.accepted.extend(edits.iter().map(|(_, edit)| *edit));
-        let result = match self.effort.checked_sub(self.file.len()) {
+        let result = match self.effort.checked_sub(self.cost) {
             Some(left) => {
-                self.effort = left;
-                self.file.with(&self.accepted)
+                *self.effort = left;
+                (self.make)(&self.accepted)
             }
-            None => Err(Refusal::Meaning),
+            None => Err(Refusal::Effort),
         };
-        match result {
-            Ok(text) => return self.text = Some(text),
-            Err(refusal) if edits.len() == 1 || self.effort < self.file.len() => {
-                self.refused.extend(edits.iter().map(|(edit, _)| Refused { edit: *edit, refusal }));
-            }
-            Err(_) => {
-                self.accepted.truncate(accepted);
-                let (first, second) = edits.split_at(edits.len().div_ceil(2));
-                self.accept(first);
-                return self.accept(second);
-            }
-        }
+        let refusal = match result {
+            Ok(text) => return self.new = Some(text),
+            Err(refusal) => refusal,
+        };
         self.accepted.truncate(accepted);
+        if edits.len() == 1 || *self.effort < self.cost {
+            // Only the reason of a single edit is its own.
+            let refusal = if edits.len() == 1 { refusal } else { Refusal::Effort };
+            self.refused.extend(edits.iter().map(|(edit, _)| Refused { edit: *edit, refusal }));
+            return;
+        }
+        let (first, second) = edits.split_at(edits.len().div_ceil(2));
+        self.accept(first);
+        self.accept(second);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Change, Step};
+
+    fn set(document: usize, key: &str) -> Edit {
+        Edit { document, path: vec![Step::Key(key.into())], change: Change::Set(json!(2)) }
+    }
+
+    #[test]
+    fn refused_edits_of_one_document_cost_the_others_nothing() {
+        let one = "a: &x 1\nb: *x\nc: 1\n";
+        let text = [one; 20].join("---\n");
+        let edits: Vec<Edit> = (1..=20).flat_map(|document| ["a", "c"].map(|key| set(document, key))).collect();
+        // Three attempts for each document, and none for the file as a whole.
+        let Edited { text: new, refused } = edit_within(text.as_bytes(), &edits, text.len() * 3);
+        assert_eq!(String::from_utf8(new).unwrap(), text.replace("c: 1", "c: 2"));
+        let expected: Vec<_> = (0..20).map(|number| Refused { edit: number * 2, refusal: Refusal::Anchor }).collect();
+        assert_eq!(refused, expected);
+    }
+
+    #[test]
+    fn a_search_that_ends_early_says_so() {
+        let text = "a: &x 1\nb: *x\nc: 1\nd: 1\n";
+        let edits = ["a", "b", "c", "d"].map(|key| set(1, key));
+        let edited = edit_within(text.as_bytes(), &edits, text.len() * 4);
+        let refused: Vec<_> = edited.refused.iter().map(|refused| (refused.edit, refused.refusal)).collect();
+        assert_eq!(refused, [(0, Refusal::Anchor), (1, Refusal::Alias), (2, Refusal::Effort), (3, Refusal::Effort)]);
+        assert_eq!(edited.text, text.as_bytes());
     }
 }

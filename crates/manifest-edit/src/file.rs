@@ -1,5 +1,7 @@
 //! A file with its documents, and its text with edits.
 
+use std::collections::BTreeMap;
+
 use kube_yaml::{Document, Validation};
 use serde_json::Value;
 
@@ -16,6 +18,8 @@ pub(crate) struct File<'t> {
     mark: &'t str,
     /// The text behind it.
     text: &'t str,
+    /// The number of the first document, less one.
+    before: usize,
     documents: Vec<Document>,
 }
 
@@ -27,7 +31,7 @@ impl<'t> File<'t> {
             Some(rest) => (MARK, rest),
             None => ("", text),
         };
-        Some(Self { mark, text, documents: kube_yaml::read(text.as_bytes(), Validation::Warn).documents })
+        Some(Self { mark, text, before: 0, documents: kube_yaml::read(text.as_bytes(), Validation::Warn).documents })
     }
 
     /// Length of the text in bytes.
@@ -35,16 +39,53 @@ impl<'t> File<'t> {
         self.text.len()
     }
 
+    /// The document with a number.
+    pub fn document(&self, number: usize) -> Option<&Document> {
+        self.documents.iter().find(|document| document.number == number)
+    }
+
+    /// A document as a file of its own; `None` if it would be read otherwise there.
+    pub fn alone<'f>(&'f self, document: &Document) -> Option<Self> {
+        let text = self.text.get(document.text.clone())?;
+        let mut documents = kube_yaml::read(text.as_bytes(), Validation::Warn).documents;
+        let [own] = documents.as_mut_slice() else { return None };
+        let is_same = own.value == document.value && own.syntax == document.syntax;
+        let before = document.number.saturating_sub(own.number);
+        own.number = document.number;
+        is_same.then_some(Self { mark: "", text, before, documents })
+    }
+
     /// The whole text with edits, which is read as it is meant.
-    pub fn with(&self, edits: &[&Edit]) -> Result<Vec<u8>, Refusal> {
+    pub fn with(&self, edits: &[&Edit]) -> Result<String, Refusal> {
         let values = self.values(edits)?;
         for writing in [Writing::Styled, Writing::Quoted] {
             let text = self.written(&values, writing)?;
             if self.reads_as(&text, &values) {
-                return Ok([self.mark, text.as_str()].concat().into_bytes());
+                return Ok([self.mark, text.as_str()].concat());
             }
         }
         Err(Refusal::Meaning)
+    }
+
+    /// The whole text with new texts of documents, each of which was read as it is meant alone; `None` if they are read otherwise
+    /// together.
+    pub fn joined(&self, texts: &BTreeMap<usize, String>) -> Option<String> {
+        let (mut new, mut at) = (self.mark.to_owned(), 0);
+        let mut meant = Vec::with_capacity(self.documents.len());
+        for document in &self.documents {
+            let text = texts.get(&document.number);
+            let own = text.map(|text| kube_yaml::read(text.as_bytes(), Validation::Warn).documents);
+            meant.push(own.map(|own| own.into_iter().next().map(|own| own.value)));
+            if let Some(text) = text {
+                new.push_str(self.text.get(at..document.text.start)?);
+                new.push_str(text);
+                at = document.text.end;
+            }
+        }
+        new.push_str(self.text.get(at..)?);
+        let values: Vec<Option<Value>> = meant.into_iter().map(Option::flatten).collect();
+        let content = new.get(self.mark.len()..)?;
+        self.reads_as(content, &values).then_some(new)
     }
 
     /// The values of the documents after the edits; `None` for a document without any.
@@ -76,7 +117,7 @@ impl<'t> File<'t> {
     fn reads_as(&self, text: &str, values: &[Option<Value>]) -> bool {
         let read = kube_yaml::read(text.as_bytes(), Validation::Warn).documents;
         let is_same = |(new, (old, value)): (&Document, (&Document, &Option<Value>))| {
-            new.number == old.number && new.value == *value.as_ref().unwrap_or(&old.value)
+            new.number.saturating_add(self.before) == old.number && new.value == *value.as_ref().unwrap_or(&old.value)
         };
         read.len() == self.documents.len() && read.iter().zip(self.documents.iter().zip(values)).all(is_same)
     }

@@ -3,6 +3,7 @@
 use kube_yaml::Style;
 use serde_json::Value;
 
+use super::habits::Spaces;
 use super::scalar::{Around, Former, scalar};
 
 /// The layout of a value in brackets.
@@ -13,8 +14,8 @@ pub(crate) struct Brackets<'t> {
     pub style: Option<Style>,
     /// True if every text is quoted.
     pub is_quoted: bool,
-    /// The space behind `:` and `,`.
-    pub space: &'static str,
+    /// The spaces behind `:` and `,`.
+    pub spaces: Spaces,
     /// The line break, the indentation of the line on which the value begins and the additional one of its entries, if each entry
     /// has a line of its own.
     pub lines: Option<(&'static str, &'t str, &'t str)>,
@@ -30,7 +31,7 @@ impl Brackets<'_> {
 
     /// A key with its `:`.
     pub fn key(&self, key: &str) -> String {
-        format!("{}:{}", self.scalar(&key.into()), self.space)
+        format!("{}:{}", self.scalar(&key.into()), self.spaces.colon)
     }
 
     fn scalar(&self, value: &Value) -> String {
@@ -71,7 +72,7 @@ impl Brackets<'_> {
         if self.lines.is_some() {
             self.line(text, depth);
         } else if is_next {
-            text.push_str(self.space);
+            text.push_str(self.spaces.comma);
         }
     }
 

@@ -51,6 +51,12 @@ impl<'t> Lines<'t> {
         start
     }
 
+    /// The offset at which the line below that of an offset begins, or the end.
+    pub fn start_of_next(&self, at: usize) -> usize {
+        let rest = self.slice(at..self.text.len());
+        at.saturating_add(rest.find('\n').map_or(rest.len(), |newline| newline.saturating_add(1)))
+    }
+
     /// The text before an offset on its line.
     pub fn before(&self, at: usize) -> &'t str {
         self.slice(self.start(at)..at)
@@ -91,6 +97,11 @@ impl Splices {
 
     pub fn insert(&mut self, at: usize, new: impl Into<String>) {
         self.put(at..at, new);
+    }
+
+    /// Returns true if something is inserted at an offset.
+    pub fn has_insertion(&self, at: usize) -> bool {
+        self.0.iter().any(|splice| splice.range == (at..at))
     }
 
     /// The text with all splices. Those at the same place keep their order, with insertions before what is replaced.

@@ -19,6 +19,8 @@ pub enum Refusal {
     Layout,
     /// The new text would be read otherwise than it is meant.
     Meaning,
+    /// Too many edits of a large file cannot be made: the search for those that can ended early.
+    Effort,
 }
 
 /// A fragment for messages, such as `its value is an alias`.
@@ -33,6 +35,7 @@ impl fmt::Display for Refusal {
             Self::Unreadable => "the document is not UTF-8, or cannot be read",
             Self::Layout => "the layout of the file leaves no room for it",
             Self::Meaning => "the file would not be read with this value",
+            Self::Effort => "too many changes of this large file cannot be made: choose fewer of them at a time",
         })
     }
 }

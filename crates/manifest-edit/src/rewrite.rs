@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::block::{Block, indented, is_collection};
 use super::flow::Brackets;
-use super::habits::Habits;
+use super::habits::{Habits, Spaces};
 use super::lines::{Lines, Splices};
 use super::refusal::Refusal;
 use super::scalar::{Around, Former, scalar};
@@ -28,6 +28,7 @@ pub(crate) struct Rewriter<'t> {
     pub is_json: bool,
     pub is_quoted: bool,
     pub habits: Habits,
+    pub spaces: Spaces,
     /// The anchors that aliases refer to.
     aliased: HashSet<usize>,
     /// The indentation of the first entry of a JSON object that has a line of its own.
@@ -61,12 +62,14 @@ impl<'t> Rewriter<'t> {
         let lines = Lines::of(text);
         let mut aliased = HashSet::new();
         find_aliases(&outline.root, &mut aliased);
+        let is_json = document.syntax == Syntax::Json;
         let mut rewriter = Self {
             lines,
             splices: Splices::default(),
-            is_json: document.syntax == Syntax::Json,
+            is_json,
             is_quoted: writing == Writing::Quoted,
             habits: Habits::of(&outline.root, &lines),
+            spaces: if is_json { Spaces::of_json(&outline.root, &lines) } else { Spaces::USUAL },
             aliased,
             json_unit: json_unit(&outline.root, &lines),
         };
@@ -141,7 +144,7 @@ impl<'t> Rewriter<'t> {
         };
         if self.is_json || slot.in_flow || keeps_brackets && is_collection(new) {
             let text = if is_collection(new) {
-                self.brackets(node, None).value(new)
+                self.brackets(node.at, None).value(new)
             } else {
                 scalar(new, former, self.around(true), self.is_quoted)
             };
@@ -248,11 +251,10 @@ impl<'t> Rewriter<'t> {
         Block { habits: self.habits, style, is_quoted: self.is_quoted }
     }
 
-    /// The layout of a value in brackets that begins in the line of a node.
-    pub fn brackets(&self, node: &Node, style: Option<Style>) -> Brackets<'t> {
-        let lines = self.json_unit.map(|unit| (self.lines.newline, self.lines.indentation(node.at), unit));
-        let space = if self.is_json && self.is_compact() { "" } else { " " };
-        Brackets { around: self.around(true), style, is_quoted: self.is_quoted, space, lines }
+    /// The layout of a value in brackets that begins in the line of an offset.
+    pub fn brackets(&self, at: usize, style: Option<Style>) -> Brackets<'t> {
+        let lines = self.json_unit.map(|unit| (self.lines.newline, self.lines.indentation(at), unit));
+        Brackets { around: self.around(true), style, is_quoted: self.is_quoted, spaces: self.spaces, lines }
     }
 
     fn around(&self, in_flow: bool) -> Around {
@@ -261,11 +263,6 @@ impl<'t> Rewriter<'t> {
             (false, true) => Around::Flow,
             (false, false) => Around::Block,
         }
-    }
-
-    /// Returns true if JSON is written without spaces.
-    fn is_compact(&self) -> bool {
-        self.json_unit.is_none() && !self.lines.text.contains("\": ")
     }
 
     /// The style and the text of a scalar.

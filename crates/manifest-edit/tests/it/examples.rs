@@ -285,3 +285,47 @@ fn new_values_are_in_brackets_next_to_others_in_brackets() {
     let mixed = "x:\n  a: {k: 1}\n  b:\n    k: 1\n";
     becomes(mixed, &[set("x.c", json!({"k": 2}))], &format!("{mixed}  c:\n    k: 2\n"));
 }
+
+#[test]
+fn comments_in_brackets_stay_with_their_entries() {
+    let lines = "a: {\n  b: 1, # b\n  c: 2, # c\n}\n";
+    becomes(lines, &[set("a.d", json!("x"))], "a: {\n  b: 1, # b\n  c: 2, # c\n  d: x,\n}\n");
+    becomes(
+        "a: {\n  b: 1, # b\n  c: 2 # c\n}\n",
+        &[set("a.d", json!("x")), set("a.e", json!("w"))],
+        "a: {\n  b: 1, # b\n  c: 2, # c\n  d: x,\n  e: w\n}\n",
+    );
+    becomes("a: [\n  x, # x\n  y # y\n]\n", &[insert("a.1", 0, json!("w"))], "a: [\n  x, # x\n  w,\n  y # y\n]\n");
+    becomes("a: [\n  x, # x\n  y # y\n]\n", &[set("a.2", json!("z"))], "a: [\n  x, # x\n  y, # y\n  z\n]\n");
+    becomes("a: [x, # x\n  y]\n", &[set("a.2", json!("z"))], "a: [x, # x\n  y,\n  z]\n");
+}
+
+#[test]
+fn new_entries_have_the_spaces_of_the_others() {
+    let compact = "{\n  \"a\":\"x\",\n  \"b\":{\"c\":1}\n}\n";
+    becomes(compact, &[set("d", json!("y"))], "{\n  \"a\":\"x\",\n  \"b\":{\"c\":1},\n  \"d\":\"y\"\n}\n");
+    becomes(compact, &[set("b.d", json!(2))], "{\n  \"a\":\"x\",\n  \"b\":{\"c\":1,\"d\":2}\n}\n");
+    becomes("{\"a\": \"x: \",\"b\": 1}\n", &[set("c", json!(2))], "{\"a\": \"x: \",\"b\": 1,\"c\": 2}\n");
+    becomes("{\"a\":\": \"}\n", &[set("c", json!(2))], "{\"a\":\": \",\"c\":2}\n");
+    let wide = "a:\n-   name: x\n    b: 1\n";
+    becomes(wide, &[set("a.1", json!({"name": "w", "b": 2}))], &format!("{wide}-   b: 2\n    name: w\n"));
+    becomes(wide, &[set("c", json!([{"d": 1, "e": 2}, 3]))], &format!("{wide}c:\n-   d: 1\n    e: 2\n-   3\n"));
+    becomes("a:\n-   x\n- y\n", &[insert("a.1", 0, json!("z"))], "a:\n-   x\n-   z\n- y\n");
+}
+
+#[test]
+fn items_move_with_their_comments() {
+    let before = "env:\n# about A\n- name: A   # a\n  value: '1'\n- name: B\n\n# about C\n- name: C   # c\nb: 1\n";
+    becomes(
+        before,
+        &[set("env", json!([{"name": "C"}, {"name": "A", "value": "1"}, {"name": "B"}]))],
+        "env:\n# about C\n- name: C   # c\n# about A\n- name: A   # a\n  value: '1'\n\n- name: B\nb: 1\n",
+    );
+    becomes("a: [x, 'y', \"z\"] # c\n", &[set("a", json!(["z", "x", "y"]))], "a: [\"z\", x, 'y'] # c\n");
+    becomes(
+        "a:\n- |\n  x\n  # no comment\n- w\n",
+        &[set("a", json!(["w", "x\n# no comment\n"]))],
+        "a:\n- w\n- |\n  x\n  # no comment\n",
+    );
+    becomes("a:\n- - x\n  - 'y'\n", &[set("a", json!([["y", "x"]]))], "a:\n- - 'y'\n  - x\n");
+}

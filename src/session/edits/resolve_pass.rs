@@ -12,9 +12,9 @@ use reconcile_report::{Command, FailOn, Report};
 use crate::cli::CompareArgs;
 use crate::engine::event::{Event, EventSink};
 use crate::engine::reconciliation::Reconciliation;
+use crate::session::edits::pulling::{Collected, Pulling};
 use crate::session::events::Events;
 use crate::session::failure::Failure;
-use crate::session::pulling::{Collected, Pulling};
 use crate::session::run::Run;
 
 /// The classes of drift in fields.

@@ -9,8 +9,8 @@ use reconcile_core::rules::IgnoreRule;
 
 use crate::cli::InputArgs;
 use crate::config::{Configuration, new_configuration_path, new_with_rules, read, typed_inputs, with_rules};
-use crate::session::draft::Draft;
-use crate::session::manifest_file::ManifestFile;
+use crate::session::edits::draft::Draft;
+use crate::session::edits::manifest_file::ManifestFile;
 
 /// The file that takes new rules.
 pub(crate) enum RuleFile {

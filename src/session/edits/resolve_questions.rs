@@ -6,11 +6,11 @@ use reconcile_report::{Role, Styled};
 
 use crate::cli::InputArgs;
 use crate::engine::interrupt::Interrupt;
+use crate::session::edits::patch_questions::answer;
+use crate::session::edits::pulling::Pulling;
+use crate::session::edits::rule_file::RuleFile;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::session::patch_questions::answer;
-use crate::session::pulling::Pulling;
-use crate::session::rule_file::RuleFile;
 use crate::terminal;
 
 /// The reason of a rule that is only tried.

@@ -7,7 +7,7 @@ use reconcile_core::text::io_reason;
 use reconcile_report::pull::{EditedFile, FileContent};
 
 use crate::session::direct_file::Readers;
-use crate::session::manifest_file::ManifestFile;
+use crate::session::edits::manifest_file::ManifestFile;
 use crate::session::report_file::ReportFile;
 
 /// A file with its new text, which is not written yet.

@@ -14,8 +14,8 @@ use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink};
-use crate::session::draft::Draft;
-use crate::session::manifest_file::ManifestFile;
+use crate::session::edits::draft::Draft;
+use crate::session::edits::manifest_file::ManifestFile;
 
 /// Collects the objects that differ, in the order in which they are compared.
 #[derive(Default)]

@@ -38,6 +38,27 @@ impl WorkTree {
         }
     }
 
+    /// The place that a path leads to, and the repository that a link on the way leads out of; `None` if no link does. A link in a
+    /// repository is a part of it: a change that somebody proposes must not choose which other files are written. A link outside of any
+    /// repository belongs to the user.
+    pub fn left_on_the_way(named: &Path) -> io::Result<Option<(PathBuf, Self)>> {
+        let target = named.canonicalize()?;
+        let mut at = Path::new(".").canonicalize()?;
+        for part in named.components() {
+            let next = at.join(part);
+            if next.is_symlink()
+                && let Some(own) = root(&at)
+            {
+                let tree = Self::Repository(own.to_owned());
+                if !tree.has(&target) {
+                    return Ok(Some((target, tree)));
+                }
+            }
+            at = next.canonicalize()?;
+        }
+        Ok(None)
+    }
+
     /// The path without links, if it is none of the files.
     pub fn left_by(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         path.canonicalize().map(|target| (!self.has(&target)).then_some(target))

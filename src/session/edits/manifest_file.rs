@@ -17,13 +17,14 @@ pub(crate) struct ManifestFile {
 }
 
 impl ManifestFile {
-    /// Looks at the file of a manifest; the error is the reason for which it must not be edited. A link has to lead to a file of the same
-    /// work tree: a change that somebody proposes must not choose which other files are written.
+    /// Looks at the file of a manifest; the error is the reason for which it must not be edited. A link on the way to it has to lead to a
+    /// file of the same work tree: a change that somebody proposes must not choose which other files are written.
     pub fn open(named: &Path) -> Result<Self, String> {
+        stays_in_its_tree(named)?;
         let path = named.canonicalize().map_err(|error| unwritable(&error))?;
         let tree = WorkTree::of(named.parent().unwrap_or(Path::new("."))).map_err(|error| unwritable(&error))?;
         if fs::symlink_metadata(named).map_err(|error| unwritable(&error))?.is_symlink() && !tree.has(&path) {
-            return Err(format!("the link leads to {}, which is not part of {tree}", path.display()));
+            return Err(leads_out(&path, &tree));
         }
         if !fs::metadata(&path).map_err(|error| unwritable(&error))?.is_file() {
             return Err("it is not a regular file".to_owned());
@@ -52,6 +53,19 @@ impl ManifestFile {
         }
         Err("the file has changed since it was read: run again".to_owned())
     }
+}
+
+/// Refuses a path that a link leads out of the work tree of that link.
+pub(crate) fn stays_in_its_tree(named: &Path) -> Result<(), String> {
+    match WorkTree::left_on_the_way(named) {
+        Ok(None) => Ok(()),
+        Ok(Some((target, tree))) => Err(leads_out(&target, &tree)),
+        Err(error) => Err(unwritable(&error)),
+    }
+}
+
+fn leads_out(target: &Path, tree: &WorkTree) -> String {
+    format!("the link leads to {}, which is not part of {tree}", target.display())
 }
 
 fn unwritable(error: &io::Error) -> String {
@@ -102,7 +116,38 @@ mod tests {
         ManifestFile::open(&inner).unwrap().replace(b"a: 1\n", b"a: 2\n").unwrap();
         assert!(fs::symlink_metadata(&inner).unwrap().is_symlink());
         assert_eq!(fs::read(&own).unwrap(), b"a: 2\n");
+        // Outside of a repository, the folders that lead to a file are the user's choice.
+        symlink(folder.path(), outside.path().join("folder")).unwrap();
+        ManifestFile::open(&outside.path().join("folder/own.yaml")).unwrap();
         assert!(ManifestFile::open(Path::new("/dev/null")).is_err());
         assert!(ManifestFile::open(&folder.path().join("none.yaml")).is_err());
+    }
+
+    #[test]
+    fn a_linked_folder_of_a_repository_leads_to_its_own_files_only() {
+        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let repository = folder.path().join("shop");
+        for made in [repository.join(".git"), repository.join("base"), outside.path().join(".git")] {
+            fs::create_dir_all(made).unwrap();
+        }
+        for file in [repository.join("base/web.yaml"), outside.path().join("web.yaml")] {
+            fs::write(file, "a: 1\n").unwrap();
+        }
+        // A link to the repository itself is the user's; those in it are a part of it.
+        symlink(&repository, folder.path().join("checkout")).unwrap();
+        symlink("base", repository.join("inner")).unwrap();
+        symlink(outside.path(), repository.join("outer")).unwrap();
+        symlink(repository.join("base"), outside.path().join("back")).unwrap();
+        for start in [&repository, &folder.path().join("checkout"), &repository.join("base/..")] {
+            ManifestFile::open(&start.join("inner/web.yaml")).unwrap();
+            ManifestFile::open(&start.join("outer/back/web.yaml")).unwrap();
+            for path in ["outer/web.yaml", "inner/../outer/web.yaml", "base/../outer/./web.yaml"] {
+                let refused = ManifestFile::open(&start.join(path)).unwrap_err();
+                assert!(refused.contains("is not part of the repository"), "{path}: {refused}");
+            }
+            assert!(stays_in_its_tree(&start.join("outer")).is_err());
+        }
+        // From the other side, the user has named the files.
+        ManifestFile::open(&outside.path().join("web.yaml")).unwrap();
     }
 }

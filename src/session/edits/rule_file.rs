@@ -10,7 +10,7 @@ use reconcile_core::rules::IgnoreRule;
 use crate::cli::InputArgs;
 use crate::config::{Configuration, new_configuration_path, new_with_rules, read, typed_inputs, with_rules};
 use crate::session::edits::draft::Draft;
-use crate::session::edits::manifest_file::ManifestFile;
+use crate::session::edits::manifest_file::{ManifestFile, stays_in_its_tree};
 
 /// The file that takes new rules.
 pub(crate) enum RuleFile {
@@ -40,6 +40,8 @@ impl RuleFile {
         if fs::symlink_metadata(&path).is_ok() {
             return Err(format!("{} exists and is not used as the configuration", path.display()));
         }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        stays_in_its_tree(folder.unwrap_or(Path::new(".")))?;
         Ok(Self::New(path))
     }
 

@@ -120,3 +120,26 @@ fn links_lead_to_files_of_the_same_repository_only() {
     assert_eq!(fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(fs::symlink_metadata(ws.folder().join("own.yaml")).unwrap().is_symlink());
 }
+
+#[test]
+fn a_linked_folder_leads_to_files_of_the_same_repository_only() {
+    let ws = Workspace::new();
+    let outside = tempfile::tempdir().unwrap();
+    let victim = outside.path().join("victim.yaml");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: victim}\ndata: {a: x}\n";
+    fs::write(&victim, map).unwrap();
+    fs::create_dir(ws.folder().join(".git")).unwrap();
+    symlink(outside.path(), ws.folder().join("sub")).unwrap();
+    ws.reconcile(["apply", "-f", "sub"]).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/victim", &json!({"data": {"a": "z"}}));
+    for input in ["sub", "sub/victim.yaml", "./sub/../sub"] {
+        let run = ws.reconcile(["pull", "-f", input]).exits_with(4);
+        assert!(run.stdout.contains("the link leads to"), "{run}");
+        let terminal = ws.as_user("admin").stdin("?\np\ni\nq\n").on_terminal();
+        let run = terminal.reconcile(["resolve", "-f", input, "--color=never"]).exits_with(1);
+        assert!(run.stderr.contains("p is not offered: the link leads to"), "{run}");
+        assert!(run.stderr.contains("i is not offered: the link leads to"), "{run}");
+    }
+    assert_eq!(fs::read_to_string(&victim).unwrap(), map);
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+}

@@ -45,7 +45,7 @@ impl<'t> File<'t> {
     }
 
     /// A document as a file of its own; `None` if it would be read otherwise there.
-    pub fn alone<'f>(&'f self, document: &Document) -> Option<Self> {
+    pub fn alone(&self, document: &Document) -> Option<Self> {
         let text = self.text.get(document.text.clone())?;
         let mut documents = kube_yaml::read(text.as_bytes(), Validation::Warn).documents;
         let [own] = documents.as_mut_slice() else { return None };

@@ -56,7 +56,9 @@ impl Seen {
             }
             Kind::Sequence(Layout::Block, items) => {
                 self.gap = self.gap.or_else(|| items.iter().find_map(|item| gap(item, lines)));
-                items.iter().for_each(|item| self.look(&item.node, lines));
+                for item in items {
+                    self.look(&item.node, lines);
+                }
             }
             _ => {}
         }
@@ -111,9 +113,15 @@ fn look_for_spaces(node: &Node, lines: &Lines<'_>, colon: &mut Space, comma: &mu
     *comma = comma.or(pairs.into_iter().next());
     match &node.kind {
         Kind::Mapping(_, entries) => {
-            entries.iter().for_each(|entry| look_for_spaces(&entry.value, lines, colon, comma));
+            for entry in entries {
+                look_for_spaces(&entry.value, lines, colon, comma);
+            }
         }
-        Kind::Sequence(_, items) => items.iter().for_each(|item| look_for_spaces(&item.node, lines, colon, comma)),
+        Kind::Sequence(_, items) => {
+            for item in items {
+                look_for_spaces(&item.node, lines, colon, comma);
+            }
+        }
         Kind::Scalar(_) | Kind::Alias(_) => {}
     }
 }

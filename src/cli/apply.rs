@@ -104,7 +104,7 @@ impl From<ApplyArgs> for DiffArgs {
     fn from(args: ApplyArgs) -> Self {
         let ApplyArgs { input, shard, mut compare, prune, dry_run, output, connection, .. } = args;
         if dry_run == Some(DryRun::Client) {
-            compare.evidence = EvidenceChoice::ReadOnly;
+            compare.evidence.evidence = EvidenceChoice::ReadOnly;
         }
         let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
         let (timeout, live, report_unmanaged, baseline, save_plan, show_known) = (None, None, None, None, None, false);

@@ -7,16 +7,9 @@ use reconcile_report::{FAIL_CLASSES, FailClass};
 #[command(next_help_heading = "Compare")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]
 pub struct CompareArgs {
-    /// Name of the field manager that applies and owns the fields of the manifests
-    #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile")]
-    pub field_manager: String,
-    /// Method to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server),
-    /// or never send a PATCH and compare locally (read-only)
-    #[arg(long, value_name = "MODE", default_value = "auto")]
-    pub evidence: EvidenceChoice,
-    /// Treatment of fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)
-    #[arg(long, value_name = "MODE", default_value = "respect")]
-    pub autoscalers: AutoscalerChoice,
+    /// Flags that all comparisons have
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
     /// Also show fields that other managers added
     #[arg(long)]
     pub show_unmanaged: bool,
@@ -29,13 +22,9 @@ pub struct CompareArgs {
     /// Exit with 1 only for these differences (repeatable) [default: drift]
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',', value_parser = fail_classes(), hide_default_value = true)]
     pub fail_on: Vec<FailClass>,
-    /// Which fields to take from other managers: manual changes (`manual`), all, or none; without a value, all
-    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_value = "manual",
-          default_missing_value = "all", help_heading = "Apply")]
-    pub force_conflicts: ForceChoice,
-    /// Action when an immutable field differs: report it, or delete and recreate the object
-    #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Apply")]
-    pub replace: ReplaceChoice,
+    /// Flags that decide what an apply writes
+    #[command(flatten)]
+    pub writing: WritingArgs,
     /// Field managers to take over from, such as `helm,kubectl`: their fields in the manifests become ours, and their apply
     /// sets are continued
     #[arg(long, value_name = "MANAGER,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Apply")]
@@ -46,9 +35,63 @@ pub struct CompareArgs {
     /// Do not check that `--applyset` names the set that the configuration expects
     #[arg(long, help_heading = "Apply")]
     pub no_expect_applyset: bool,
+}
+
+impl CompareArgs {
+    /// The flags of a command that has only these: everything else is as without a flag.
+    #[must_use]
+    pub fn only(evidence: &EvidenceArgs, writing: &WritingArgs) -> Self {
+        Self {
+            evidence: evidence.clone(),
+            writing: writing.clone(),
+            show_unmanaged: false,
+            explain_ignores: false,
+            strict_ownership: false,
+            fail_on: Vec::new(),
+            adopt: Vec::new(),
+            leave_applyset: false,
+            no_expect_applyset: true,
+        }
+    }
+}
+
+/// Flags of all commands that compare.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Compare")]
+pub struct EvidenceArgs {
+    /// Name of the field manager that applies and owns the fields of the manifests
+    #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new())]
+    pub field_manager: String,
+    /// Method to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server),
+    /// or never send a PATCH and compare locally (read-only)
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub evidence: EvidenceChoice,
+    /// Treatment of fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)
+    #[arg(long, value_name = "MODE", default_value = "respect")]
+    pub autoscalers: AutoscalerChoice,
+}
+
+/// Flags of commands that write objects.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Apply")]
+pub struct WritingArgs {
+    /// Which fields to take from other managers: manual changes (`manual`), all, or none; without a value, all
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_value = "manual",
+          default_missing_value = "all")]
+    pub force_conflicts: ForceChoice,
+    /// Action when an immutable field differs: report it, or delete and recreate the object
+    #[arg(long, value_name = "WHEN", default_value = "never")]
+    pub replace: ReplaceChoice,
     /// Create the namespaces of `--namespace` and of the manifests that do not exist
-    #[arg(long, help_heading = "Apply")]
+    #[arg(long)]
     pub create_namespace: bool,
+}
+
+/// As without a flag.
+impl Default for WritingArgs {
+    fn default() -> Self {
+        Self { force_conflicts: ForceChoice::Manual, replace: ReplaceChoice::Never, create_namespace: false }
+    }
 }
 
 /// Reads the name of a class, and offers all of them to the help and to completion.

@@ -48,6 +48,32 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
+    /// Returns true if manifests come from standard input.
+    #[must_use]
+    pub fn reads_stdin(&self) -> bool {
+        self.filename.iter().any(|path| path == "-" || path == "/dev/stdin")
+    }
+
+    /// Returns true if the input has all manifests of a file that an earlier run has read.
+    #[must_use]
+    pub fn has_file(&self, file: &str) -> bool {
+        let plain = |text: &str| text.trim_start_matches("./").trim_end_matches('/').to_owned();
+        let (file, own) = (plain(file), |path: &OsString| plain(&path.to_string_lossy()));
+        let is_in = |path: &OsString| {
+            let folder = own(path);
+            let below = if folder == "." || folder.is_empty() {
+                (!file.starts_with(['/', '.'])).then_some(file.as_str())
+            } else {
+                file.strip_prefix(&folder).and_then(|rest| rest.strip_prefix('/'))
+            };
+            // The files that a pattern matches change with the files.
+            file == folder
+                || folder.contains(['*', '?', '['])
+                || below.is_some_and(|below| self.recursive || !below.contains('/'))
+        };
+        self.selector.is_none() && (self.from.is_some() || self.filename.iter().chain(&self.kustomize).any(is_in))
+    }
+
     /// Returns true if manifests may name fields of their objects to ignore.
     #[must_use]
     pub fn respects_annotations(&self) -> bool {
@@ -114,6 +140,31 @@ impl FromSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_files_of_an_input_are_known_by_their_names() {
+        use clap::Parser as _;
+        #[derive(clap::Parser)]
+        struct Typed {
+            #[command(flatten)]
+            input: InputArgs,
+        }
+        let has =
+            |flags: &[&str], file: &str| Typed::try_parse_from([&["x"], flags].concat()).unwrap().input.has_file(file);
+        assert!(has(&["-f", "deploy"], "deploy/web.yaml") && has(&["-f", "./deploy/"], "deploy/web.yaml"));
+        assert!(has(&["-f", "."], "./web.yaml") && has(&["-f", "web.yaml"], "./web.yaml") && has(&["-f", "-"], "-"));
+        assert!(has(&["-f", "deploy/*.yaml"], "deploy/web.yaml") && has(&["-k", "prod"], "prod"));
+        assert!(has(&["-R", "-f", "deploy"], "deploy/sub/web.yaml") && has(&["--from", "helm/pay"], "helm/pay@1"));
+        for (flags, file) in [
+            (&["-f", "deploy"][..], "deploy/sub/web.yaml"),
+            (&["-f", "deploy"], "deployed/web.yaml"),
+            (&["-f", "deploy/db.yaml"], "deploy/web.yaml"),
+            (&["-f", "."], "../web.yaml"),
+            (&["-f", "deploy", "-l", "app=web"], "deploy/web.yaml"),
+        ] {
+            assert!(!has(flags, file), "{flags:?} {file}");
+        }
+    }
 
     #[test]
     fn a_source_in_the_cluster_is_a_release_or_the_last_applied_configurations() {

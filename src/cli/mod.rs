@@ -33,7 +33,9 @@ use clap::{Parser, Subcommand};
 pub use access::{AccessArgs, AccessFormat, PurposeChoice};
 pub use apply::{ApplyArgs, DryRun};
 pub use blame::{BlameArgs, BlameFormat};
-pub use compare::{AutoscalerChoice, CompareArgs, EvidenceChoice, ForceChoice, ReplaceChoice};
+pub use compare::{
+    AutoscalerChoice, CompareArgs, EvidenceArgs, EvidenceChoice, ForceChoice, ReplaceChoice, WritingArgs,
+};
 pub use complete::CompleteArgs;
 pub use completion::{CompletionArgs, CompletionShell, Script};
 pub use config::{ConfigArgs, ConfigCommand, ConfigCommandArgs, ConfigViewArgs, ViewFormat};

@@ -1,11 +1,11 @@
-use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use reconcile_core::compare::Class;
 use reconcile_core::pull::ObjectName;
 use reconcile_core::rules::{FieldPattern, Glob};
 use reconcile_report::ClassInfo;
 
-use super::compare::{AutoscalerChoice, EvidenceChoice};
+use super::compare::EvidenceArgs;
 use super::connection::ConnectionArgs;
 use super::input::InputArgs;
 use super::output::ConsoleArgs;
@@ -35,17 +35,6 @@ Examples:
   # Decide about each change on the terminal
   kubectl reconcile pull -f deploy/ --patch";
 
-/// The classes that can be pulled.
-const CLASSES: [Class; 7] = [
-    Class::ChangedByOther,
-    Class::Conflict,
-    Class::Absent,
-    Class::Unmanaged,
-    Class::Pending,
-    Class::Pruned,
-    Class::Reordered,
-];
-
 /// `pull`
 #[derive(Debug, Args)]
 pub struct PullArgs {
@@ -58,10 +47,10 @@ pub struct PullArgs {
     /// Only fields of these field managers, such as `kubectl-*` (repeatable)
     #[arg(long = "manager", value_name = "MANAGER,…", value_delimiter = ',', value_parser = manager, help_heading = "Pull")]
     pub managers: Vec<Glob>,
-    /// Only these fields, such as `spec.replicas` or `metadata.labels` (repeatable)
-    #[arg(long = "field", value_name = "PATTERN", value_parser = field, help_heading = "Pull")]
-    pub fields: Vec<FieldPattern>,
-    /// Only these objects, such as `Deployment/web` or `ConfigMap/*` (repeatable)
+    /// Only these fields, such as `spec.replicas,metadata.labels` (repeatable)
+    #[arg(long = "field", value_name = "PATTERN,…", value_parser = fields, help_heading = "Pull")]
+    pub fields: Vec<FieldList>,
+    /// Only these objects, such as `deployment/web`, `deploy/web` or `ConfigMap/*` (repeatable)
     #[arg(long = "object", value_name = "KIND/NAME,…", value_delimiter = ',', value_parser = object, help_heading = "Pull")]
     pub objects: Vec<ObjectName>,
     /// Show the patch and write no file; exit with 1 if there is something to pull
@@ -70,16 +59,9 @@ pub struct PullArgs {
     /// Ask about each change on the terminal
     #[arg(short, long, help_heading = "Pull")]
     pub patch: bool,
-    /// Name of the field manager that applies and owns the fields of the manifests
-    #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Compare")]
-    pub field_manager: String,
-    /// Method to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server),
-    /// or never send a PATCH and compare locally (read-only)
-    #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Compare")]
-    pub evidence: EvidenceChoice,
-    /// Treatment of fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)
-    #[arg(long, value_name = "MODE", default_value = "respect", help_heading = "Compare")]
-    pub autoscalers: AutoscalerChoice,
+    /// Flags of the comparison
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
     /// Format of the result
     #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub output: PullFormat,
@@ -90,6 +72,10 @@ pub struct PullArgs {
     #[command(flatten)]
     pub connection: ConnectionArgs,
 }
+
+/// The fields of one `--field`. The commas in brackets and in quotes are parts of their names.
+#[derive(Clone, Debug)]
+pub struct FieldList(pub Vec<FieldPattern>);
 
 /// `-o`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -102,9 +88,8 @@ pub enum PullFormat {
 
 /// Reads the name of a class, and offers all of them to the help and to completion.
 fn classes() -> impl TypedValueParser<Value = Class> {
-    let info = |class: &Class| ClassInfo::of(*class);
-    let known = CLASSES.iter().map(info).map(|class| PossibleValue::new(class.id).help(class.fields));
-    let named = move |name: String| CLASSES.iter().copied().find(|class| info(class).id == name);
+    let known = ClassInfo::pulled().map(|class| PossibleValue::new(class.id).help(class.fields));
+    let named = |name: String| ClassInfo::pulled().find(|class| class.id == name).map(|class| class.class);
     PossibleValuesParser::new(known).try_map(move |name| named(name).ok_or("there is no such class"))
 }
 
@@ -112,8 +97,8 @@ fn manager(text: &str) -> Result<Glob, String> {
     if text.is_empty() { Err("a field manager has a name".to_owned()) } else { Ok(Glob::new(text)) }
 }
 
-fn field(text: &str) -> Result<FieldPattern, String> {
-    FieldPattern::parse(text).map_err(|error| error.to_string())
+fn fields(text: &str) -> Result<FieldList, String> {
+    FieldPattern::parse_list(text).map(FieldList).map_err(|error| error.to_string())
 }
 
 fn object(text: &str) -> Result<ObjectName, String> {

@@ -1,7 +1,6 @@
 use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
 
-use super::compare::{AutoscalerChoice, EvidenceChoice, ForceChoice, ReplaceChoice};
+use super::compare::{EvidenceArgs, WritingArgs};
 use super::connection::ConnectionArgs;
 use super::input::InputArgs;
 use super::output::ConsoleArgs;
@@ -33,26 +32,12 @@ pub struct ResolveArgs {
     /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
-    /// Name of the field manager that applies and owns the fields of the manifests
-    #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Compare")]
-    pub field_manager: String,
-    /// Method to determine drift: prove it from the live object and ask the server only when needed (auto), always ask (server),
-    /// or never send a PATCH and compare locally (read-only)
-    #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Compare")]
-    pub evidence: EvidenceChoice,
-    /// Treatment of fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)
-    #[arg(long, value_name = "MODE", default_value = "respect", help_heading = "Compare")]
-    pub autoscalers: AutoscalerChoice,
-    /// Which fields to take from other managers: manual changes (`manual`), all, or none; without a value, all
-    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_value = "manual",
-          default_missing_value = "all", help_heading = "Apply")]
-    pub force_conflicts: ForceChoice,
-    /// Action when an immutable field differs: report it, or delete and recreate the object
-    #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Apply")]
-    pub replace: ReplaceChoice,
-    /// Create the namespaces of `--namespace` and of the manifests that do not exist
-    #[arg(long, help_heading = "Apply")]
-    pub create_namespace: bool,
+    /// Flags of the comparison
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    /// Flags that decide what is written
+    #[command(flatten)]
+    pub writing: WritingArgs,
     /// Colours and verbosity
     #[command(flatten)]
     pub console: ConsoleArgs,

@@ -151,9 +151,9 @@ mod tests {
     fn what_is_typed_wins() {
         let additions = [("evidence", "--evidence=read-only"), ("show-unmanaged", "--show-unmanaged")];
         let args = diff(typed(&["diff", "-f", "a"]), &additions);
-        assert!(args.compare.show_unmanaged && args.compare.evidence == EvidenceChoice::ReadOnly);
+        assert!(args.compare.show_unmanaged && args.compare.evidence.evidence == EvidenceChoice::ReadOnly);
         let args = diff(typed(&["diff", "-f", "a", "--evidence", "server"]), &additions);
-        assert!(args.compare.show_unmanaged && args.compare.evidence == EvidenceChoice::Server);
+        assert!(args.compare.show_unmanaged && args.compare.evidence.evidence == EvidenceChoice::Server);
     }
 
     #[test]

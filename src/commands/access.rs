@@ -14,9 +14,10 @@ use crate::live::autoscalers::AutoscalerSource;
 use crate::session::apply_set::requested;
 use crate::session::configured::{Configured, Settings};
 use crate::session::failure::Failure;
-use crate::session::output::{Output, print_diagnostics};
+use crate::session::output::Output;
 use crate::session::review::reviewed;
 use crate::session::run::Invocation;
+use crate::session::stored::reads_of_stored;
 use crate::session::unmanaged::namespaces_of;
 use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
@@ -26,13 +27,9 @@ use reconcile_core::plan::access::{Access, Needs, Purpose};
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: &AccessArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
     let output = &Output::of_console(terminal, &args.console);
-    let report = match report(args, configured, output).await {
-        Ok(report) => report,
-        Err(failure) if args.output == AccessFormat::Json => AccessReport::stopped(failure),
-        Err(failure) => return Err(failure),
-    };
-    print_diagnostics(terminal, report.errors());
-    let _ = match args.output {
+    let report = report(args, configured, output).await;
+    let stopped = (args.output == AccessFormat::Json).then_some(AccessReport::stopped);
+    output.print_report(report, stopped, |report, terminal| match args.output {
         AccessFormat::Text => terminal.text(&report.text()),
         AccessFormat::Json => terminal.data(&report.json()),
         AccessFormat::Yaml => {
@@ -40,8 +37,7 @@ pub(super) async fn run(args: &AccessArgs, configured: Configured, terminal: &Te
             terminal.message(&report.missing());
             printed
         }
-    };
-    Ok(report.exit_code)
+    })
 }
 
 async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> Result<AccessReport, Failure> {
@@ -79,6 +75,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         prunes,
         autoscalers: AutoscalerSource::new(discovery, targets.iter().copied()).searched(&targets),
         unmanaged,
+        stored: reads_of_stored(&args.input, &run.server).await?,
     };
     let Access { roles, permissions, optional } = Access::of(&targets, &purposes(args), &needs, &args.name, discovery);
     let reviewed = reviewed(cluster, permissions, &mut errors).await?;

@@ -1,15 +1,19 @@
 //! `pull`: read desired, read current, compare, and write live values into the manifests.
 
+use std::ffi::OsStr;
+use std::fs;
+
 use reconcile_report::Role;
 use reconcile_report::pull::PullReport;
 
-use crate::cli::{CompareArgs, ForceChoice, InputArgs, PullArgs, PullFormat, ReplaceChoice};
+use crate::cli::{CompareArgs, InputArgs, PullArgs, PullFormat, WritingArgs};
 use crate::engine::reconciliation::Reconciliation;
 use crate::session::configured::{Configured, Settings};
-use crate::session::edits::patch_questions::{ask, can_ask, interrupted};
+use crate::session::edits::patch_questions::ask;
 use crate::session::edits::pulling::{Collected, Pulling};
 use crate::session::failure::Failure;
-use crate::session::output::{Output, print_diagnostics};
+use crate::session::output::Output;
+use crate::session::question::{can_ask, interrupted};
 use crate::session::run::Invocation;
 use crate::session::setup::policy;
 use crate::session::stored::refuse_stored;
@@ -20,17 +24,13 @@ use reconcile_core::pull::Selection;
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: &PullArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
     let output = &Output::of_console(terminal, &args.console);
-    let report = match Box::pin(report(args, configured, output)).await {
-        Ok(report) => report,
-        Err(failure) if args.output == PullFormat::Json => PullReport::stopped(failure, args.dry_run),
-        Err(failure) => return Err(failure),
-    };
-    print_diagnostics(terminal, report.errors());
-    let _ = match args.output {
+    let report = Box::pin(report(args, configured, output)).await;
+    let stopped = |failure| PullReport::stopped(failure, args.dry_run);
+    let stopped = (args.output == PullFormat::Json).then_some(stopped);
+    output.print_report(report, stopped, |report, terminal| match args.output {
         PullFormat::Json => terminal.data(&report.json()),
         PullFormat::Text => terminal.text(&report.patch()).and_then(|()| terminal.text(&report.summary())),
-    };
-    Ok(report.exit_code)
+    })
 }
 
 async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Result<PullReport, Failure> {
@@ -38,13 +38,14 @@ async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Res
     refuse_stored(&args.input, "pull")?;
     has_files(&args.input)?;
     if args.patch {
-        can_ask(args.input.filename.iter().any(|path| path == "-"))?;
+        can_ask("--patch", &args.input, "choose with `--class`, `--manager`, `--field` and `--object` instead")?;
     }
     let (selection, compare) = (selection(args), compare_args(args));
     let policy = policy(&compare, settings)?;
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
     let (run, desired) = Box::pin(invocation.begin("pull")).await?;
     let collected = Collected::default();
+    let selection = selection.with_types(&run.server.discovery);
     let plan = run.plan(desired, None)?;
     let keys: Vec<_> = plan.targets().map(|target| &target.key).collect();
     for name in selection.unmatched(&keys) {
@@ -58,11 +59,11 @@ async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Res
     }
     pass.end();
     let mut pulling = Pulling::of(collected, &selection);
-    for remark in &pulling.remarks {
-        output.terminal.note(Role::Note, remark);
+    for missing in &pulling.missing {
+        output.terminal.note(Role::Note, &missing.to_string());
     }
     if args.patch {
-        ask(pulling.proposals(), output, &run.interrupt).await?;
+        ask(&mut pulling, output, &run.interrupt).await?;
     }
     if run.interrupt.is_set() {
         return Err(interrupted());
@@ -78,34 +79,30 @@ fn has_files(input: &InputArgs) -> Result<(), Failure> {
         let hint = format!("kustomize makes these manifests: change the files that {folder}/kustomization.yaml names");
         return Err(Failure::refused(message, hint));
     }
-    let is_stream = |path: &str| path == "-" || path.starts_with("http://") || path.starts_with("https://");
-    if input.filename.iter().all(|path| path.to_str().is_some_and(is_stream)) {
+    if input.filename.iter().all(|path| is_stream(path)) {
         return Err(Failure::refused(message, "name the files or folders of the manifests with `-f`"));
     }
     Ok(())
 }
 
+/// Returns true for standard input, a URL and what the shell or somebody else opens: a pipe or a device.
+fn is_stream(path: &OsStr) -> bool {
+    let text = path.to_str().unwrap_or_default();
+    let begins = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
+    text == "-"
+        || begins(&["http://", "https://", "/dev/stdin", "/dev/fd/", "/proc/self/fd/"])
+        || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
 fn selection(args: &PullArgs) -> Selection {
     let PullArgs { classes, managers, fields, objects, .. } = args;
     let (classes, managers) = (classes.clone(), managers.clone());
-    Selection { classes, managers, fields: fields.clone(), objects: objects.clone() }
+    let fields = fields.iter().flat_map(|list| &list.0).cloned().collect();
+    Selection { classes, managers, fields, objects: objects.clone() }
 }
 
 /// The flags of a comparison that takes no fields from others and writes nothing.
 fn compare_args(args: &PullArgs) -> CompareArgs {
-    CompareArgs {
-        field_manager: args.field_manager.clone(),
-        evidence: args.evidence,
-        autoscalers: args.autoscalers,
-        show_unmanaged: args.classes.contains(&Class::Unmanaged),
-        explain_ignores: false,
-        strict_ownership: false,
-        fail_on: Vec::new(),
-        force_conflicts: ForceChoice::Manual,
-        replace: ReplaceChoice::Never,
-        adopt: Vec::new(),
-        leave_applyset: false,
-        no_expect_applyset: true,
-        create_namespace: false,
-    }
+    let show_unmanaged = args.classes.contains(&Class::Unmanaged);
+    CompareArgs { show_unmanaged, ..CompareArgs::only(&args.evidence, &WritingArgs::default()) }
 }

@@ -10,8 +10,9 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
-use crate::session::confirm::{self, target_of};
+use crate::session::confirm::target_of;
 use crate::session::output::Output;
+use crate::session::question::yes;
 
 /// The common question of several contexts, and its answer.
 pub(crate) struct Agreement {
@@ -141,7 +142,7 @@ impl Agreement {
             [only] => format!("Apply this to {only}? [y/N] "),
             several => format!("Apply this to {} contexts: {}? [y/N] ", several.len(), several.join(", ")),
         };
-        let answer = confirm::answered(question, output, interrupt).await;
+        let answer = yes(question, output, interrupt).await;
         self.answer.send_replace(Some(answer));
     }
 }

@@ -89,14 +89,14 @@ impl PlanToFollow {
 /// The flags that decide what is done, as a plan records them.
 pub(crate) fn flags(compare: &CompareArgs, prune: &PruneArgs, ShardArgs { shard }: ShardArgs) -> PlanFlags {
     PlanFlags {
-        field_manager: compare.field_manager.clone(),
-        force_conflicts: typed(&compare.force_conflicts),
-        replace: typed(&compare.replace),
+        field_manager: compare.evidence.field_manager.clone(),
+        force_conflicts: typed(&compare.writing.force_conflicts),
+        replace: typed(&compare.writing.replace),
         adopt: compare.adopt.clone(),
         applyset: prune.applyset.clone().filter(|_| prune.prune),
         applyset_recover: prune.applyset_recover,
         leave_applyset: compare.leave_applyset,
-        create_namespace: compare.create_namespace,
+        create_namespace: compare.writing.create_namespace,
         shard,
     }
 }

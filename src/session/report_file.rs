@@ -10,6 +10,10 @@ use super::direct_file::{Readers, direct, is_stream, without_waiting};
 /// The number of names that are tried for the draft.
 const ATTEMPTS: usize = 16;
 
+/// The most bytes of an extended attribute, and of the names of all of them (Linux, `XATTR_SIZE_MAX`).
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+const LONGEST_ATTRIBUTE: usize = 1 << 16;
+
 /// The variable in which GitHub names the file that a step adds its summary to.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
@@ -69,6 +73,22 @@ impl ReportFile {
         }
     }
 
+    /// Gives a draft the extended attributes of the former file, among them access control lists, as far as the system allows it.
+    pub fn keep_attributes(&self) {
+        #[cfg(any(target_os = "linux", target_os = "macos"))]
+        if let Destination::Draft { path, .. } = &self.destination {
+            use rustix::fs::{XattrFlags, fsetxattr, getxattr, listxattr};
+            let (mut names, mut value) = (vec![0; LONGEST_ATTRIBUTE], vec![0; LONGEST_ATTRIBUTE]);
+            let Ok(length) = listxattr(path, names.as_mut_slice()) else { return };
+            let names = names.get(..length).unwrap_or_default();
+            for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+                if let Ok(length) = getxattr(path, name, value.as_mut_slice()) {
+                    let _ = fsetxattr(&self.file, name, value.get(..length).unwrap_or_default(), XattrFlags::empty());
+                }
+            }
+        }
+    }
+
     /// Gives a draft to the owner and the group of the former file, as far as the system allows it.
     pub fn keep_owner(&self) {
         #[cfg(unix)]
@@ -89,6 +109,22 @@ impl ReportFile {
     pub fn sync(&mut self) {
         if self.failed.is_none() {
             self.failed = self.file.sync_all().err();
+        }
+    }
+
+    /// Writes a new file as a whole, and gives it its name unless another file has it by then.
+    pub fn create(mut self, content: &[u8]) -> Result<()> {
+        self.append(content);
+        self.sync();
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let Destination::Draft { draft, path } = &self.destination else {
+            return Err(Error::from(ErrorKind::AlreadyExists));
+        };
+        match std::fs::hard_link(draft, path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => copy_of(draft, path),
+            linked => linked,
         }
     }
 
@@ -117,6 +153,17 @@ impl Drop for ReportFile {
             let _ = std::fs::remove_file(draft);
         }
     }
+}
+
+/// Writes a new file where the file system has no hard links.
+fn copy_of(draft: &Path, path: &Path) -> Result<()> {
+    let content = std::fs::read(draft)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    let written = file.write_all(&content).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = std::fs::remove_file(path);
+    }
+    written
 }
 
 fn is_shared(path: &Path) -> bool {
@@ -188,6 +235,27 @@ mod tests {
         ] {
             assert!(ReportFile::open(&path, Readers::Usual).is_err(), "{}", path.display());
         }
+    }
+
+    /// A file that appears between the first look and the end is not replaced.
+    #[test]
+    fn a_new_file_takes_no_name_that_another_one_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.yaml");
+        let file = ReportFile::open(&path, Readers::Usual).unwrap();
+        std::fs::write(&path, "theirs").unwrap();
+        assert_eq!(file.create(b"ours").unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(copy_of(&path, &path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(
+            (names(folder.path()), std::fs::read(&path).unwrap()),
+            (vec!["new.yaml".to_owned()], b"theirs".to_vec())
+        );
+        std::fs::remove_file(&path).unwrap();
+        ReportFile::open(&path, Readers::Usual).unwrap().create(b"ours").unwrap();
+        assert_eq!(
+            (names(folder.path()), std::fs::read(&path).unwrap()),
+            (vec!["new.yaml".to_owned()], b"ours".to_vec())
+        );
     }
 
     #[cfg(unix)]

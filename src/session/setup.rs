@@ -72,6 +72,19 @@ pub(crate) async fn server_version(cluster: &Cluster) -> Result<Option<String>, 
     Ok(version.get("gitVersion").and_then(|version| version.as_str()).map(ToOwned::to_owned))
 }
 
+/// Asks a server for its version, for a command that does nothing else. A user who may not read it gets a warning.
+pub(crate) async fn asked_version(args: &ConnectionArgs, output: &Output) -> Result<ClusterInfo, Failure> {
+    let cluster = connected_alone(args, "version", output).await?;
+    let version = match server_version(&cluster).await {
+        Err(error) if error.status().is_some_and(|status| status.code == 403) => {
+            output.terminal.note(Role::Note, "warning: the user may not read the version of the server");
+            None
+        }
+        version => version?,
+    };
+    Ok(cluster_info(&cluster, version))
+}
+
 /// The options of the connection.
 pub(crate) fn connect_options(
     args: &ConnectionArgs,
@@ -115,13 +128,13 @@ pub(crate) fn early_reads(
     if shard.shard.is_some() {
         return Vec::new();
     }
-    let autoscalers = (args.autoscalers == AutoscalerChoice::Respect).then_some(EarlySubject::Autoscalers);
+    let autoscalers = (args.evidence.autoscalers == AutoscalerChoice::Respect).then_some(EarlySubject::Autoscalers);
     [EarlySubject::Objects, EarlySubject::Types].into_iter().chain(autoscalers).chain(others).collect()
 }
 
 /// The source of the autoscalers of a run; `None` if their changes count as drift.
 pub(crate) fn autoscalers(args: &CompareArgs, discovery: &Discovery, plan: &Plan) -> Option<AutoscalerSource> {
-    (args.autoscalers == AutoscalerChoice::Respect).then(|| AutoscalerSource::new(discovery, plan.targets()))
+    (args.evidence.autoscalers == AutoscalerChoice::Respect).then(|| AutoscalerSource::new(discovery, plan.targets()))
 }
 
 /// Resolves the manifests, with the kinds that the input itself defines, and makes them members of the apply set. Objects in namespaces
@@ -151,7 +164,7 @@ pub(crate) fn resolved(
 pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, Failure> {
     let manual_managers = settings.configuration.manual_managers.clone();
     let ignore = settings.ignore.clone();
-    let manager = args.field_manager.clone();
+    let manager = args.evidence.field_manager.clone();
     if manager.is_empty() || manager.len() > 128 || manager.chars().any(|c| !c.is_ascii_graphic() && c != ' ') {
         let message = "`--field-manager` takes 1 to 128 printable characters";
         return Err(Failure::invalid(Diagnostic::general(message)));
@@ -161,17 +174,17 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
         let hint = "the API server treats this name specially: choose another";
         return Err(Failure::invalid(Diagnostic::general(message).with_hint(hint)));
     }
-    let force = match args.force_conflicts {
+    let force = match args.writing.force_conflicts {
         ForceChoice::Manual => ForceConflicts::Manual,
         ForceChoice::All => ForceConflicts::All,
         ForceChoice::None => ForceConflicts::None,
     };
-    let evidence = match args.evidence {
+    let evidence = match args.evidence.evidence {
         EvidenceChoice::Auto => EvidenceMode::Auto,
         EvidenceChoice::Server => EvidenceMode::Server,
         EvidenceChoice::ReadOnly => EvidenceMode::ReadOnly,
     };
-    let replace = match args.replace {
+    let replace = match args.writing.replace {
         ReplaceChoice::Never => Replace::Never,
         ReplaceChoice::Immutable => Replace::Immutable,
     };

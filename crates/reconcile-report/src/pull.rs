@@ -1,30 +1,26 @@
 //! The report of `pull`: which live values were taken into which files, and why others were not.
 
-use std::collections::BTreeSet;
+mod edited_file;
+#[cfg(test)]
+mod tests;
 
 use reconcile_core::compare::FieldChange;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Source;
-use reconcile_core::pull::secret_lines;
 use schemars::JsonSchema;
 use serde::Serialize;
-use similar::ChangeTag;
 use structured_merge::ObjectKey;
 
 use crate::formats::json::document;
 use crate::model::diagnostic::{WrittenDiagnostic, of_run};
 use crate::model::key::{self, KeyFields};
-use crate::words::line_diff::{MATCHED, grouped};
 use crate::words::number::counted;
 use crate::{
     ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_SUCCESS, EXIT_UNREACHABLE, Failure,
     Role, Styled,
 };
 
-/// Lines of context, as in `diff -u`.
-const CONTEXT: usize = 3;
-/// The text in the place of a line that belongs to a Secret.
-const WITHHELD: &str = "(a line of a document with a Secret)";
+pub use edited_file::{EditedFile, FileContent, question};
 
 /// All exit codes of `pull`.
 const EXIT_CODES: [u8; 6] =
@@ -55,40 +51,14 @@ pub struct PullReport {
     files: Vec<EditedFile>,
     /// The objects with chosen changes.
     objects: Vec<PulledObject>,
+    /// The chosen objects that do not exist. Their manifests stay as they are.
+    missing: Vec<MissingObject>,
     /// Values of Secrets that differ and were not chosen by name.
     secrets: usize,
     /// Errors in the input, of the run as a whole, or of objects that could not be compared.
     #[serde(serialize_with = "of_run")]
     #[schemars(with = "Vec<WrittenDiagnostic<'static>>")]
     errors: Vec<Diagnostic>,
-}
-
-/// A file that is edited.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct EditedFile {
-    /// The file as it was named.
-    pub file: String,
-    /// True if it was written.
-    pub written: bool,
-    /// Its former text.
-    #[serde(skip)]
-    pub before: String,
-    /// Its new text.
-    #[serde(skip)]
-    pub after: String,
-    /// The content of the file.
-    #[serde(skip)]
-    pub content: FileContent,
-}
-
-/// The content of a file that is edited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileContent {
-    /// Manifests. Lines of documents with Secrets are not shown.
-    Manifests,
-    /// The configuration.
-    Configuration,
 }
 
 /// An object with its chosen changes.
@@ -102,6 +72,17 @@ pub struct PulledObject {
     pub source: Source,
     /// The changes.
     pub changes: Vec<PulledChange>,
+}
+
+/// An object of a manifest that does not exist.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MissingObject {
+    /// The object.
+    #[serde(flatten, serialize_with = "key::as_fields")]
+    #[schemars(with = "KeyFields")]
+    pub key: ObjectKey,
+    /// Its location.
+    pub source: Source,
 }
 
 /// A change that was chosen.
@@ -124,9 +105,11 @@ pub struct Pulled {
     pub files: Vec<EditedFile>,
     /// The objects with chosen changes.
     pub objects: Vec<PulledObject>,
+    /// The chosen objects that do not exist.
+    pub missing: Vec<MissingObject>,
     /// Number of values of Secrets that differ and were not chosen by name.
     pub secrets: usize,
-    /// The objects that could not be compared, or do not exist, and other errors.
+    /// The objects that could not be compared, and other errors.
     pub errors: Vec<Diagnostic>,
     /// True if the run is incomplete because of them.
     pub is_incomplete: bool,
@@ -136,14 +119,14 @@ impl PullReport {
     /// The report, with the exit code that follows from it.
     #[must_use]
     pub fn new(pulled: Pulled, dry_run: bool, cluster: ClusterInfo) -> Self {
-        let Pulled { files, objects, secrets, errors, is_incomplete } = pulled;
+        let Pulled { files, objects, missing, secrets, errors, is_incomplete } = pulled;
         let mut changes = objects.iter().flat_map(|object| &object.changes);
         let exit_code = match () {
             () if is_incomplete || changes.any(|change| !change.accepted && !change.was_declined()) => EXIT_INCOMPLETE,
             () if dry_run && !files.is_empty() => EXIT_DRIFT,
             () => EXIT_SUCCESS,
         };
-        Self { cluster: Some(cluster), files, objects, secrets, errors, ..Self::empty(exit_code, dry_run) }
+        Self { cluster: Some(cluster), files, objects, missing, secrets, errors, ..Self::empty(exit_code, dry_run) }
     }
 
     /// The report of a run that ended before it compared anything.
@@ -162,6 +145,7 @@ impl PullReport {
             cluster: None,
             files: Vec::new(),
             objects: Vec::new(),
+            missing: Vec::new(),
             secrets: 0,
             errors: Vec::new(),
         }
@@ -208,17 +192,28 @@ impl PullReport {
             text.push(Role::Note, format!("{values}, and values of Secrets are not pulled"));
             text.line_end();
         }
-        let accepted = self.objects.iter().flat_map(|object| &object.changes).filter(|change| change.accepted).count();
-        let sentence = if accepted == 0 {
-            "nothing to pull".to_owned()
-        } else {
-            let verb = if self.dry_run { "would pull" } else { "pulled" };
-            let files = counted(self.files.len(), "file", "files");
-            format!("{verb} {} into {files}", counted(accepted, "change", "changes"))
+        let (accepted, refused): (Vec<&PulledChange>, Vec<&PulledChange>) =
+            self.objects.iter().flat_map(|object| &object.changes).partition(|change| change.accepted);
+        let verb = if self.dry_run { "would pull" } else { "pulled" };
+        let sentence = match (accepted.len(), refused.len()) {
+            (0, 0) => "nothing to pull".to_owned(),
+            (0, 1..) => format!("{verb} no change"),
+            (changes, _) => {
+                let files = counted(self.files.len(), "file", "files");
+                format!("{verb} {} into {files}", counted(changes, "change", "changes"))
+            }
         };
         text.push(Role::Plain, sentence);
         text.line_end();
         text
+    }
+}
+
+/// `ConfigMap shop/settings does not exist in the cluster: its manifest stays  settings.yaml:1`
+impl std::fmt::Display for MissingObject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { key, source } = self;
+        write!(f, "{key} does not exist in the cluster: its manifest stays  {source}")
     }
 }
 
@@ -229,60 +224,3 @@ impl PulledChange {
         self.reason.as_ref() == Some(&declined)
     }
 }
-
-impl EditedFile {
-    /// The edits of the file as a patch, without the lines of Secrets.
-    #[must_use]
-    pub fn patch(&self) -> Styled {
-        let (old, new): (Vec<&str>, Vec<&str>) =
-            (self.before.split_inclusive('\n').collect(), self.after.split_inclusive('\n').collect());
-        let hidden = |text: &str| match self.content {
-            FileContent::Manifests => secret_lines(text),
-            FileContent::Configuration => BTreeSet::new(),
-        };
-        let (secret_old, secret_new) = (hidden(&self.before), hidden(&self.after));
-        let mut text = Styled::new().with(Role::Name, format!("--- {}", self.file));
-        text.line_end();
-        text.push(Role::Name, format!("+++ {}", self.file));
-        text.line_end();
-        for group in grouped((MATCHED, CONTEXT), &old, &new) {
-            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-            let range = |start: usize, end: usize| format!("{},{}", start + usize::from(end > start), end - start);
-            let header = format!(
-                "@@ -{} +{} @@",
-                range(first.old_range().start, last.old_range().end),
-                range(first.new_range().start, last.new_range().end)
-            );
-            text.push(Role::Note, header);
-            text.line_end();
-            for change in group.iter().flat_map(|op| op.iter_changes(&old, &new)) {
-                let is_secret = match (change.old_index(), change.new_index()) {
-                    (Some(index), _) => secret_old.contains(&index),
-                    (None, Some(index)) => secret_new.contains(&index),
-                    (None, None) => false,
-                };
-                line(&mut text, change.tag(), change.value(), is_secret);
-            }
-        }
-        text
-    }
-}
-
-fn line(text: &mut Styled, tag: ChangeTag, value: &str, is_secret: bool) {
-    let (sign, role) = match tag {
-        ChangeTag::Delete => ('-', Role::Remove),
-        ChangeTag::Insert => ('+', Role::Add),
-        ChangeTag::Equal => (' ', Role::Plain),
-    };
-    let shown = value.strip_suffix('\n').unwrap_or(value);
-    let shown = shown.strip_suffix('\r').unwrap_or(shown);
-    text.push(role, format!("{sign}{}", if is_secret { WITHHELD } else { shown }));
-    text.line_end();
-    if !value.ends_with('\n') {
-        text.push(Role::Note, "\\ No newline at end of file");
-        text.line_end();
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -2,20 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, FieldChange};
-use reconcile_core::resolve::{Answer, Decisions, Difference};
-use reconcile_core::text::one_line;
+use reconcile_core::compare::{Action, Conflict, FieldChange};
+use reconcile_core::resolve::{Choice, Decisions, Difference};
 use structured_merge::ObjectKey;
 
 use crate::formats::text;
 use crate::groups::EqualChanges;
+use crate::model::object::Details;
+use crate::words::label::planned;
 use crate::words::number::counted;
-use crate::{Command, FailOn, ObjectReport, Report, Role, Styled, View};
-
-/// The most objects that the plan names.
-const OBJECTS: usize = 20;
-/// Longest list of fields of one object in the plan, in characters.
-const FIELDS: usize = 200;
+use crate::{Command, FailOn, ObjectDiff, ObjectMessages, ObjectReport, Report, Role, Styled, View};
 
 /// Differences that one answer decides about: a field, in one or in several objects.
 #[derive(Debug)]
@@ -60,13 +56,33 @@ fn about_same(object: &ObjectReport, change: &FieldChange) -> Option<ObjectRepor
     Some(about(object, vec![own.clone()]))
 }
 
-/// The report of an object with some of its changes alone.
+/// The report of an object with some of its changes alone: everything else of it is left out, as there may be many questions about it.
 fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
-    let mut alone = object.clone();
-    alone.diff.conflicts.retain(|conflict| changes.iter().any(|change| is_at(&conflict.path, change)));
-    alone.diff.changes = changes;
-    (alone.diff.beside, alone.diff.ignored, alone.messages.warnings) = Default::default();
-    alone
+    let ObjectReport { key, source, resource_version, place, diff, messages, run, details } = object;
+    let own = |conflict: &&Conflict| changes.iter().any(|change| is_at(&conflict.path, change));
+    let conflicts = diff.conflicts.iter().filter(own).cloned().collect();
+    let line = |change: &FieldChange| Some((change.path.clone(), object.line_of(&change.path)?));
+    let lines = changes.iter().filter_map(line).collect();
+    ObjectReport {
+        key: key.clone(),
+        source: source.clone(),
+        resource_version: resource_version.clone(),
+        place: *place,
+        diff: ObjectDiff {
+            action: diff.action,
+            evidence: diff.evidence,
+            side: diff.side,
+            replacement: diff.replacement,
+            changes,
+            conflicts,
+            beside: Vec::new(),
+            known_beside: 0,
+            ignored: Vec::new(),
+        },
+        messages: ObjectMessages { warnings: Vec::new(), ..messages.clone() },
+        run: run.clone(),
+        details: Details { lines, versions: details.versions.clone(), ..Details::default() },
+    }
 }
 
 /// Returns true if a path is that of a change, or below it.
@@ -122,27 +138,67 @@ pub fn plan(decisions: &Decisions) -> Styled {
         objects.entry(&difference.key).or_default().push(difference);
     }
     let mut text = Styled::new();
-    let mut line = |role: Role, words: String| {
-        text.push(role, words);
-        text.line_end();
-    };
-    for (key, differences) in objects.iter().take(OBJECTS) {
+    for (key, differences) in objects {
         let action = differences.first().map_or(Action::Update, |difference| difference.action);
-        let fields: Vec<String> = differences.iter().map(|difference| difference.change.path.to_string()).collect();
-        let fields = one_line(&fields.join(", "), FIELDS);
-        match action {
-            Action::Create => line(Role::Add, format!("+ create {key}")),
-            Action::Replace => line(Role::Remove, format!("± delete and recreate {key}: {fields}")),
-            _ => line(Role::Change, format!("~ update {key}: {fields}")),
-        }
+        let (words, role) = planned(action);
+        let fields = differences.iter().filter(|difference| !difference.is_whole_object());
+        let fields: Vec<String> = fields.map(|difference| difference.change.path.to_string()).collect();
+        let fields = if fields.is_empty() { String::new() } else { format!(": {}", fields.join(", ")) };
+        text.push(role, format!("{words} {key}{fields}"));
+        text.line_end();
     }
-    if let Some(more @ 1..) = objects.len().checked_sub(OBJECTS) {
-        line(Role::Note, format!("and {}", counted(more, "more object", "more objects")));
-    }
-    let count = |wanted: fn(&Answer) -> bool| decisions.with(wanted).count();
-    let skipped = count(|answer| *answer == Answer::Skip);
+    let skipped = decisions.with(|choice| *choice == Choice::Skip).count();
     if skipped > 0 {
-        line(Role::Note, format!("{} as it is", counted(skipped, "difference stays", "differences stay")));
+        text.push(Role::Note, counted(skipped, "difference stays as it is", "differences stay as they are"));
+        text.line_end();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use reconcile_core::compare::{Class, FieldChange, Replacement};
+    use serde_json::json;
+    use structured_merge::{FieldPath, GroupVersionKind};
+
+    use super::*;
+    use crate::plain;
+
+    fn difference(name: &str, action: Action, fields: usize) -> Vec<Difference> {
+        let gvk = GroupVersionKind::new("v1", "ConfigMap");
+        let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() };
+        let path = |number: usize| match action {
+            Action::Create => FieldPath::root(),
+            _ => FieldPath::of(&["data", &format!("a-long-name-{number:03}")]),
+        };
+        let change = |number| {
+            let missing = FieldChange::missing(json!(number));
+            FieldChange { path: path(number), class: Class::ChangedByOther, ..missing }
+        };
+        let replacement = (action == Action::Replace).then_some(Replacement::Allowed);
+        let difference = |number| Difference { key: key.clone(), action, replacement, change: change(number) };
+        (0..fields).map(difference).collect()
+    }
+
+    #[test]
+    fn the_plan_names_everything_that_is_written() {
+        let mut decisions = Decisions::default();
+        let mut decide = |differences: Vec<Difference>, choice: &Choice| {
+            differences.into_iter().for_each(|difference| decisions.decide(difference, choice.clone()));
+        };
+        decide(difference("new", Action::Create, 1), &Choice::Apply);
+        decide(difference("other", Action::Replace, 1), &Choice::Apply);
+        for number in 0..30 {
+            decide(difference(&format!("many-{number:02}"), Action::Update, 20), &Choice::Apply);
+        }
+        decide(difference("one", Action::Update, 2), &Choice::Skip);
+        let text = plain(&plan(&decisions));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 33, "{text}");
+        assert!(lines.contains(&"+ create ConfigMap shop/new"), "{text}");
+        assert!(lines.contains(&"-/+ replace ConfigMap shop/other: data.a-long-name-000"), "{text}");
+        let of_many = lines.iter().filter(|line| line.starts_with("~ update ConfigMap shop/many-"));
+        assert_eq!(of_many.filter(|line| line.matches("data.a-long-name").count() == 20).count(), 30, "{text}");
+        assert_eq!(lines.last(), Some(&"2 differences stay as they are"), "{text}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The new text of a file, which is shown before it is written.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use reconcile_core::text::io_reason;
@@ -69,11 +70,14 @@ impl Draft {
             Destination::New(path) => path,
         };
         let unwritable = |error: std::io::Error| format!("the file cannot be written: {}", io_reason(&error));
-        let file = ReportFile::open(path, Readers::Usual).map_err(unwritable)?;
+        let exists = || Err("somebody else has created the file in the meantime: run again".to_owned());
         if fs::symlink_metadata(path).is_ok() {
-            return Err("somebody else has created the file in the meantime: run again".to_owned());
+            return exists();
         }
-        file.write(&self.after).map_err(unwritable)
+        match ReportFile::open(path, Readers::Usual).and_then(|file| file.create(&self.after)) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => exists(),
+            created => created.map_err(unwritable),
+        }
     }
 }
 

@@ -38,6 +38,7 @@ impl ManifestFile {
         self.check_is(read)?;
         let mut file = ReportFile::open(&self.path, Readers::Usual).map_err(|error| unwritable(&error))?;
         file.keep_owner();
+        file.keep_attributes();
         file.append(new);
         file.sync();
         // Somebody may have saved the file while the new text was written.
@@ -99,6 +100,22 @@ mod tests {
         let refused = file.replace(b"a: 1\n", b"a: 3\n").unwrap_err();
         assert!(refused.contains("has changed since it was read"), "{refused}");
         assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"a: 2\n".to_vec(), vec!["web.yaml".to_owned()]));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_keeps_its_extended_attributes() {
+        use rustix::fs::{XattrFlags, getxattr, setxattr};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("web.yaml");
+        fs::write(&path, "a: 1\n").unwrap();
+        // Some file systems have none.
+        if setxattr(&path, "user.origin", b"shop", XattrFlags::empty()).is_ok() {
+            ManifestFile::open(&path).unwrap().replace(b"a: 1\n", b"a: 2\n").unwrap();
+            let mut value = [0; 16];
+            assert_eq!(getxattr(&path, "user.origin", &mut value[..]), Ok(4));
+            assert_eq!((&value[..4], fs::read(&path).unwrap()), (&b"shop"[..], b"a: 2\n".to_vec()));
+        }
     }
 
     #[test]

@@ -4,9 +4,11 @@
 //! objects that were compared ─ Pulling ─▶ proposals ─ questions ─▶ Draft ─ ManifestFile ─▶ file
 //! ```
 
+pub(crate) mod decided;
 pub(crate) mod draft;
 mod manifest_file;
 pub(crate) mod patch_questions;
+mod proposed;
 pub(crate) mod pulling;
 pub(crate) mod resolve_pass;
 pub(crate) mod resolve_questions;

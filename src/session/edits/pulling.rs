@@ -5,17 +5,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use manifest_edit::{Edit, edit};
-use reconcile_core::compare::{FieldChange, ObjectVerdict, holds_redacted};
+use reconcile_core::compare::{FieldChange, ObjectVerdict};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
 use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, adds_items};
-use reconcile_report::pull::{Pulled, PulledChange, PulledObject};
+use reconcile_report::pull::{MissingObject, Pulled, PulledChange, PulledObject};
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink};
 use crate::session::edits::draft::Draft;
 use crate::session::edits::manifest_file::ManifestFile;
+use crate::session::edits::proposed::{Proposed, Refusals};
 
 /// Collects the objects that differ, in the order in which they are compared.
 #[derive(Default)]
@@ -67,25 +68,22 @@ impl EventSink for Collected {
 
 /// The chosen changes, with their edits.
 pub(crate) struct Pulling {
-    changes: Vec<(Origin, Proposal)>,
+    changes: Vec<Proposed>,
     secrets: usize,
     errors: Vec<Diagnostic>,
     is_incomplete: bool,
-    /// Messages about objects that do not exist.
-    pub remarks: Vec<String>,
+    /// The objects that do not exist.
+    pub missing: Vec<MissingObject>,
 }
 
 impl Pulling {
     /// Proposes edits for the changes that a selection chooses.
     pub fn of(collected: Collected, selection: &Selection) -> Self {
-        let (changes, errors, remarks) = Default::default();
-        let mut pulling = Self { changes, secrets: 0, errors, is_incomplete: false, remarks };
+        let (changes, errors, missing) = Default::default();
+        let mut pulling = Self { changes, secrets: 0, errors, is_incomplete: false, missing };
         let mut proposer = Proposer::new(selection);
-        for Seen { key, origin, changes, live, error, is_missing } in collected.objects.into_inner().seen {
-            if is_missing {
-                let source = &origin.source;
-                pulling.remarks.push(format!("{key} does not exist in the cluster: its manifest stays  {source}"));
-            }
+        let chosen = collected.objects.into_inner().seen.into_iter().filter(|seen| selection.chooses_object(&seen.key));
+        for Seen { key, origin, changes, live, error, is_missing } in chosen {
             if let Some(error) = error {
                 pulling.is_incomplete = true;
                 let message = format!("{key} cannot be compared: {}", error.message);
@@ -96,51 +94,43 @@ impl Pulling {
                 if proposal.edit == Err(Obstacle::Secret) && !selection.names_some() {
                     pulling.secrets += 1;
                 } else {
-                    pulling.changes.push((origin.clone(), proposal));
+                    pulling.changes.push(Proposed { origin: origin.clone(), proposal });
                 }
+            }
+            if is_missing {
+                pulling.missing.push(MissingObject { key, source: origin.source });
             }
         }
         // Questions and edits go through the files one after the other.
-        pulling.changes.sort_by(|(a, _), (b, _)| a.source.file.cmp(&b.source.file));
+        pulling.changes.sort_by(|a, b| a.file().cmp(b.file()));
         pulling
     }
 
-    /// The proposals with their files.
-    pub fn proposals(&mut self) -> impl Iterator<Item = (&str, &mut Proposal)> {
-        self.changes.iter_mut().map(|(origin, proposal)| (&*origin.source.file, proposal))
+    /// The changes that can be made, as far as is known.
+    pub fn proposed(&mut self) -> impl Iterator<Item = &mut Proposed> {
+        self.changes.iter_mut().filter(|proposed| proposed.proposal.edit.is_ok())
     }
 
-    /// The reason for which a change cannot be written into its manifest; `None` if it can.
-    pub fn refusal(&self, key: &ObjectKey, change: &FieldChange) -> Option<String> {
-        if [&change.live, &change.desired].into_iter().flatten().any(holds_redacted) {
-            return Some(Obstacle::Secret.to_string());
+    /// The reasons for which changes cannot be written into their manifests, as far as each of them can be made alone.
+    pub fn refusals(&self) -> Refusals {
+        let mut refusals = Refusals::default();
+        for changes in self.changes.chunk_by(|a, b| a.file() == b.file()) {
+            refusals.add_file(changes);
         }
-        let is_it = |proposal: &Proposal| {
-            proposal.key == *key && proposal.change.path == change.path && proposal.change.class == change.class
-        };
-        let Some((origin, proposal)) = self.changes.iter().find(|(_, proposal)| is_it(proposal)) else {
-            return Some("a manifest cannot take it".to_owned());
-        };
-        let edits = match &proposal.edit {
-            Ok(edit) => std::slice::from_ref(edit),
-            Err(obstacle) => return Some(obstacle.to_string()),
-        };
-        let refused = edit(origin.text().bytes(), edits).refused;
-        let refused = refused.first().map(|refused| refused.refusal.to_string());
-        refused.or_else(|| ManifestFile::open(origin.text().file()?).err())
+        refusals
     }
 
     /// Leaves out all changes but these.
     pub fn keep(&mut self, is_kept: impl Fn(&ObjectKey, &FieldChange) -> bool) {
-        self.changes.retain(|(_, proposal)| is_kept(&proposal.key, &proposal.change));
+        self.changes.retain(|Proposed { proposal, .. }| is_kept(&proposal.key, &proposal.change));
     }
 
     /// Edits the files without writing them. Each has the objects whose changes are in it.
     pub fn drafts(&mut self) -> Vec<(Draft, Vec<ObjectKey>)> {
         let mut drafts = Vec::new();
-        for changes in self.changes.chunk_by_mut(|(a, _), (b, _)| a.source.file == b.source.file) {
+        for changes in self.changes.chunk_by_mut(|a, b| a.file() == b.file()) {
             let draft = drafted(changes);
-            let keys = changes.iter().map(|(_, proposal)| proposal.key.clone());
+            let keys = changes.iter().map(|proposed| proposed.proposal.key.clone());
             drafts.extend(draft.map(|draft| (draft, keys.collect())));
         }
         drafts
@@ -148,7 +138,7 @@ impl Pulling {
 
     /// The changes that cannot be made, each with its object and the reason.
     pub fn obstacles(&self) -> impl Iterator<Item = (&ObjectKey, &FieldChange, &Obstacle)> {
-        self.changes.iter().filter_map(|(_, proposal)| {
+        self.changes.iter().filter_map(|Proposed { proposal, .. }| {
             let obstacle = proposal.edit.as_ref().err()?;
             Some((&proposal.key, &proposal.change, obstacle))
         })
@@ -157,7 +147,7 @@ impl Pulling {
     /// Edits the files, and writes them unless it is a dry run.
     pub fn write(mut self, dry_run: bool) -> Pulled {
         let mut files = Vec::new();
-        for changes in self.changes.chunk_by_mut(|(a, _), (b, _)| a.source.file == b.source.file) {
+        for changes in self.changes.chunk_by_mut(|a, b| a.file() == b.file()) {
             let Some(draft) = drafted(changes) else { continue };
             let written = if dry_run { Ok(()) } else { draft.write() };
             match written {
@@ -165,24 +155,24 @@ impl Pulling {
                 Err(reason) => refuse(changes, &reason),
             }
         }
-        let Self { changes, secrets, errors, is_incomplete, .. } = self;
-        Pulled { files, objects: objects(changes), secrets, errors, is_incomplete }
+        let Self { changes, secrets, errors, is_incomplete, missing } = self;
+        Pulled { files, objects: objects(changes), missing, secrets, errors, is_incomplete }
     }
 }
 
 /// The new text of one file; `None` if nothing of it changes. Changes that cannot be made get their obstacle.
-fn drafted(changes: &mut [(Origin, Proposal)]) -> Option<Draft> {
-    let (origin, _) = changes.first()?;
-    let (name, text) = (Arc::clone(&origin.source.file), origin.text().clone());
+fn drafted(changes: &mut [Proposed]) -> Option<Draft> {
+    let first = changes.first()?;
+    let (name, text) = (Arc::clone(first.file()), first.origin.text().clone());
     let (indices, edits): (Vec<usize>, Vec<Edit>) = (0..)
         .zip(changes.iter())
-        .filter_map(|(index, (_, proposal))| Some((index, proposal.edit.clone().ok()?)))
+        .filter_map(|(index, proposed)| Some((index, proposed.proposal.edit.clone().ok()?)))
         .unzip();
     let file = ManifestFile::open(text.file()?);
     let result = edit(text.bytes(), &edits);
     for refused in &result.refused {
-        if let Some((_, proposal)) = indices.get(refused.edit).and_then(|index| changes.get_mut(*index)) {
-            proposal.edit = Err(Obstacle::Text(refused.refusal));
+        if let Some(proposed) = indices.get(refused.edit).and_then(|index| changes.get_mut(*index)) {
+            proposed.proposal.edit = Err(Obstacle::Text(refused.refusal));
         }
     }
     if result.text == text.bytes() {
@@ -198,16 +188,16 @@ fn drafted(changes: &mut [(Origin, Proposal)]) -> Option<Draft> {
 }
 
 /// Gives all changes that could be made the file as their obstacle.
-fn refuse(changes: &mut [(Origin, Proposal)], reason: &str) {
-    for (_, proposal) in changes.iter_mut().filter(|(_, proposal)| proposal.edit.is_ok()) {
-        proposal.edit = Err(Obstacle::File(reason.to_owned()));
+fn refuse(changes: &mut [Proposed], reason: &str) {
+    for proposed in changes.iter_mut().filter(|proposed| proposed.proposal.edit.is_ok()) {
+        proposed.proposal.edit = Err(Obstacle::File(reason.to_owned()));
     }
 }
 
 /// The changes by object.
-fn objects(changes: Vec<(Origin, Proposal)>) -> Vec<PulledObject> {
+fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
     let mut objects: Vec<PulledObject> = Vec::new();
-    for (origin, Proposal { key, change, edit }) in changes {
+    for Proposed { origin, proposal: Proposal { key, change, edit } } in changes {
         let reason = edit.err().map(|obstacle| obstacle.to_string());
         let change = PulledChange { change, accepted: reason.is_none(), reason };
         match objects.last_mut().filter(|object| object.key == key) {

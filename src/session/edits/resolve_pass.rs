@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use reconcile_core::compare::{Action, Class, Policy, Redactor};
+use reconcile_core::compare::{Action, Policy, Redactor};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::pull::Selection;
 use reconcile_core::resolve::Decisions;
-use reconcile_report::{Command, FailOn, Report};
+use reconcile_report::{ClassInfo, Command, FailOn, Report};
 
 use crate::cli::CompareArgs;
 use crate::engine::event::{Event, EventSink};
@@ -16,10 +16,6 @@ use crate::session::edits::pulling::{Collected, Pulling};
 use crate::session::events::Events;
 use crate::session::failure::Failure;
 use crate::session::run::Run;
-
-/// The classes of drift in fields.
-const CLASSES: [Class; 6] =
-    [Class::ChangedByOther, Class::Conflict, Class::Absent, Class::Pending, Class::Pruned, Class::Reordered];
 
 /// The inputs that both passes share.
 pub(crate) struct ResolvePass<'r, 'a> {
@@ -65,7 +61,8 @@ impl ResolvePass<'_, '_> {
         run.output.details(pass.unproven());
         let report = both.0.builder.last_report(Command::Diff, &FailOn::default(), &pass);
         pass.end();
-        let selection = Selection { classes: CLASSES.to_vec(), ..Selection::default() };
+        let classes = ClassInfo::pulled().map(|row| row.class).filter(|class| class.is_drift()).collect();
+        let selection = Selection { classes, ..Selection::default() };
         Ok(Found { report, pulling: Pulling::of(both.1.into_inner(), &selection) })
     }
 

@@ -1,39 +1,25 @@
 //! `resolve`: one question for each difference, with the answers that can be taken.
 
-use reconcile_core::resolve::{Answer, Decisions, Difference};
+use reconcile_core::resolve::{Choice, Decisions, Difference};
 use reconcile_report::resolve::Question;
 use reconcile_report::{Role, Styled};
 
 use crate::cli::InputArgs;
 use crate::engine::interrupt::Interrupt;
-use crate::session::edits::patch_questions::answer;
-use crate::session::edits::pulling::Pulling;
+use crate::session::edits::proposed::Refusals;
 use crate::session::edits::rule_file::RuleFile;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
-use crate::terminal;
+use crate::session::question::{answer, can_ask};
 
 /// The reason of a rule that is only tried.
 const TRIED: &str = "tried";
 
 /// Refuses the run if there is no terminal to ask on.
-pub(crate) fn can_ask(input: &InputArgs) -> Result<(), Failure> {
-    let message = "`resolve` asks on a terminal, and there is none";
-    if input.filename.iter().any(|path| path == "-") {
-        let hint = "standard input is taken by `-f -`: read the manifests from a file";
-        return Err(Failure::refused(message, hint));
-    }
-    if terminal::can_ask() {
-        return Ok(());
-    }
+pub(crate) fn can_resolve(input: &InputArgs) -> Result<(), Failure> {
     let hint = "`apply` makes the cluster match the manifests, `pull` writes live values into them, and \
                 `diff --suggest-ignores` prints ignore rules";
-    Err(Failure::refused(message, hint))
-}
-
-/// The failure of a run that ended before the last question.
-pub(crate) fn interrupted() -> Failure {
-    Failure::interrupted("the run was interrupted: nothing was changed")
+    can_ask("resolve", input, hint)
 }
 
 /// The questions of one run.
@@ -42,8 +28,8 @@ pub(crate) struct Asking<'a> {
     pub output: &'a Output,
     /// Ctrl-C.
     pub interrupt: &'a Interrupt,
-    /// The edits of the manifests.
-    pub pulling: &'a Pulling,
+    /// The reasons for which changes cannot be pulled.
+    pub refusals: Refusals,
     /// The file for new rules, or the reason why there is none.
     pub rule_file: &'a Result<RuleFile, String>,
     /// The apply set that the configuration expects. Objects are not created outside of it.
@@ -61,23 +47,24 @@ impl Asking<'_> {
     /// Asks the questions one after the other. Returns `None` if the user quits.
     pub async fn decisions(&self, questions: &[Question]) -> Result<Option<Decisions>, Failure> {
         let mut decisions = Decisions::default();
+        let takes_all = self.takes_rules(questions.iter().flat_map(Question::differences)).is_ok();
         for (number, question) in (1_usize..).zip(questions) {
             let terminal = &self.output.terminal;
             let mut text = Styled::new().with(Role::Note, format!("Difference {number} of {}", questions.len()));
             text.line_end();
             text.append(question.text(&self.output.view));
             terminal.message(&text);
-            let offers = self.offers(question, &decisions);
-            let Some(answer) = self.ask(&offers).await? else { return Ok(None) };
-            question.differences().for_each(|difference| decisions.decide(difference, answer.clone()));
+            let Some(choice) = self.ask(&self.offers(question, takes_all)).await? else { return Ok(None) };
+            question.differences().for_each(|difference| decisions.decide(difference, choice.clone()));
         }
         Ok(Some(decisions))
     }
 
-    fn offers(&self, question: &Question, decisions: &Decisions) -> Offers {
+    /// `takes_all` says that the configuration can take rules for all differences.
+    fn offers(&self, question: &Question, takes_all: bool) -> Offers {
         let whole = "the object as a whole is missing, and its manifest stays";
         let pull = question.refusal(|difference| {
-            let of_field = || self.pulling.refusal(&difference.key, &difference.change);
+            let of_field = || self.refusals.of(&difference.key, &difference.change);
             if difference.is_whole_object() { Some(whole.to_owned()) } else { of_field() }
         });
         let is_missing = question.differences().any(|difference| difference.is_whole_object());
@@ -85,32 +72,39 @@ impl Asking<'_> {
         let set = set.map(|set| {
             format!("the configuration expects it in the apply set, which `apply --applyset {set}` adds it to")
         });
-        let ignore = question.refusal(Difference::refusal_to_ignore).or_else(|| {
-            let mut tried = decisions.clone();
-            question.differences().for_each(|one| tried.decide(one, Answer::Ignore(TRIED.to_owned())));
-            match self.rule_file {
-                Ok(file) => file.draft(&tried.rules()).err(),
-                Err(reason) => Some(reason.clone()),
-            }
-        });
+        let ignore = question
+            .refusal(Difference::refusal_to_ignore)
+            .or_else(|| if takes_all { None } else { self.takes_rules(question.differences()).err() });
         Offers { apply: question.refusal_to_apply().or(set), pull, ignore }
     }
 
+    /// Tries to add rules for differences to the configuration, as far as they can be ignored. The error is the reason why it cannot
+    /// take them.
+    fn takes_rules(&self, differences: impl Iterator<Item = Difference>) -> Result<(), String> {
+        let file = self.rule_file.as_ref().map_err(Clone::clone)?;
+        let mut tried = Decisions::default();
+        for difference in differences.filter(|difference| difference.refusal_to_ignore().is_none()) {
+            tried.decide(difference, Choice::Ignore(TRIED.to_owned()));
+        }
+        let rules = tried.rules();
+        if rules.is_empty() { Ok(()) } else { file.draft(&rules).map(drop) }
+    }
+
     /// Asks until an answer can be taken; `None` if the user quits.
-    async fn ask(&self, offers: &Offers) -> Result<Option<Answer>, Failure> {
+    async fn ask(&self, offers: &Offers) -> Result<Option<Choice>, Failure> {
         let terminal = &self.output.terminal;
         loop {
             terminal.message(&Styled::new().with(Role::Name, offers.prompt()));
-            let Some(line) = self.line().await? else { return Ok(None) };
+            let Some(line) = answer(self.interrupt).await? else { return Ok(None) };
             match line.trim() {
-                "a" if offers.apply.is_none() => return Ok(Some(Answer::Apply)),
-                "p" if offers.pull.is_none() => return Ok(Some(Answer::Pull)),
-                "s" => return Ok(Some(Answer::Skip)),
+                "a" if offers.apply.is_none() => return Ok(Some(Choice::Apply)),
+                "p" if offers.pull.is_none() => return Ok(Some(Choice::Pull)),
+                "s" => return Ok(Some(Choice::Skip)),
                 "q" => return Ok(None),
                 "i" if offers.ignore.is_none() => {
                     terminal.message(&Styled::new().with(Role::Name, "Reason for the rule: "));
-                    let Some(reason) = self.line().await? else { return Ok(None) };
-                    match Answer::ignore(&reason) {
+                    let Some(reason) = answer(self.interrupt).await? else { return Ok(None) };
+                    match Choice::ignore(&reason) {
                         Some(answer) => return Ok(Some(answer)),
                         None => terminal.note(Role::Hint, "a rule needs a reason"),
                     }
@@ -119,15 +113,10 @@ impl Asking<'_> {
             }
         }
     }
-
-    /// A line of the terminal; `None` at its end.
-    async fn line(&self) -> Result<Option<String>, Failure> {
-        answer(self.interrupt).await.map_err(|_| interrupted())
-    }
 }
 
 impl Offers {
-    /// `Resolve it? [a,s,q,?] `
+    /// `Resolve this? [a,s,q,?] `
     fn prompt(&self) -> String {
         let offered = [("a", &self.apply), ("p", &self.pull), ("i", &self.ignore)];
         let offered = offered.iter().filter(|(_, refusal)| refusal.is_none()).map(|(letter, _)| *letter);

@@ -106,3 +106,24 @@ fn an_added_item_is_put_where_the_live_list_has_it() {
     assert!(places.is_sorted() && places[0].is_some(), "{places:?}: {written}");
     is_settled(&ws, &[("Deployment", "web")]);
 }
+
+/// Items move with their comments, and the order of the manifest is the live one then.
+#[test]
+fn a_list_takes_the_order_of_the_live_one() {
+    let ws = applied(TIDY);
+    let env = json!([{"name": "LANG", "value": "en"}, {"name": "LOG", "value": "info"}]);
+    patched(
+        &ws,
+        "deployment/web",
+        &json!([{"op": "replace", "path": "/spec/template/spec/containers/0/env", "value": env}]),
+    );
+    ws.reconcile(["pull", "-f", "."]).exits_with(0);
+    assert_eq!(text(&ws), TIDY, "the order is not chosen by default");
+    let run = ws.reconcile(["pull", "-f", ".", "--class", "reordered"]).exits_with(0);
+    let expected = TIDY.replaced(
+        "            - name: LOG\n              value: info\n            - name: LANG\n              value: en\n",
+        "            - name: LANG\n              value: en\n            - name: LOG\n              value: info\n",
+    );
+    assert_eq!(text(&ws), expected, "{run}");
+    is_settled(&ws, &[("Deployment", "web")]);
+}

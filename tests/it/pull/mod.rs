@@ -1,6 +1,7 @@
 //! `pull`: live values are written into the manifests, and nothing else of the files changes.
 
 mod added;
+mod asked;
 #[cfg(target_os = "linux")]
 mod faults;
 mod refused;
@@ -200,7 +201,8 @@ fn flags_choose_what_is_pulled() {
     ws.reconcile(["pull", "-f", ".", "--manager", "kubectl-set"]).exits_with(0);
     let expected = TIDY.replaced("web:1.2", "web:hotfix");
     assert_eq!(text(&ws), expected);
-    ws.reconcile(["pull", "-f", ".", "--object", "Deployment/w*", "--field", "spec.replicas"]).exits_with(0);
+    let fields = "metadata.annotations,spec.replicas,data[\"a,b\"]";
+    ws.reconcile(["pull", "-f", ".", "--object", "Deployment/w*", "--field", fields]).exits_with(0);
     let expected = expected.replaced("replicas: 2", "replicas: 5");
     assert_eq!(text(&ws), expected);
     ws.reconcile(["pull", "-f", ".", "--class", "unmanaged", "--field", "metadata.labels"]).exits_with(0);
@@ -247,19 +249,4 @@ fn lists_json_and_several_files_are_edited() {
         assert_eq!(object["changes"][0]["live"], "2\n3\n", "{object}");
     }
     is_settled(&ws, &[("ConfigMap", "one"), ("ConfigMap", "two"), ("ConfigMap", "three"), ("ConfigMap", "json")]);
-}
-
-#[test]
-fn each_change_is_asked_about_with_patch() {
-    let ws = applied(TIDY);
-    ws.scale("deployment/web", 5);
-    ws.kubectl(["set", "image", "deployment/web", "web=shop/web:hotfix"]).exits_with(0);
-    ws.stdin("y\n").reconcile(["pull", "-f", ".", "--patch"]).exits_with(2);
-    let run = ws.as_user("admin").stdin("?\nn\ny\n").on_terminal().reconcile(["pull", "-f", ".", "-p"]).exits_with(0);
-    assert!(run.stderr.contains("spec.replicas: 2 → 5") && run.stderr.contains("a - write this change"), "{run}");
-    assert_eq!(text(&ws), TIDY.replaced("web:1.2", "web:hotfix"), "{run}");
-    ws.as_user("admin").stdin("q\n").on_terminal().reconcile(["pull", "-f", ".", "-p"]).exits_with(0);
-    assert_eq!(text(&ws), TIDY.replaced("web:1.2", "web:hotfix"));
-    ws.as_user("admin").stdin("a\n").on_terminal().reconcile(["pull", "-f", ".", "-p"]).exits_with(0);
-    assert_eq!(text(&ws), TIDY.replaced("web:1.2", "web:hotfix").replaced("replicas: 2", "replicas: 5"));
 }

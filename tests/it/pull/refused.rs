@@ -14,6 +14,10 @@ fn an_input_without_files_is_refused() {
     let run = ws.stdin(TIDY).reconcile(["pull", "-f", "-"]).exits_with(2);
     assert!(run.stderr.contains("hint: "), "{run}");
     ws.reconcile(["pull", "-f", "https://localhost:1/web.yaml"]).exits_with(2);
+    for stream in ["/dev/stdin", "/dev/fd/0"] {
+        let run = ws.stdin(TIDY).reconcile(["pull", "-f", stream]).exits_with(2);
+        assert!(run.stderr.contains("this input has none"), "{run}");
+    }
     let run = ws.reconcile(["pull", "-k", "overlays/prod"]).exits_with(2);
     assert!(run.stderr.contains("overlays/prod/kustomization.yaml"), "{run}");
     ws.reconcile(["pull", "-f", ".", "--class", "missing"]).exits_with(2);
@@ -65,6 +69,7 @@ fn a_list_with_two_items_of_one_name_is_not_pulled() {
     patched(&ws, "serviceaccount/web", &twice);
     let run = ws.reconcile(["pull", "-f", "."]).exits_with(4);
     assert!(run.stdout.contains("two items of the live list have the same key"), "{run}");
+    assert!(run.stdout.ends_with("pulled no change\n"), "{run}");
     assert_eq!(text(&ws), manifest);
 }
 
@@ -75,6 +80,27 @@ fn missing_objects_keep_their_manifests() {
     let run = ws.reconcile(["pull", "-f", "."]).exits_with(0);
     assert!(run.stderr.contains("does not exist") && run.stdout.contains("nothing to pull"), "{run}");
     assert_eq!(text(&ws), TIDY);
+    let report = pulled(&ws.reconcile(["pull", "-f", ".", "-o", "json"]).exits_with(0));
+    assert_eq!((&report["missing"][0]["kind"], &report["missing"][0]["name"]), (&json!("Deployment"), &json!("web")));
+}
+
+#[test]
+fn objects_that_are_not_chosen_do_not_count() {
+    let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: x}}\n");
+    let ws = Workspace::new();
+    let manifests = format!("{}---\n{}---\n{TIDY}", map("m"), map("gone"));
+    ws.write("manifests.yaml", &manifests);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.delete("configmap/gone");
+    ws.patch_as("kubectl-edit", "configmap/m", &json!({"data": {"a": "z"}}));
+    ws.allow("reader", "get,list,patch", "configmaps");
+    let pull = |flags: &[&str]| ws.as_user("reader").reconcile([&["pull", "-f", ".", "--dry-run"][..], flags].concat());
+    let all = pull(&[]).exits_with(4);
+    assert!(all.stderr.contains("web cannot be compared") && all.stderr.contains("gone does not exist"), "{all}");
+    let chosen = pull(&["--object", "ConfigMap/m"]).exits_with(1);
+    assert!(!chosen.stderr.contains("web") && !chosen.stderr.contains("gone"), "{chosen}");
+    assert!(chosen.stdout.contains("would pull 1 change"), "{chosen}");
+    pull(&["--object", "Deployment/web"]).exits_with(4);
 }
 
 #[test]
@@ -132,7 +158,7 @@ fn a_linked_folder_leads_to_files_of_the_same_repository_only() {
     symlink(outside.path(), ws.folder().join("sub")).unwrap();
     ws.reconcile(["apply", "-f", "sub"]).exits_with(0);
     ws.patch_as("kubectl-edit", "configmap/victim", &json!({"data": {"a": "z"}}));
-    for input in ["sub", "sub/victim.yaml", "./sub/../sub"] {
+    for input in ["sub", "sub/victim.yaml", "./sub/./"] {
         let run = ws.reconcile(["pull", "-f", input]).exits_with(4);
         assert!(run.stdout.contains("the link leads to"), "{run}");
         let terminal = ws.as_user("admin").stdin("?\np\ni\nq\n").on_terminal();

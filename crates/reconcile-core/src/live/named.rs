@@ -46,14 +46,8 @@ impl Discovery {
     /// The resource that a type on the command line means, in its preferred version: `deployments`, `deployment`, `Deployment`, `deploy`,
     /// `deployments.apps` or `deployments.v1.apps`. Where groups have the same name, those of Kubernetes come first.
     pub fn named(&self, text: &str) -> Result<&Resource, Diagnostic> {
-        let (name, suffix) = text.split_once('.').map_or((text, None), |(name, suffix)| (name, Some(suffix)));
-        let is_meant = |resource: &&Resource| {
-            let (group, version) = (&resource.gvk.group, &resource.gvk.version);
-            let fits =
-                |suffix: &str| suffix == group || suffix.strip_prefix(version.as_str()) == Some(&format!(".{group}"));
-            self.is_called(resource, name) && suffix.is_none_or(fits) && !resource.pending
-        };
-        let mut found: Vec<&Resource> = self.resources().filter(is_meant).collect();
+        let name = text.split('.').next().unwrap_or_default();
+        let mut found: Vec<&Resource> = self.all_named(text).collect();
         let rank = |resource: &Resource| (!Self::is_of_kubernetes(resource), !resource.gvk.group.is_empty());
         found.sort_by(|a, b| {
             let version = |resource: &Resource| std::cmp::Reverse(resource.gvk.version_priority());
@@ -69,6 +63,17 @@ impl Discovery {
             }
             _ => Ok(first),
         }
+    }
+
+    /// The resources of all groups and versions that a type may mean.
+    pub(crate) fn all_named(&self, text: &str) -> impl Iterator<Item = &Resource> {
+        let (name, suffix) = text.split_once('.').map_or((text, None), |(name, suffix)| (name, Some(suffix)));
+        self.resources().filter(move |resource| {
+            let (group, version) = (&resource.gvk.group, &resource.gvk.version);
+            let fits =
+                |suffix: &str| suffix == group || suffix.strip_prefix(version.as_str()) == Some(&format!(".{group}"));
+            self.is_called(resource, name) && suffix.is_none_or(fits) && !resource.pending
+        })
     }
 
     fn is_called(&self, resource: &Resource, name: &str) -> bool {

@@ -6,6 +6,7 @@
 
 mod defaults;
 mod duplicates;
+mod order;
 mod place;
 mod proposal;
 mod secret_lines;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use kube_yaml::{Document, Validation, read};
 use manifest_edit::{Change, Edit, Refusal, Step};
 use serde_json::{Map, Value};
-use structured_merge::{FieldPath, ObjectKey, PathElement, TypeRef, builtin};
+use structured_merge::{FieldPath, ObjectKey, Op, PathElement, TypeRef, builtin};
 
 use super::defaults::{is_known_default, type_at, without_known_defaults};
 use super::duplicates::has_duplicates;
+use super::order::in_live_order;
 use super::place::{place_of_new, steps, value_at};
 use super::selection::Selection;
 use super::value::without_defaults;
@@ -35,7 +36,7 @@ pub enum Obstacle {
     Secret,
     /// The live value has a list in which two items have the same key.
     Duplicate,
-    /// Only the order of a list differs.
+    /// The order of a list differs, and nothing distinguishes its items.
     Order,
     /// The manifest is not in a regular file.
     NoFile,
@@ -57,7 +58,7 @@ impl fmt::Display for Obstacle {
         match self {
             Self::Secret => f.write_str("values of Secrets are not written into manifests"),
             Self::Duplicate => f.write_str("two items of the live list have the same key, which no manifest may have"),
-            Self::Order => f.write_str("the order of a list is not taken into manifests"),
+            Self::Order => f.write_str("the items of the list cannot be distinguished by their keys"),
             Self::NoFile => f.write_str("the manifest is not in a file that could be edited"),
             Self::Rendered(template) => {
                 write!(f, "the manifest was rendered from {template}: change the template or its values")
@@ -98,18 +99,19 @@ impl<'s> Proposer<'s> {
         if chosen.is_empty() {
             return Vec::new();
         }
-        let place = self.place(origin);
+        let manifest = self.manifest(origin);
         let schema = builtin().object(&key.gvk).unwrap_or_else(TypeRef::untyped);
-        let is_default = |change: &FieldChange| place.as_ref().is_ok_and(|place| place.has_by_default(change, schema));
+        let is_default =
+            |change: &FieldChange| manifest.as_ref().is_ok_and(|manifest| manifest.has_by_default(change, schema));
         let proposal = |change: &FieldChange| Proposal {
             key: key.clone(),
             change: change.clone(),
-            edit: place.as_ref().map_err(Clone::clone).and_then(|place| place.edit(change, schema, live)),
+            edit: manifest.as_ref().map_err(Clone::clone).and_then(|manifest| manifest.edit(change, schema, live)),
         };
         chosen.into_iter().filter(|change| !is_default(change)).map(proposal).collect()
     }
 
-    fn place(&mut self, origin: &Origin) -> Result<Place, Obstacle> {
+    fn manifest(&mut self, origin: &Origin) -> Result<ManifestObject, Obstacle> {
         let text = origin.text();
         if text.file().is_none() {
             return Err(Obstacle::NoFile);
@@ -128,7 +130,7 @@ impl<'s> Proposer<'s> {
         let items = origin.source.items.iter();
         let above: Vec<Step> = items.flat_map(|item| [Step::Key("items".into()), Step::Index(*item)]).collect();
         let object = value_at(&document.value, &above).cloned().ok_or(Obstacle::Text(Refusal::NoPlace))?;
-        Ok(Place { document: document.number, above, object })
+        Ok(ManifestObject { document: document.number, above, object })
     }
 }
 
@@ -149,15 +151,15 @@ pub fn adds_items(changes: &[FieldChange]) -> bool {
     changes.iter().any(|change| change.live.is_some() && change.desired.is_none() && is_item(change))
 }
 
-/// The place of an object in its file.
-struct Place {
+/// An object as its manifest has it, and its place in the file.
+struct ManifestObject {
     document: usize,
     /// The path to the object in its document.
     above: Vec<Step>,
     object: Value,
 }
 
-impl Place {
+impl ManifestObject {
     /// Returns true for a field that only the live object has, with the value that the server sets by itself.
     fn has_by_default(&self, change: &FieldChange, schema: TypeRef<'_>) -> bool {
         let (Class::Unmanaged, Some(live)) = (change.class, &change.live) else { return false };
@@ -171,11 +173,13 @@ impl Place {
         if [&change.live, &change.desired].into_iter().flatten().any(holds_redacted) {
             return Err(Obstacle::Secret);
         }
-        if change.class == Class::Reordered {
-            return Err(Obstacle::Order);
-        }
         let mut below = steps(&change.path, &self.object).ok_or(Obstacle::Text(Refusal::NoPlace))?;
         let written = value_at(&self.object, &below);
+        if change.op == Op::Move {
+            let ordered = || in_live_order(written?, change.desired.as_ref()?, change.live.as_ref()?);
+            let ordered = ordered().map(Change::Set).ok_or(Obstacle::Order)?;
+            return Ok(self.edit_of(&below, ordered));
+        }
         let inserted = || place_of_new(&change.path, &self.object, live?).filter(|_| written.is_none());
         let schema = type_at(schema, change.path.elements());
         if change.live.as_ref().is_some_and(|live| has_duplicates(live, schema)) {
@@ -195,6 +199,10 @@ impl Place {
                 }
             }
         };
-        Ok(Edit { document: self.document, path: [self.above.as_slice(), &below].concat(), change: edit })
+        Ok(self.edit_of(&below, edit))
+    }
+
+    fn edit_of(&self, below: &[Step], change: Change) -> Edit {
+        Edit { document: self.document, path: [self.above.as_slice(), below].concat(), change }
     }
 }

@@ -3,6 +3,7 @@
 use structured_merge::ObjectKey;
 
 use crate::compare::{Class, FieldChange};
+use crate::live::Discovery;
 use crate::rules::{FieldPattern, Glob};
 
 /// The classes that are taken unless others are chosen: those of values that somebody changed in the cluster.
@@ -15,10 +16,12 @@ pub struct ObjectName {
     text: String,
     kind: String,
     name: Glob,
+    /// The groups and kinds that the kind means as a type of the server: `deploy`, `deployments.apps`.
+    types: Vec<(String, String)>,
 }
 
 impl ObjectName {
-    /// Reads `KIND/NAME` or `KIND.GROUP/NAME`; the kind in any case, the name with `*` and `?`.
+    /// Reads `KIND/NAME` or `KIND.GROUP/NAME`; the kind in any case, or as kubectl takes types; the name with `*` and `?`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, name) = text.split_once('/')?;
@@ -27,12 +30,15 @@ impl ObjectName {
             text: text.to_owned(),
             kind: kind.to_lowercase(),
             name,
+            types: Vec::new(),
         })
     }
 
     fn matches(&self, key: &ObjectKey) -> bool {
         let kind = key.gvk.kind.to_lowercase();
-        (self.kind == kind || self.kind == format!("{kind}.{}", key.gvk.group)) && self.name.matches(&key.name)
+        let is_kind = self.kind == kind || self.kind == format!("{kind}.{}", key.gvk.group);
+        let is_type = || self.types.iter().any(|(group, kind)| *group == key.gvk.group && *kind == key.gvk.kind);
+        (is_kind || is_type()) && self.name.matches(&key.name)
     }
 }
 
@@ -50,6 +56,16 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Looks the kinds of objects up as types of the server, by which plurals and short names are known.
+    #[must_use]
+    pub fn with_types(mut self, discovery: &Discovery) -> Self {
+        for object in &mut self.objects {
+            let meant = discovery.all_named(&object.kind);
+            object.types = meant.map(|resource| (resource.gvk.group.clone(), resource.gvk.kind.clone())).collect();
+        }
+        self
+    }
+
     /// Returns true if a change is to be taken.
     #[must_use]
     pub fn chooses(&self, key: &ObjectKey, change: &FieldChange) -> bool {
@@ -58,7 +74,13 @@ impl Selection {
         classes.contains(&change.class)
             && (self.managers.is_empty() || self.managers.iter().any(of_manager))
             && (self.fields.is_empty() || self.fields.iter().any(|field| field.covers(&change.path)))
-            && (self.objects.is_empty() || self.objects.iter().any(|object| object.matches(key)))
+            && self.chooses_object(key)
+    }
+
+    /// Returns true if changes of an object may be chosen.
+    #[must_use]
+    pub fn chooses_object(&self, key: &ObjectKey) -> bool {
+        self.objects.is_empty() || self.objects.iter().any(|object| object.matches(key))
     }
 
     /// The names of objects that no object of the manifests has, as they were written.

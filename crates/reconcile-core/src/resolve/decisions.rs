@@ -15,7 +15,7 @@ const MAX_REASON: usize = 250;
 
 /// The decision about a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Choice {
     /// The cluster gets the value of the manifest.
     Apply,
     /// The manifest gets the value of the cluster.
@@ -26,7 +26,7 @@ pub enum Answer {
     Skip,
 }
 
-impl Answer {
+impl Choice {
     /// The decision to ignore a difference, with the reason as it was typed; `None` if none was.
     #[must_use]
     pub fn ignore(typed: &str) -> Option<Self> {
@@ -51,44 +51,44 @@ pub enum Consent {
 /// The decisions, by object.
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
-    by_object: BTreeMap<ObjectKey, Vec<(Difference, Answer)>>,
+    by_object: BTreeMap<ObjectKey, Vec<(Difference, Choice)>>,
 }
 
 impl Decisions {
     /// Records a decision.
-    pub fn decide(&mut self, difference: Difference, answer: Answer) {
-        self.by_object.entry(difference.key.clone()).or_default().push((difference, answer));
+    pub fn decide(&mut self, difference: Difference, choice: Choice) {
+        self.by_object.entry(difference.key.clone()).or_default().push((difference, choice));
     }
 
-    /// The differences with this answer.
-    pub fn with(&self, wanted: impl Fn(&Answer) -> bool) -> impl Iterator<Item = &Difference> {
+    /// The differences with this choice.
+    pub fn with(&self, wanted: impl Fn(&Choice) -> bool) -> impl Iterator<Item = &Difference> {
         let all = self.by_object.values().flatten();
-        all.filter(move |(_, answer)| wanted(answer)).map(|(difference, _)| difference)
+        all.filter(move |(_, choice)| wanted(choice)).map(|(difference, _)| difference)
     }
 
     /// The differences that are applied.
     pub fn applied(&self) -> impl Iterator<Item = &Difference> {
-        self.with(|answer| *answer == Answer::Apply)
+        self.with(|choice| *choice == Choice::Apply)
     }
 
     /// Returns true if at least one difference of an object is applied.
     #[must_use]
     pub fn applies(&self, key: &ObjectKey) -> bool {
-        self.on(key).iter().any(|(_, answer)| *answer == Answer::Apply)
+        self.on(key).iter().any(|(_, choice)| *choice == Choice::Apply)
     }
 
     /// Returns true if a change is to be written into its manifest.
     #[must_use]
     pub fn pulls(&self, key: &ObjectKey, change: &FieldChange) -> bool {
-        let is_it = |(difference, answer): &(Difference, Answer)| *answer == Answer::Pull && difference.is_same(change);
+        let is_it = |(difference, choice): &(Difference, Choice)| *choice == Choice::Pull && difference.is_same(change);
         self.on(key).iter().any(is_it)
     }
 
     /// Leaves an object as it is. Returns true if something of it was to be applied.
     pub fn withdraw(&mut self, key: &ObjectKey) -> bool {
         let mut is_withdrawn = false;
-        for (_, answer) in self.by_object.get_mut(key).into_iter().flatten().filter(|(_, one)| *one == Answer::Apply) {
-            *answer = Answer::Skip;
+        for (_, choice) in self.by_object.get_mut(key).into_iter().flatten().filter(|(_, one)| *one == Choice::Apply) {
+            *choice = Choice::Skip;
             is_withdrawn = true;
         }
         is_withdrawn
@@ -101,8 +101,8 @@ impl Decisions {
         for (key, decided) in &self.by_object {
             let Some(target) = exact_target(key) else { continue };
             let mut fields: BTreeMap<(Vec<String>, &str), Vec<FieldPattern>> = BTreeMap::new();
-            for (Difference { change, .. }, answer) in decided {
-                if let Answer::Ignore(reason) = answer
+            for (Difference { change, .. }, choice) in decided {
+                if let Choice::Ignore(reason) = choice
                     && let (Some(field), Ok(managers)) = (exact_field(change), exact_managers(&change.managers))
                 {
                     fields.entry((managers, reason)).or_default().push(field);
@@ -122,7 +122,7 @@ impl Decisions {
         let mut rules = Vec::new();
         for (key, decided) in self.by_object.iter().filter(|(key, _)| self.applies(key)) {
             let Some(target) = exact_target(key) else { continue };
-            let stay = decided.iter().filter(|(_, answer)| *answer != Answer::Apply);
+            let stay = decided.iter().filter(|(_, choice)| *choice != Choice::Apply);
             let fields: Vec<FieldPattern> = stay.filter_map(|(one, _)| exact_field(&one.change)).collect();
             let rule = |fields| exact_rule(target.clone(), fields, &[], None);
             rules.extend(fields.chunks(MAX_FIELDS).map(rule));
@@ -137,24 +137,24 @@ impl Decisions {
             return Consent::LeaveAlone;
         }
         let decided = self.on(key);
-        let answer =
-            |change: &FieldChange| decided.iter().find(|(one, _)| one.is_same(change)).map(|(_, answer)| answer);
+        let choice =
+            |change: &FieldChange| decided.iter().find(|(one, _)| one.is_same(change)).map(|(_, choice)| choice);
         let drift = drift(verdict);
-        let stays = |answer: Option<&Answer>| answer.is_some_and(|answer| *answer != Answer::Apply);
+        let stays = |choice: Option<&Choice>| choice.is_some_and(|choice| *choice != Choice::Apply);
         // A replacement makes all of the object as its manifest says.
         let replaces = verdict.action() == Action::Replace;
-        let keeps_some = decided.iter().any(|(_, answer)| *answer != Answer::Apply);
-        if drift.iter().any(|change| stays(answer(change))) || replaces && keeps_some {
+        let keeps_some = decided.iter().any(|(_, choice)| *choice != Choice::Apply);
+        if drift.iter().any(|change| stays(choice(change))) || replaces && keeps_some {
             return Consent::Inseparable;
         }
         let is_new_replacement = replaces && decided.iter().any(|(one, _)| one.action != Action::Replace);
-        if is_new_replacement || !drift.iter().all(|change| answer(change).is_some()) {
+        if is_new_replacement || !drift.iter().all(|change| choice(change).is_some()) {
             return Consent::Changed;
         }
         Consent::Write
     }
 
-    fn on(&self, key: &ObjectKey) -> &[(Difference, Answer)] {
+    fn on(&self, key: &ObjectKey) -> &[(Difference, Choice)] {
         self.by_object.get(key).map(Vec::as_slice).unwrap_or_default()
     }
 }

@@ -2,7 +2,7 @@
 //! stay as they are.
 //!
 //! ```text
-//! Difference ─ Answer ─▶ Decisions ─┬─▶ rules for the configuration
+//! Difference ─ Choice ─▶ Decisions ─┬─▶ rules for the configuration
 //!                                   ├─▶ rules for the pass, under which everything stays that is not applied
 //!                                   └─▶ Consent to each write
 //! ```
@@ -13,6 +13,6 @@ mod exact_rule;
 #[cfg(test)]
 mod tests;
 
-pub use decisions::{Answer, Consent, Decisions};
+pub use decisions::{Choice, Consent, Decisions};
 pub use difference::Difference;
 pub use exact_rule::{exact_field, exact_managers, exact_rule, exact_target};

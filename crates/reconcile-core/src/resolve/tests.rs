@@ -48,7 +48,7 @@ fn update(changes: &[FieldChange]) -> ObjectVerdict {
     FieldDiff { changes: changes.to_vec(), ..FieldDiff::none(Evidence::Server) }.into()
 }
 
-fn decided(answers: &[(&str, Answer)]) -> Decisions {
+fn decided(answers: &[(&str, Choice)]) -> Decisions {
     let mut decisions = Decisions::default();
     for (field, answer) in answers {
         decisions.decide(difference(change(field, 2)), answer.clone());
@@ -62,7 +62,7 @@ fn create(desired: Value) -> ObjectVerdict {
 
 #[test]
 fn only_differences_that_are_to_be_applied_are_written() {
-    let decisions = decided(&[("a", Answer::Apply), ("b", Answer::Skip)]);
+    let decisions = decided(&[("a", Choice::Apply), ("b", Choice::Skip)]);
     let consent = |changes: &[FieldChange]| decisions.consent(&web(), &update(changes));
     assert_eq!(consent(&[change("a", 2)]), Consent::Write);
     assert_eq!(consent(&[change("a", 2), change("b", 2)]), Consent::Inseparable, "no rule has left `b` alone");
@@ -70,7 +70,7 @@ fn only_differences_that_are_to_be_applied_are_written() {
     assert_eq!(consent(&[change("a", 2), change("c", 2)]), Consent::Changed, "`c` is new");
     assert_eq!(consent(&[]), Consent::LeaveAlone, "it is in sync by now");
     assert_eq!(decisions.consent(&web(), &create(json!({}))), Consent::Changed, "somebody deleted it");
-    for other in [Answer::Skip, Answer::Pull, Answer::Ignore("a reason".to_owned())] {
+    for other in [Choice::Skip, Choice::Pull, Choice::Ignore("a reason".to_owned())] {
         assert_eq!(decided(&[("a", other)]).consent(&web(), &update(&[change("a", 2)])), Consent::LeaveAlone);
     }
     assert_eq!(Decisions::default().consent(&web(), &update(&[change("a", 2)])), Consent::LeaveAlone);
@@ -79,7 +79,7 @@ fn only_differences_that_are_to_be_applied_are_written() {
 #[test]
 fn a_missing_object_is_created_as_it_was_shown() {
     let mut decisions = Decisions::default();
-    decisions.decide(missing(), Answer::Apply);
+    decisions.decide(missing(), Choice::Apply);
     assert_eq!(decisions.consent(&web(), &create(json!({"kind": "Deployment"}))), Consent::Write);
     assert_eq!(decisions.consent(&web(), &create(json!({"kind": "Other"}))), Consent::Changed);
     assert_eq!(decisions.consent(&web(), &update(&[change("a", 2)])), Consent::Changed, "somebody created it");
@@ -93,7 +93,7 @@ fn a_replacement_needs_the_consent_to_all_of_the_object() {
         fields: FieldDiff { changes: changes.to_vec(), ..FieldDiff::none(Evidence::Server) },
         reason: reason.clone(),
     };
-    let of_replacement = |answers: &[(&str, Answer)]| {
+    let of_replacement = |answers: &[(&str, Choice)]| {
         let mut decisions = Decisions::default();
         for (field, answer) in answers {
             let one = difference(change(field, 2));
@@ -103,11 +103,11 @@ fn a_replacement_needs_the_consent_to_all_of_the_object() {
         decisions
     };
     let both = [change("a", 2), change("b", 2)];
-    let all = of_replacement(&[("a", Answer::Apply), ("b", Answer::Apply)]);
+    let all = of_replacement(&[("a", Choice::Apply), ("b", Choice::Apply)]);
     assert_eq!(all.consent(&web(), &replace(&both)), Consent::Write);
-    let some = of_replacement(&[("a", Answer::Apply), ("b", Answer::Skip)]);
+    let some = of_replacement(&[("a", Choice::Apply), ("b", Choice::Skip)]);
     assert_eq!(some.consent(&web(), &replace(&both[..1])), Consent::Inseparable);
-    let as_updates = decided(&[("a", Answer::Apply), ("b", Answer::Apply)]);
+    let as_updates = decided(&[("a", Choice::Apply), ("b", Choice::Apply)]);
     assert_eq!(as_updates.consent(&web(), &replace(&both)), Consent::Changed, "nobody agreed to a replacement");
 
     let one = Difference { action: Action::Replace, ..difference(change("a", 2)) };
@@ -119,8 +119,8 @@ fn a_replacement_needs_the_consent_to_all_of_the_object() {
 
 #[test]
 fn rules_for_the_configuration_are_as_narrow_as_their_differences() {
-    let reason = Answer::ignore("  set by the\n\u{1b}[31m autoscaler ").unwrap();
-    let decisions = decided(&[("a", reason.clone()), ("b", Answer::Skip), ("c", reason), ("d", Answer::Pull)]);
+    let reason = Choice::ignore("  set by the\n\u{1b}[31m autoscaler ").unwrap();
+    let decisions = decided(&[("a", reason.clone()), ("b", Choice::Skip), ("c", reason), ("d", Choice::Pull)]);
     let rules = decisions.rules();
     let [rule] = rules.as_slice() else { panic!("{rules:?}") };
     let fields: Vec<String> = rule.fields.iter().map(ToString::to_string).collect();
@@ -129,7 +129,7 @@ fn rules_for_the_configuration_are_as_narrow_as_their_differences() {
     let reason = rule.reason.as_deref().unwrap();
     assert!(reason.starts_with("set by the ") && !reason.contains(['\n', '\u{1b}']), "{reason:?}");
     assert_eq!(rule.target.name.as_ref().unwrap().to_string(), "web");
-    assert_eq!(Answer::ignore(" \n "), None);
+    assert_eq!(Choice::ignore(" \n "), None);
     assert_eq!(decisions.rules_of_pass(), [], "nothing of the object is written");
 
     let hostile = FieldChange { managers: vec![owner("*")], ..change("a", 2) };
@@ -140,8 +140,8 @@ fn rules_for_the_configuration_are_as_narrow_as_their_differences() {
 
 #[test]
 fn everything_else_of_a_written_object_stays_by_a_rule_of_the_pass() {
-    let ignored = Answer::ignore("later").unwrap();
-    let decisions = decided(&[("a", Answer::Apply), ("b", Answer::Skip), ("c", Answer::Pull), ("d", ignored)]);
+    let ignored = Choice::ignore("later").unwrap();
+    let decisions = decided(&[("a", Choice::Apply), ("b", Choice::Skip), ("c", Choice::Pull), ("d", ignored)]);
     let rules = decisions.rules_of_pass();
     let [rule] = rules.as_slice() else { panic!("{rules:?}") };
     assert_eq!(rule.fields.iter().map(ToString::to_string).collect::<Vec<_>>(), ["spec.b", "spec.c", "spec.d"]);
@@ -150,7 +150,7 @@ fn everything_else_of_a_written_object_stays_by_a_rule_of_the_pass() {
 
 #[test]
 fn an_object_can_be_left_alone_after_all() {
-    let mut decisions = decided(&[("a", Answer::Apply), ("b", Answer::Pull)]);
+    let mut decisions = decided(&[("a", Choice::Apply), ("b", Choice::Pull)]);
     assert!(decisions.pulls(&web(), &change("b", 2)) && !decisions.pulls(&web(), &change("b", 3)));
     assert!(!decisions.pulls(&web(), &change("a", 2)));
     assert!(decisions.withdraw(&web()) && !decisions.withdraw(&web()));

@@ -26,6 +26,23 @@ impl FieldPattern {
         Self::of(text, steps)
     }
 
+    /// Reads patterns that commas separate: those outside of brackets and quotes.
+    pub fn parse_list(text: &str) -> Result<Vec<Self>, PatternError> {
+        let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
+        let parts = text.split(|c: char| {
+            let was_escaped = is_escaped;
+            is_escaped = c == '\\' && is_quoted && !was_escaped;
+            match c {
+                '"' if !was_escaped => is_quoted = !is_quoted,
+                '[' if !is_quoted => depth = depth.saturating_add(1),
+                ']' if !is_quoted => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            c == ',' && depth == 0 && !is_quoted
+        });
+        parts.map(Self::parse).collect()
+    }
+
     /// Makes a pattern from its steps. Refuses fields that no rule may ignore.
     pub(super) fn of(text: &str, steps: Vec<Step>) -> Result<Self, PatternError> {
         if steps.is_empty() {
@@ -242,6 +259,21 @@ mod tests {
     }
 
     #[test]
+    fn commas_outside_of_brackets_separate_fields() {
+        let list = |text: &str| -> Vec<String> {
+            FieldPattern::parse_list(text).unwrap().iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(list("spec.replicas"), ["spec.replicas"]);
+        assert_eq!(list("spec.replicas,metadata.labels"), ["spec.replicas", "metadata.labels"]);
+        let ports = "spec.ports[containerPort=80,protocol=TCP]";
+        let odd = r#"data["a,]\"[,"],data.b"#;
+        assert_eq!(list(&format!("{ports},{odd}")), [ports, r#"data["a,]\"[,"]"#, "data.b"]);
+        for wrong in ["", "a,", ",a", "a,,b", "a[,b", "data[\"a,b"] {
+            assert!(FieldPattern::parse_list(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn no_text_makes_the_parser_panic() {
         let alphabet = ["[", "]", "\"", "\\", "=", ",", ".", "*", "0", "ü", "a", " ", "\u{1f}"];
         let mut text = String::new();
@@ -252,7 +284,7 @@ mod tests {
             }
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             text.push_str(alphabet[(state >> 33) % alphabet.len()]);
-            let _ = FieldPattern::parse(&text);
+            let _ = (FieldPattern::parse(&text), FieldPattern::parse_list(&text));
         }
     }
 }

@@ -171,6 +171,12 @@ impl ClassInfo {
         CLASSES.iter().find(|row| row.class == class).unwrap_or(first)
     }
 
+    /// The classes of differences of fields, which a manifest can take: drift, and what others added.
+    pub fn pulled() -> impl Iterator<Item = &'static Self> {
+        let of_fields = |row: &&Self| row.class.is_drift() && row.class != Class::Missing;
+        CLASSES.iter().filter(move |row| of_fields(row) || row.class == Class::Unmanaged)
+    }
+
     /// The side that changed, of all changes of an object; `None` if none of them is drift.
     pub(crate) fn side_of(changes: &[FieldChange]) -> Option<Side> {
         Side::of(changes.iter().filter_map(|change| Self::of(change.class).side))

@@ -12,7 +12,7 @@ mod failure;
 pub(crate) mod gate;
 pub(crate) mod identity;
 pub(crate) mod key;
-mod object;
+pub(crate) mod object;
 mod read_diagnostic;
 mod read_object;
 pub(crate) mod report;

@@ -351,6 +351,12 @@ impl ObjectReport {
         diff.side = ClassInfo::side_of(&diff.changes);
     }
 
+    /// Returns true if all of its differences are known, and were left out.
+    pub(crate) fn is_known_left_out(&self) -> bool {
+        let is_drift = |(_, side): &(Disposition, Option<Side>)| side.is_some();
+        self.details.counted.as_ref().is_some_and(is_drift) && self.diff.action == Action::None
+    }
+
     /// Returns true if the baseline has all of its changes, where only the ownership of fields would change.
     pub(crate) fn is_known_ownership(&self) -> bool {
         self.diff.changes.iter().all(|change| change.known)

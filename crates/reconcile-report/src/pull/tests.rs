@@ -38,7 +38,8 @@ fn report(accepted: &[bool], dry_run: bool) -> PullReport {
     let file = EditedFile { file: "map.yaml".to_owned(), written: !dry_run, before, after, content };
     let files = if accepted.contains(&true) { vec![file] } else { Vec::new() };
     let errors = vec![Diagnostic::of_source(&source, "ConfigMap shop/other cannot be compared: forbidden")];
-    let pulled = Pulled { files, objects: vec![object], secrets: 2, errors, is_incomplete: false };
+    let missing = vec![MissingObject { key: object.key.clone(), source: source.clone() }];
+    let pulled = Pulled { files, objects: vec![object], missing, secrets: 2, errors, is_incomplete: false };
     let (server, version) = ("https://10.0.0.1:6443".to_owned(), Some("v1.36.1".to_owned()));
     let cluster = ClusterInfo { context: Some("prod".to_owned()), server, version, uid: None };
     PullReport::new(pulled, dry_run, cluster)
@@ -59,4 +60,13 @@ fn exit_codes_tell_a_dry_run_from_a_refusal() {
     assert_eq!(report(&[true], true).exit_code, EXIT_DRIFT);
     assert_eq!(report(&[true, false], true).exit_code, EXIT_INCOMPLETE);
     assert_eq!(report(&[], true).exit_code, EXIT_SUCCESS);
+}
+
+#[test]
+fn the_last_line_tells_refusals_from_nothing() {
+    let last = |report: PullReport| crate::plain(&report.summary()).lines().last().unwrap().to_owned();
+    assert_eq!(last(report(&[true, false], false)), "pulled 1 change into 1 file");
+    assert_eq!(last(report(&[true], true)), "would pull 1 change into 1 file");
+    assert_eq!(last(report(&[false], false)), "pulled no change");
+    assert_eq!(last(report(&[], false)), "nothing to pull");
 }

@@ -28,8 +28,15 @@ struct ActionWords {
 }
 
 fn action(object: &ObjectReport) -> ActionWords {
+    if object.is_known_left_out() {
+        return ActionWords { sign: "=", word: "known", to_do: "known", role: Role::Note };
+    }
+    words_of(object.disposition())
+}
+
+fn words_of(disposition: Disposition) -> ActionWords {
     let words = |sign, word, to_do, role| ActionWords { sign, word, to_do, role };
-    match object.disposition() {
+    match disposition {
         Disposition::Conflict => words("!", "conflict", "conflict", Role::Error),
         Disposition::NeedsReplace | Disposition::Protected => {
             words("!", NEEDS_REPLACEMENT, NEEDS_REPLACEMENT, Role::Error)
@@ -53,6 +60,12 @@ pub fn why_without_fields(action: Action) -> Option<&'static str> {
         Action::Unknown => Some("it could not be compared"),
         Action::None | Action::Update | Action::Replace => None,
     }
+}
+
+/// Returns the sign and the word for an action that will be taken: `-/+ replace`.
+pub(crate) fn planned(action: Action) -> (String, Role) {
+    let ActionWords { sign, word, role, .. } = words_of(Disposition::of(action, None, false, false));
+    (format!("{sign} {word}"), role)
 }
 
 /// Returns the sign before the name of an object, which shows its action.

@@ -1,7 +1,7 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
 use reconcile_report::formats::text::{self, explained, outcomes, readiness, summary};
-use reconcile_report::{ClusterInfo, Command, FailOn, ObjectReport, Report, View};
+use reconcile_report::{Command, FailOn, ObjectReport, Report, View};
 
 use crate::cli::ApplyArgs;
 use crate::engine::prune::{Planned, Requested};
@@ -15,7 +15,7 @@ use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::plan_file::{PlanToFollow, digests, flags};
 use crate::session::run::{Invocation, Run};
-use crate::session::setup::{cluster_uid, early_reads, writing_policy};
+use crate::session::setup::{early_reads, writing_policy};
 use crate::session::stored::refuse_stored;
 use crate::terminal::Closed;
 use reconcile_core::compare::Policy;
@@ -32,7 +32,7 @@ struct Apply<'a> {
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &ApplyArgs, configured: Configured) -> Result<u8, Failure> {
-    let output = Output::new(&args.output)?.of_shard(args.shard);
+    let output = Output::new(&args.output)?.of_shard(args.shard).identifying_cluster(args.plan.is_some());
     let result = apply(args, configured, &output).await;
     Ok(result.unwrap_or_else(|failure| output.failed(Command::Apply, failure)))
 }
@@ -66,8 +66,7 @@ impl ContextCommand for Apply<'_> {
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         if let Some(to_follow) = &self.to_follow {
-            let cluster = ClusterInfo { uid: cluster_uid(&server.cluster).await, ..run.info.clone() };
-            to_follow.check(&cluster, &flags(&args.compare, &args.prune, args.shard), &digests(plan.targets()))?;
+            to_follow.check(&run.info, &flags(&args.compare, &args.prune, args.shard), &digests(plan.targets()))?;
         }
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         // Objects of this shard still come after the objects of other shards that they need.

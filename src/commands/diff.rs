@@ -24,7 +24,7 @@ use crate::session::output::Output;
 use crate::session::plan_file::{PlanFile, digests, flags};
 use crate::session::report_input::baseline;
 use crate::session::run::{Invocation, Run};
-use crate::session::setup::{cluster_uid, early_reads, policy};
+use crate::session::setup::{early_reads, policy};
 use crate::session::unmanaged::UnmanagedSearch;
 use crate::terminal::Closed;
 use reconcile_core::compare::Policy;
@@ -44,6 +44,8 @@ struct Diff<'a> {
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &DiffArgs, configured: Configured) -> Result<u8, Failure> {
     let output = Output::new(&args.output)?.paged(&args.output).of_shard(args.shard).showing_known(args.show_known);
+    let identifies = args.baseline.is_some() || args.save_plan.is_some() || output.writes_baseline();
+    let output = output.identifying_cluster(identifies);
     let result = diff(args, configured, &output).await;
     Ok(result.unwrap_or_else(|failure| output.failed(Command::Diff, failure)))
 }
@@ -72,8 +74,9 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
 impl Diff<'_> {
     /// The differences that the baseline has in a cluster.
     fn known(&self, cluster: Option<&ClusterInfo>) -> Result<Option<KnownDifferences>, Failure> {
-        let known = self.baseline.as_ref().map(|baseline| baseline.of(cluster)).transpose();
-        known.map_err(Failure::invalid)
+        let Some(baseline) = &self.baseline else { return Ok(None) };
+        let known = baseline.of(cluster).map_err(Failure::invalid)?;
+        Ok(Some(known.of_input(baseline, |file| self.args.input.has_file(file))))
     }
 }
 
@@ -95,9 +98,7 @@ impl ContextCommand for Diff<'_> {
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
         let Self { args, policy, set, .. } = self;
         let Run { server, output, .. } = run;
-        let uid =
-            if self.baseline.is_some() || self.plan_file.is_some() { cluster_uid(&server.cluster).await } else { None };
-        let cluster = ClusterInfo { uid, ..run.info.clone() };
+        let cluster = run.info.clone();
         let (gate, events) = (gate(args), Events::new(output, false).beside(self.known(Some(&cluster))?));
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;

@@ -50,6 +50,8 @@ pub(crate) struct Output {
     started: StartTime,
     /// The shard that the run is about.
     pub shard: Option<Shard>,
+    /// True if the run has to know which cluster it is about, whatever its URL.
+    pub identifies_cluster: bool,
     /// The text of one of several contexts, which is shown later.
     held_back: Option<Mutex<Styled>>,
 }
@@ -90,6 +92,7 @@ impl Output {
             paging: Paging::default(),
             started: StartTime::of(Timestamp::now()),
             shard: None,
+            identifies_cluster: false,
             held_back: None,
         }
     }
@@ -131,6 +134,17 @@ impl Output {
     /// The same, for the run of one shard.
     pub fn of_shard(self, ShardArgs { shard }: ShardArgs) -> Self {
         Self { shard, ..self }
+    }
+
+    /// The same, for a run whose cluster has to be known by its uid.
+    #[must_use]
+    pub fn identifying_cluster(self, is_wanted: bool) -> Self {
+        Self { identifies_cluster: is_wanted, ..self }
+    }
+
+    /// Returns true if a report is written that a later run can take as its baseline.
+    pub fn writes_baseline(&self) -> bool {
+        self.targets.iter().any(|target| target.format.name == "json")
     }
 
     /// The same, also with the differences that the baseline has.

@@ -63,7 +63,10 @@ impl ReportBuilder {
     fn beside_baseline(&self, report: Report) -> Report {
         let Some(known) = &self.known else { return report };
         let gone = known.gone(&report.objects, self.shard);
-        report.with_baseline(gone)
+        let outside = known.outside(&report.objects, self.shard);
+        let mut report = report.with_baseline(gone);
+        report.warnings.extend(outside);
+        report
     }
 }
 

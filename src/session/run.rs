@@ -21,7 +21,7 @@ use crate::session::contexts::only_one;
 use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::reading::Reading;
-use crate::session::setup::{autoscalers, cluster_info, connected, resolved, server_version};
+use crate::session::setup::{autoscalers, cluster_info, cluster_uid, connected, resolved, server_version};
 use crate::session::signals::listen;
 use crate::session::stored::excluded;
 use reconcile_core::compare::Policy;
@@ -97,6 +97,15 @@ impl<'a> Invocation<'a> {
         Ok((run, desired))
     }
 
+    /// The manifests, before anything is connected; `None` if the cluster keeps them.
+    pub async fn desired(&self) -> Result<Option<DesiredSet>, Failure> {
+        excluded(self.input)?;
+        if self.input.from.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Reading::begin(self.input, &self.output.terminal).await?.desired().await?))
+    }
+
     /// Returns true if the configuration allows objects in this namespace.
     pub(super) fn allows_namespace(&self, namespace: &str) -> bool {
         self.settings.configuration.expect.refusal_of_namespace(namespace).is_none()
@@ -122,8 +131,9 @@ impl<'a> Invocation<'a> {
             early.discovered(&cluster, discovery.as_ref().ok());
             discovery
         };
-        let (discovery, version) = futures::join!(discovery, server_version(&cluster));
-        let info = cluster_info(&cluster, version.ok().flatten());
+        let uid = async { if self.output.identifies_cluster { cluster_uid(&cluster).await } else { None } };
+        let (discovery, version, uid) = futures::join!(discovery, server_version(&cluster), uid);
+        let info = ClusterInfo { uid, ..cluster_info(&cluster, version.ok().flatten()) };
         let server = Server { discovery: discovery?, namespaces, cluster };
         let cache = cache_folder(connection);
         Ok(Run { server, info, output, settings: self.settings, interrupt, cache, participant })
@@ -158,7 +168,7 @@ impl Run<'_> {
         set: Option<&ApplySet>,
     ) -> Result<Plan, Failure> {
         let mut targets = self.resolved(desired, set)?;
-        if args.create_namespace {
+        if args.writing.create_namespace {
             let required = self.server.namespaces.required.as_deref();
             let others = required.into_iter().chain(set.and_then(|set| set.parent.namespace.as_deref()));
             let missing = missing_namespaces(&self.server, &targets, others).await;

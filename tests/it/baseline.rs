@@ -130,22 +130,38 @@ fn a_secret_is_known_until_somebody_writes_it() {
     assert_eq!(counts(&against(&ws, &[]).exits_with(1)), (1, 1));
 }
 
+/// An object that does not exist has no version, by which a redacted value would be known.
+#[test]
+fn a_secret_without_a_version_is_not_known() {
+    let ws = settled();
+    let [first, second] = ["first-of-baseline", "second-of-baseline"].map(|value| ws.secret(value));
+    let login = |value: &str| {
+        format!("{{apiVersion: v1, kind: Secret, metadata: {{name: login}}, stringData: {{password: {value}}}}}")
+    };
+    ws.write("deploy/login.yaml", &login(&first));
+    ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
+    ws.write("deploy/login.yaml", &login(&second));
+    assert_eq!(counts(&against(&ws, &[]).exits_with(1)), (1, 1));
+}
+
 #[test]
 fn a_baseline_of_another_cluster_is_refused() {
     let ws = settled();
     let server = ws.plane().url().to_owned();
-    tamper(&ws, |report| report["cluster"]["server"] = "https://elsewhere:6443".into());
+    let moved = |report: &mut Value| report["cluster"]["server"] = "https://elsewhere:6443".into();
+    // The first report has the uid already.
+    tamper(&ws, moved);
+    against(&ws, &[]).exits_with(0);
+    tamper(&ws, |report| drop(report["cluster"].as_object_mut().unwrap().remove("uid")));
     let refused = against(&ws, &[]).exits_with(2);
     assert!(refused.stderr.contains("baseline.json"), "{refused}");
     assert!(
         refused.stderr.contains(&format!("the baseline is of `https://elsewhere:6443`, and this run is of `{server}`")),
         "{refused}"
     );
-    // A run with a baseline knows the cluster by its uid, also behind another URL.
-    tamper(&ws, |report| report["cluster"]["server"] = server.as_str().into());
-    against(&ws, &["-q", "-o", "json=next.json"]).exits_with(0);
-    std::fs::rename(ws.folder().join("next.json"), ws.folder().join("baseline.json")).unwrap();
-    tamper(&ws, |report| report["cluster"]["server"] = "https://moved:6443".into());
+    // A cluster is known by its uid, also behind another URL.
+    let uid = ws.get("Namespace", "kube-system")["metadata"]["uid"].clone();
+    tamper(&ws, |report| report["cluster"] = json!({"server": "https://moved:6443", "uid": uid}));
     against(&ws, &[]).exits_with(0);
     tamper(&ws, |report| report["cluster"]["uid"] = "00000000-0000-0000-0000-000000000000".into());
     against(&ws, &[]).exits_with(2);
@@ -179,6 +195,25 @@ fn the_configuration_cannot_choose_a_baseline() {
     let config = "apiVersion: kubectl-reconcile/v1\nkind: Config\ndefaults: {baseline: baseline.json}\n";
     ws.write("deploy/.kubectl-reconcile.yaml", config);
     ws.reconcile(["diff", "-f", "deploy"]).exits_with(2);
+}
+
+/// An object that the input leaves out is not an object whose difference is gone.
+#[test]
+fn a_narrower_input_says_nothing_about_the_other_objects() {
+    let ws = settled();
+    let banner = "{apiVersion: v1, kind: ConfigMap, metadata: {name: banner, labels: {app: banner}}}";
+    ws.write("deploy/banner.yaml", banner);
+    ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
+    let left_out = "1 difference of the baseline may still be there: this input leaves them out";
+    for flags in [&["-f", "deploy/banner.yaml"][..], &["-f", "deploy", "-l", "app=banner"]] {
+        let run = ws.reconcile([&["diff", "--baseline", "baseline.json"], flags].concat()).exits_with(0);
+        assert_eq!(counts(&run), (1, 0), "{run}");
+        assert!(run.stderr.contains(left_out), "{run}");
+    }
+    std::fs::remove_file(ws.folder().join("deploy/settings.yaml")).unwrap();
+    let removed = against(&ws, &[]).exits_with(0);
+    assert_eq!(counts(&removed), (1, 1), "{removed}");
+    assert!(!removed.stderr.contains("may still be there"), "{removed}");
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn nothing_is_read_early_in_namespaces_where_the_run_has_no_business() {
     ws.write("other.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: kube-system}}");
     ws.write("kubectl-reconcile.yaml", "expect:\n  namespaces: [$NS]\n");
     let proxy = Proxy::new(&ws);
-    let asked = || proxy.requests().iter().any(|request| request.contains("/namespaces/kube-system"));
+    let asked = || proxy.requests().iter().any(|request| request.contains("/namespaces/kube-system/"));
     ws.through(&proxy.url()).reconcile(["diff", "-f", "."]).exits_with(2);
     assert!(!asked(), "{:#?}", proxy.requests());
     ws.write("kubectl-reconcile.yaml", "{}");

@@ -120,7 +120,7 @@ fn a_few_objects_among_ten_thousand_namespaces() {
     let run = crowded.diff(&ws).exits_with(0);
     assert_eq!(run.report()["summary"]["inSync"], 3, "{run}");
     let asked = crowded.server.lines();
-    assert!(asked.len() <= 8, "{asked:#?}");
+    assert!(asked.len() <= 9, "{asked:#?}");
 }
 
 /// Namespaces that have the ConfigMap which Kubernetes puts into every namespace, and one more, `settings-` with the number.

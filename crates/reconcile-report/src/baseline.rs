@@ -9,6 +9,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use crate::merge::MergeInput;
+use crate::words::number::counted;
 use crate::{ClusterInfo, Command, ObjectReport, Report};
 
 /// The reports of an earlier `diff`, one for each of its clusters.
@@ -26,6 +27,8 @@ pub struct KnownDifferences {
 
 #[derive(Debug)]
 struct KnownObject {
+    /// False if the input of the run could not have it, so that its absence means nothing.
+    is_in_input: bool,
     resource_version: Option<String>,
     changes: BTreeMap<(FieldPath, Class), (Option<Value>, Option<Value>)>,
     added_items: BTreeSet<FieldPath>,
@@ -72,6 +75,7 @@ impl Baseline {
 impl KnownDifferences {
     fn of(report: &Report) -> Self {
         let known = |object: &ObjectReport| KnownObject {
+            is_in_input: true,
             resource_version: object.resource_version.clone(),
             changes: object.diff.changes.iter().map(entry).collect(),
             added_items: object.diff.beside.iter().cloned().collect(),
@@ -79,10 +83,35 @@ impl KnownDifferences {
         Self { objects: report.objects.iter().map(|object| (object.key.clone(), known(object))).collect() }
     }
 
+    /// The same for an input that has only some of the files. `has` says whether it has a file.
+    #[must_use]
+    pub fn of_input(mut self, report: &Baseline, has: impl Fn(&str) -> bool) -> Self {
+        for one in report.reports.iter().flat_map(|one| &one.report.objects) {
+            if let (Some(known), Some(source)) = (self.objects.get_mut(&one.key), &one.source) {
+                known.is_in_input = has(&source.file);
+            }
+        }
+        self
+    }
+
+    /// A warning about known differences of objects that the input of the run does not have.
+    #[must_use]
+    pub fn outside(&self, objects: &[ObjectReport], shard: Option<Shard>) -> Option<String> {
+        let now: BTreeSet<&ObjectKey> = objects.iter().map(|object| &object.key).collect();
+        let is_outside = |(key, known): &(&ObjectKey, &KnownObject)| {
+            !known.is_in_input && !now.contains(key) && shard.is_none_or(|shard| shard.has(key))
+        };
+        let outside = self.objects.iter().filter(is_outside).map(|(_, known)| known.drift().count());
+        let outside = outside.fold(0, usize::saturating_add);
+        let differences = counted(outside, "difference", "differences");
+        (outside > 0).then(|| format!("{differences} of the baseline may still be there: this input leaves them out"))
+    }
+
     /// Marks the differences of an object that are known.
     pub fn mark(&self, object: &mut ObjectReport) {
         let Some(known) = self.objects.get(&object.key) else { return };
-        let is_untouched = known.resource_version == object.resource_version;
+        // An object that does not exist has no version, and a snapshot may have none.
+        let is_untouched = known.resource_version.is_some() && known.resource_version == object.resource_version;
         for change in &mut object.diff.changes {
             let former = known.changes.get(&(change.path.clone(), change.class));
             change.known = former.is_some_and(|(live, desired)| {
@@ -98,21 +127,24 @@ impl KnownDifferences {
     #[must_use]
     pub fn gone(&self, objects: &[ObjectReport], shard: Option<Shard>) -> usize {
         let now: HashMap<&ObjectKey, &ObjectReport> = objects.iter().map(|object| (&object.key, object)).collect();
-        let gone = self.objects.iter().map(|(key, known)| {
-            let drift = || known.changes.keys().filter(|(_, class)| class.is_drift());
-            match now.get(key) {
-                None if shard.is_some_and(|shard| !shard.has(key)) => 0,
-                None => drift().count(),
-                Some(object) if object.messages.error.is_some() => 0,
-                Some(object) => {
-                    let changes = object.diff.changes.iter().filter(|change| change.known);
-                    let still: BTreeSet<(&FieldPath, Class)> =
-                        changes.map(|change| (&change.path, change.class)).collect();
-                    drift().filter(|(path, class)| !still.contains(&(path, *class))).count()
-                }
+        let gone = self.objects.iter().map(|(key, known)| match now.get(key) {
+            None if !known.is_in_input => 0,
+            None if shard.is_some_and(|shard| !shard.has(key)) => 0,
+            None => known.drift().count(),
+            Some(object) if object.messages.error.is_some() => 0,
+            Some(object) => {
+                let changes = object.diff.changes.iter().filter(|change| change.known);
+                let still: BTreeSet<(&FieldPath, Class)> = changes.map(|change| (&change.path, change.class)).collect();
+                known.drift().filter(|(path, class)| !still.contains(&(path, *class))).count()
             }
         });
         gone.fold(0, usize::saturating_add)
+    }
+}
+
+impl KnownObject {
+    fn drift(&self) -> impl Iterator<Item = &(FieldPath, Class)> {
+        self.changes.keys().filter(|(_, class)| class.is_drift())
     }
 }
 

@@ -11,7 +11,7 @@ pub struct ConnectionArgs {
     /// Path to the kubeconfig file
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
-    /// Kubeconfig context to use; `diff`, `apply` and `status` take several: `a,b`, `prod-*`
+    /// Kubeconfig context to use; `diff`, `apply`, `status` and `blame` take several: `a,b`, `prod-*`
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,
     /// Kubeconfig cluster to use

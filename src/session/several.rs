@@ -26,16 +26,15 @@ use crate::session::output::{Output, print_diagnostics};
 use crate::session::reading::Reading;
 use crate::session::run::{Invocation, Run};
 use crate::session::signals::listen;
-use crate::session::stored::excluded;
 use crate::terminal::Progress;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::DesiredSet;
 
 /// The most contexts that are worked on at the same time.
-const AT_ONCE: usize = 8;
+pub(crate) const AT_ONCE: usize = 8;
 
 /// Refuses the run if one of its contexts is not expected, before anything is sent to any of them.
-fn all_expected(contexts: &[Context], expect: &Expectation) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn all_expected(contexts: &[Context], expect: &Expectation) -> Result<(), Vec<Diagnostic>> {
     let refused = |context: &Context| expect.allows_cluster(Some(&context.name), context.server.as_deref()).err();
     let refused: Vec<Diagnostic> = contexts.iter().filter_map(refused).collect();
     if refused.is_empty() { Ok(()) } else { Err(refused) }
@@ -64,16 +63,8 @@ pub(super) async fn in_several<C: ContextCommand>(
 ) -> Result<u8, Failure> {
     let Invocation { connection, input, output, settings } = invocation;
     all_expected(contexts, &settings.configuration.expect)?;
-    excluded(input)?;
-    let reading = match &input.from {
-        None => Some(Reading::begin(input, &output.terminal).await?),
-        Some(_) => None,
-    };
     let interrupt = listen(&output.terminal);
-    let desired = match reading {
-        Some(reading) => Some(reading.desired().await?),
-        None => None,
-    };
+    let desired = invocation.desired().await?;
     let mut warnings = settings.warnings().to_vec();
     warnings.extend(same_targets(contexts, connection.namespace.as_deref()));
     for warning in &warnings {

@@ -367,3 +367,64 @@ fn each_context_keeps_manifests_of_its_own() {
     assert_eq!((&of(&run, "us")["verdict"], &of(&run, "us")["objects"][0]["name"]), (&json!("drift"), &json!("other")));
     assert_eq!(of(&run, "down")["verdict"], "unreachable");
 }
+
+#[test]
+fn a_baseline_is_about_each_context_by_itself() {
+    let fleet = Fleet::new();
+    fleet.run("apply", "eu,us", &[]).exits_with(0);
+    for ws in [&fleet.eu, &fleet.us] {
+        ws.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"colour": "blue"}}));
+    }
+    fleet.run("diff", "eu,us", &["-q", "-o", "json=baseline.json"]).exits_with(1);
+    let known = fleet.run("diff", "eu,us", &["--baseline", "baseline.json"]).exits_with(0);
+    let row = |run: &Run, name: &str| -> Vec<String> {
+        let line =
+            run.stdout.lines().find(|line| line.starts_with(&format!("ConfigMap {name} "))).map(ToOwned::to_owned);
+        let line = line.unwrap_or_else(|| panic!("no row of {name}: {run}"));
+        line.split_whitespace().skip(2).map(ToOwned::to_owned).collect()
+    };
+    fleet.us.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"colour": "green"}}));
+    let new = fleet.run("diff", "eu,us", &["--baseline", "baseline.json"]).exits_with(1);
+    assert_eq!(row(&new, "settings"), ["known", "update"], "{new}\n{known}");
+    // One of them can be looked at alone, and another cluster is not in the file.
+    fleet.run("diff", "eu", &["--baseline", "baseline.json"]).exits_with(0);
+    fleet.run("diff", "eu", &["-q", "-o", "json=one.json"]).exits_with(1);
+    let other = fleet.run("diff", "eu,us", &["--baseline", "one.json"]).exits_with(2);
+    assert!(other.stderr.contains("the baseline is of"), "{other}");
+}
+
+#[test]
+fn blame_shows_one_context_below_the_other() {
+    let fleet = Fleet::new();
+    fleet.run("apply", "eu,us", &[]).exits_with(0);
+    fleet.us.patch_as("kubectl-edit", "configmap/banner", &json!({"data": {"text": "bye"}}));
+    let text = fleet.run("blame", "eu,us", &[]).exits_with(0);
+    let at = |text: &Run, what: &str| text.stdout.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
+    let (eu, us) = (format!("# eu ({})", fleet.eu.plane().url()), format!("# us ({})", fleet.us.plane().url()));
+    assert!(at(&text, &eu) < at(&text, "hello") && at(&text, "hello") < at(&text, &us), "{text}");
+    assert!(at(&text, &us) < at(&text, "bye") && !text.stdout.contains("contexts:"), "{text}");
+
+    let contexts = |run: &Run| -> Vec<(Value, Value)> {
+        let objects: Vec<Value> = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run}"));
+        objects.iter().map(|object| (object["context"].clone(), object["name"].clone())).collect()
+    };
+    let pairs = |pairs: &[(&str, &str)]| -> Vec<(Value, Value)> {
+        pairs.iter().map(|(context, name)| (json!(context), json!(name))).collect()
+    };
+    let json = fleet.run("blame", "us,eu", &["-o", "json"]).exits_with(0);
+    assert_eq!(contexts(&json), pairs(&[("us", "banner"), ("us", "settings"), ("eu", "banner"), ("eu", "settings")]));
+    let one = fleet.run("blame", "us", &["-o", "json"]).exits_with(0);
+    assert!(contexts(&one).iter().all(|(context, _)| context.is_null()), "{one}");
+
+    // The worst result counts, and the others are shown.
+    let down = fleet.run("blame", "down,us", &["-o", "json"]).exits_with(3);
+    assert_eq!(contexts(&down), pairs(&[("us", "banner"), ("us", "settings")]));
+    assert!(down.stderr.contains("[down] error: "), "{down}");
+    fleet.us.delete("configmap/settings");
+    let (kubeconfig, context) = (format!("--kubeconfig={}", fleet.kubeconfig()), "--context=us,down,eu");
+    let words = ["blame", "cm/settings", "cm/banner", &kubeconfig, context, "-o", "json"];
+    let missing = fleet.eu.as_user("admin").reconcile(words).exits_with(4);
+    let expected = [("us", "settings"), ("us", "banner"), ("eu", "settings"), ("eu", "banner")];
+    assert_eq!(contexts(&missing), pairs(&expected), "{missing}");
+    assert!(missing.stderr.contains("settings: it does not exist"), "{missing}");
+}

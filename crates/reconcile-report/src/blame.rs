@@ -13,12 +13,15 @@ use structured_merge::{ObjectKey, Ownership};
 
 use crate::formats::json::document;
 use crate::model::{Audited, AuditedItem};
-use crate::{EXIT_INCOMPLETE, EXIT_SUCCESS, Styled, View};
+use crate::{Styled, Verdict, View};
 
 /// A live object and the managers of its fields.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BlamedObject {
+    /// The context, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<String>,
     api_version: String,
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +60,13 @@ impl BlamedObject {
         };
         let (api_version, kind) = (key.gvk.api_version(), key.gvk.kind.clone());
         let (namespace, name, times) = (key.namespace.clone(), key.name.clone(), ObjectTimes::default());
-        Self { api_version, kind, namespace, name, fields, error, key: key.clone(), times }
+        Self { context: None, api_version, kind, namespace, name, fields, error, key: key.clone(), times }
+    }
+
+    /// The same with the name of its context.
+    #[must_use]
+    pub fn of_context(self, context: &str) -> Self {
+        Self { context: Some(context.to_owned()), ..self }
     }
 
     /// The same with the times of the live object, in which `manager` is our own.
@@ -121,10 +130,10 @@ pub fn text(objects: &[BlamedObject], view: &View) -> Styled {
     text
 }
 
-/// The exit code: 4 if an object could not be read.
+/// The result: incomplete if an object could not be read.
 #[must_use]
-pub fn exit_code(objects: &[BlamedObject]) -> u8 {
-    if objects.iter().any(|object| object.error.is_some()) { EXIT_INCOMPLETE } else { EXIT_SUCCESS }
+pub fn verdict(objects: &[BlamedObject]) -> Verdict {
+    if objects.iter().any(|object| object.error.is_some()) { Verdict::Incomplete } else { Verdict::InSync }
 }
 
 #[cfg(test)]

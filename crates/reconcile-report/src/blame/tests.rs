@@ -6,6 +6,7 @@ use structured_merge::{GroupVersionKind, builtin, builtin_kind};
 
 use super::*;
 use crate::plain;
+use crate::{EXIT_INCOMPLETE, EXIT_SUCCESS};
 
 fn live(value: &str, manager: &str) -> Value {
     json!({
@@ -125,8 +126,8 @@ fn an_object_that_cannot_be_read_is_in_the_array_with_its_error() {
     let key = ObjectKey { gvk: GroupVersionKind::new("v1", "Pod"), namespace: None, name: "gone".to_owned() };
     let diagnostic = Diagnostic::general("it does not exist");
     let objects = [BlamedObject::new(&key, Err(&diagnostic)), blamed(&live("a", "b"), None)];
-    assert_eq!(exit_code(&objects), EXIT_INCOMPLETE);
-    assert_eq!(exit_code(&objects[1..]), EXIT_SUCCESS);
+    assert_eq!(verdict(&objects).exit_code(false), EXIT_INCOMPLETE);
+    assert_eq!(verdict(&objects[1..]).exit_code(false), EXIT_SUCCESS);
     let array: Value = serde_json::from_str(&json(&objects)).unwrap();
     crate::tests::schema::check_blame(&array);
     assert_eq!(array[0]["error"]["message"], "it does not exist");
@@ -135,6 +136,9 @@ fn an_object_that_cannot_be_read_is_in_the_array_with_its_error() {
         array[1]["fields"].as_array().unwrap().iter().find(|field| field["path"] == "metadata.labels.app").unwrap();
     assert_eq!(field["managers"][1]["manager"], "b");
     assert!(field.get("manifest").is_none() && field.get("steps").is_none(), "{field}");
+    let [first, _] = objects;
+    let named = serde_json::to_value(first.of_context("eu")).unwrap();
+    assert_eq!(named["context"], "eu");
 }
 
 #[test]

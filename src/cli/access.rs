@@ -9,7 +9,7 @@ use super::prune::PruneArgs;
 use reconcile_core::plan::access::Subject;
 
 pub(super) const AFTER_HELP: &str = "\
-The roles grant exactly the permissions that `diff` and `apply` need for these manifests and flags. Discovery is left out: the \
+The roles grant exactly the permissions that the commands of `--for` need for these manifests and flags. Discovery is left out: the \
 cluster role `system:discovery` allows it to every user. `--subject` adds the bindings of the roles.
 
 Exit codes:

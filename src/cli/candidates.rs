@@ -39,6 +39,10 @@ pub(crate) enum Source {
     Appliers,
     /// Types of the cluster, or the names of the objects of a type.
     Objects,
+    /// Types of the cluster.
+    Types,
+    /// The manifests that the cluster keeps: those of the releases of Helm in the namespace, and those of client-side apply.
+    Stored,
     /// The commands of the program.
     Commands,
     /// Common durations.
@@ -195,6 +199,8 @@ fn source_of(arg: &Arg) -> Option<Source> {
         "applyset" => Source::ApplySets,
         "adopt" | "managers" => Source::Managers,
         "objects" => Source::Objects,
+        "kinds" => Source::Types,
+        "from" => Source::Stored,
         "field_manager" => Source::Appliers,
         "command" => Source::Commands,
         "timeout" | "request_timeout" => Source::Durations,

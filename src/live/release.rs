@@ -32,6 +32,8 @@ pub(crate) struct Release {
     pub revision: u32,
     /// The rendered manifest, without hooks.
     pub manifest: String,
+    /// The resource that has the record.
+    pub storage: Resource,
 }
 
 /// The reason why no record was read.
@@ -125,7 +127,7 @@ impl Records<'_> {
     }
 
     /// The name of the record of a revision.
-    fn record(&self, number: u32) -> String {
+    pub fn record(&self, number: u32) -> String {
         format!("sh.helm.release.v1.{}.v{number}", self.release)
     }
 
@@ -135,7 +137,7 @@ impl Records<'_> {
             if is_it { Ok(stored) } else { Err("it is the record of another release or revision") }
         });
         match unpacked {
-            Ok(stored) => Ok(Release { revision: number, manifest: stored.manifest }),
+            Ok(stored) => Ok(Release { revision: number, manifest: stored.manifest, storage: storage.clone() }),
             Err(reason) => {
                 let (kind, name) = (&storage.gvk.kind, self.record(number));
                 let message = format!("{kind} {}/{name} cannot be read as a release: {reason}", self.namespace);

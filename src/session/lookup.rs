@@ -33,6 +33,8 @@ const MANAGED: [(&[&str], &str); 5] = [
     (&["api", "v1"], "services"),
     (&["api", "v1"], "configmaps"),
 ];
+/// The records of releases that Helm has deployed.
+const DEPLOYED: &str = "owner=helm,status=deployed";
 /// The managers that are adopted most often. They are offered even if the cluster has none of their objects.
 const ADOPTED: [&str; 5] = ["argocd-controller", "helm", "helm-controller", "kubectl", "kustomize-controller"];
 
@@ -54,12 +56,13 @@ pub(crate) async fn looked_up(
             Source::Users => names().users,
             Source::Commands => commands(),
             Source::Durations => ["30s", "1m", "5m", "10m", "30m"].map(ToOwned::to_owned).to_vec(),
-            Source::Namespaces | Source::ApplySets | Source::Managers | Source::Appliers => {
+            Source::Namespaces | Source::ApplySets | Source::Managers | Source::Appliers | Source::Stored => {
                 let asked = async { asked(*source, connection?, &environment).await };
                 let found = tokio::time::timeout(PATIENCE, asked).await.ok().flatten();
                 with_offline(*source, found, || namespaces_of_contexts(connection, &environment))
             }
-            Source::Objects => {
+            Source::Objects | Source::Types => {
+                let words = if *source == Source::Types { &[] } else { words };
                 let found = async { objects(words, connection?, &environment).await };
                 tokio::time::timeout(PATIENCE, found).await.ok().flatten().unwrap_or_default()
             }
@@ -82,6 +85,7 @@ fn with_offline(source: Source, found: Option<BTreeSet<String>>, namespaces: imp
         Source::Namespaces if found.is_none() => namespaces(),
         Source::Managers => ADOPTED.map(ToOwned::to_owned).to_vec(),
         Source::Appliers => vec!["kubectl-reconcile".to_owned()],
+        Source::Stored => ["helm/", "last-applied"].map(ToOwned::to_owned).to_vec(),
         _ => Vec::new(),
     };
     let mut all = found.unwrap_or_default();
@@ -120,6 +124,13 @@ async fn asked(source: Source, args: &ConnectionArgs, environment: &Environment)
             let maps = maps.into_iter().flatten().map(|item| format!("configmap/{}", item.metadata.name));
             Some(secrets.chain(maps).collect())
         }
+        Source::Stored => {
+            let records = |resource| in_namespace(&["api", "v1"], resource).with("labelSelector", DEPLOYED);
+            let (secrets, maps) =
+                futures::join!(list(&cluster, records("secrets")), list(&cluster, records("configmaps")));
+            let records = secrets.into_iter().chain(maps).flatten();
+            Some(records.filter_map(|record| release_of(&record.metadata.name)).collect())
+        }
         _ => {
             let lists = MANAGED.map(|(prefix, resource)| list(&cluster, in_namespace(prefix, resource)));
             let items = join_all(lists).await.into_iter().flatten().flatten();
@@ -133,7 +144,9 @@ async fn asked(source: Source, args: &ConnectionArgs, environment: &Environment)
 
 /// Types, or the names of the objects of the type that was typed: `TYPE/NAME`, or `NAME` behind `TYPE`.
 async fn objects(words: &[String], args: &ConnectionArgs, environment: &Environment) -> Option<Vec<String>> {
-    let (word, before) = words.split_last()?;
+    let (word, before) = words.split_last().map_or(("", &[][..]), |(word, before)| (word.as_str(), before));
+    // Flags take several objects, and may stand before the first one.
+    let word = word.rsplit([',', '=']).next().unwrap_or_default();
     let cluster = connect(&options(args)?, environment).await.ok()?;
     let discovery = discover(&cluster).await.ok()?;
     let (typed, prefix) = match word.split_once('/') {
@@ -148,6 +161,12 @@ async fn objects(words: &[String], args: &ConnectionArgs, environment: &Environm
         None if !prefix.is_empty() => None,
         None => Some(discovery.resources().map(|resource| resource.plural.clone()).collect()),
     }
+}
+
+/// The release whose record has a name, as `--from` takes it: `helm/web` for `sh.helm.release.v1.web.v3`.
+fn release_of(record: &str) -> Option<String> {
+    let (release, _) = record.strip_prefix("sh.helm.release.v1.")?.rsplit_once(".v")?;
+    Some(format!("helm/{release}"))
 }
 
 /// The connection to one cluster: of several contexts the first one, and none of a pattern.
@@ -210,5 +229,8 @@ mod tests {
         assert!(offered(Source::Managers, Some(&["hand"])).contains(&"hand".to_owned()));
         assert!(offered(Source::Managers, None).contains(&"helm".to_owned()));
         assert_eq!(offered(Source::Appliers, Some(&["kubectl", "ci"])), ["ci", "kubectl-reconcile"]);
+        assert_eq!(offered(Source::Stored, Some(&["helm/web"])), ["helm/", "helm/web", "last-applied"]);
+        assert_eq!(release_of("sh.helm.release.v1.web.v2.v13").as_deref(), Some("helm/web.v2"));
+        assert_eq!(release_of("login"), None);
     }
 }

@@ -1,5 +1,7 @@
 //! `--from`: the manifests that the cluster itself keeps, of a release of Helm or of client-side `kubectl apply`.
 
+use std::collections::BTreeSet;
+
 use reconcile_report::{Role, Verdict};
 use structured_merge::LAST_APPLIED;
 
@@ -14,13 +16,14 @@ use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resource};
 use reconcile_core::manifest::{Input, stored_name};
+use reconcile_core::object::Permission;
 
-/// The kinds that are searched without `--kinds`: those of `kubectl get all` (the category `all`), and configuration.
-const KINDS: [(&str, &str); 13] = [
-    ("", "ConfigMap"),
+/// The kinds of configuration, which are searched without `--kinds`, and those of `kubectl get all` (the category `all`).
+const CONFIGURATION: [(&str, &str); 3] = [("", "ConfigMap"), ("", "Secret"), ("networking.k8s.io", "Ingress")];
+/// The built-in kinds of the category `all`, for servers whose discovery names no categories.
+const ALL: [(&str, &str); 10] = [
     ("", "Pod"),
     ("", "ReplicationController"),
-    ("", "Secret"),
     ("", "Service"),
     ("apps", "DaemonSet"),
     ("apps", "Deployment"),
@@ -29,7 +32,6 @@ const KINDS: [(&str, &str); 13] = [
     ("autoscaling", "HorizontalPodAutoscaler"),
     ("batch", "CronJob"),
     ("batch", "Job"),
-    ("networking.k8s.io", "Ingress"),
 ];
 
 /// Refuses the flags that choose what is stored, where they mean nothing.
@@ -93,6 +95,36 @@ pub(crate) async fn stored(
     Ok(inputs.finish()?)
 }
 
+/// The permissions to read the manifests that the cluster keeps.
+pub(crate) async fn reads_of_stored(input: &InputArgs, server: &Server) -> Result<BTreeSet<Permission>, Failure> {
+    let own = &server.namespaces.default;
+    let read = |resource: &Resource, namespace: Option<&String>, verb: &str| Permission {
+        namespace: namespace.filter(|_| resource.namespaced).cloned(),
+        group: resource.gvk.group.clone(),
+        resource: resource.plural.clone(),
+        name: None,
+        verb: verb.to_owned(),
+    };
+    Ok(match &input.from {
+        None => BTreeSet::new(),
+        Some(FromSource::Helm { release, revision }) => {
+            let records = Records { cluster: &server.cluster, namespace: own, release };
+            let found = records.read(*revision).await.map_err(Failure::from)?;
+            let get = read(&found.storage, Some(own), "get");
+            match revision {
+                // The record of a revision always has the same name.
+                Some(number) => BTreeSet::from([Permission { name: Some(records.record(*number)), ..get }]),
+                None => BTreeSet::from([get, read(&found.storage, Some(own), "list")]),
+            }
+        }
+        Some(FromSource::LastApplied) => {
+            let namespace = Some(own).filter(|_| !input.all_namespaces);
+            let resources = resources(&input.kinds, &server.discovery)?;
+            resources.iter().map(|resource| read(resource, namespace, "list")).collect()
+        }
+    })
+}
+
 impl From<ReleaseError> for Failure {
     fn from(error: ReleaseError) -> Self {
         match error {
@@ -126,7 +158,13 @@ fn verdict(error: &RequestError) -> Verdict {
 /// The resources of these kinds, each in its preferred version.
 fn resources(names: &[String], discovery: &Discovery) -> Result<Vec<Resource>, Vec<Diagnostic>> {
     if names.is_empty() {
-        return Ok(KINDS.iter().filter_map(|kind| preferred(*kind, discovery)).collect());
+        let of_category = discovery.category_all().map(|kind| (kind.group.as_str(), kind.kind.as_str()));
+        let mut kinds: BTreeSet<(&str, &str)> = of_category.collect();
+        if kinds.is_empty() {
+            kinds.extend(ALL);
+        }
+        kinds.extend(CONFIGURATION);
+        return Ok(kinds.into_iter().filter_map(|kind| preferred(kind, discovery)).collect());
     }
     let (mut resources, mut unknown) = (Vec::new(), Vec::new());
     for name in names {

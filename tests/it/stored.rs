@@ -1,12 +1,13 @@
 //! `--from`: manifests that the cluster keeps, as Helm and client-side `kubectl apply` leave them.
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Run, Workspace, base64};
+use crate::control_plane::{Replaced, Run, Workspace, base64, wait_until};
 use crate::helm::{rendered, without_hooks};
 
 fn gzip(content: &[u8]) -> Vec<u8> {
@@ -254,5 +255,115 @@ fn an_annotation_about_another_object_does_not_count() {
     for name in ["named", "elsewhere", "kind", "broken", "deep"] {
         let warning = format!("ConfigMap {}/{name} is left out: its annotation", ws.namespace());
         assert!(run.stderr.contains(&warning), "{run}");
+    }
+}
+
+/// Custom resources that declare the category are searched as well, as `kubectl get all` shows them.
+#[test]
+fn the_kinds_are_those_of_kubectl_get_all() {
+    let ws = Workspace::new();
+    let crd = ws.fill_in(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: dials.$NS.example.com}
+spec:
+  group: $NS.example.com
+  scope: Namespaced
+  names: {plural: dials, kind: Dial, categories: [all, knobs]}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+",
+    );
+    ws.stdin(&crd).kubectl(["create", "-f", "-"]).exits_with(0);
+    ws.kubectl(["wait", "--for=condition=Established", "crd/dials.$NS.example.com", "--timeout=60s"]).exits_with(0);
+    let dial = ws.fill_in("{apiVersion: $NS.example.com/v1, kind: Dial, metadata: {name: a}}");
+    let service = "{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: 80}]}}";
+    ws.write("both.yaml", &format!("{dial}\n---\n{service}\n"));
+    ws.kubectl(["apply", "-f", "both.yaml"]).exits_with(0);
+    let shown = ws.kubectl(["get", "all", "-o", "name"]).exits_with(0);
+    assert!(shown.stdout.contains("dial.") && shown.stdout.contains("service/s"), "{shown}");
+    assert_eq!(from(&ws, "last-applied").exits_with(0).each("action"), ["Service s: none", "Dial a: none"]);
+    ws.stdin(&crd).kubectl(["delete", "-f", "-"]).exits_with(0);
+}
+
+/// Fails if the roles of `access` are not enough for a run.
+#[track_caller]
+fn its_roles_are_enough(ws: &Workspace, purpose: &str, flags: &[&str], run: impl FnOnce(&str) -> Run) {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let user = ws.fill_in(&format!("$NS-{purpose}-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
+    let subject = format!("User:{user}");
+    let access = |more: &[&str]| {
+        ws.reconcile([&["access", "--for", purpose, "--name", &user, "--subject", &subject], flags, more].concat())
+    };
+    let roles = access(&[]).exits_with(0);
+    ws.stdin(&roles.stdout).kubectl(["apply", "-f", "-"]).exits_with(0);
+    wait_until("the server knows the roles", || access(&["--as", &user]).code == 0);
+    let (run, requests) = ws.requests_during(|| run(&user));
+    // Records are looked for in Secrets first, and then in ConfigMaps.
+    let is_optional = |uri: &str| {
+        ["/mutating", "/secrets?labelSelector=owner", "/secrets/sh.helm"].iter().any(|part| uri.contains(part))
+            || uri.ends_with("/namespaces/kube-system")
+    };
+    let refused = requests.iter().filter(|request| request.code == 403 && !is_optional(&request.uri));
+    assert_eq!(refused.map(|request| request.uri.as_str()).collect::<Vec<_>>(), [""; 0], "{flags:?}: {run}\n{roles}");
+}
+
+#[test]
+fn the_roles_of_access_are_enough_to_read_what_the_cluster_keeps() {
+    for kind in ["Secret", "ConfigMap"] {
+        let ws = released(kind);
+        for source in ["helm/pay", "helm/pay@2"] {
+            let flags = ["--from", source];
+            its_roles_are_enough(&ws, "diff", &flags, |user| {
+                ws.reconcile(["diff", "--from", source, "--as", user]).exits_with(0)
+            });
+            its_roles_are_enough(&ws, "blame", &flags, |user| {
+                ws.reconcile(["blame", "--from", source, "--as", user]).exits_with(0)
+            });
+        }
+    }
+    let ws = Workspace::new();
+    ws.write("map.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {a: one}}");
+    ws.kubectl(["apply", "-f", "."]).exits_with(0);
+    for flags in [&["--from", "last-applied"][..], &["--from", "last-applied", "--kinds", "cm,roles"]] {
+        its_roles_are_enough(&ws, "diff", flags, |user| {
+            ws.reconcile([&["diff"], flags, &["--as", user]].concat()).exits_with(0)
+        });
+    }
+}
+
+#[test]
+fn the_roles_of_access_are_enough_to_pull_and_to_resolve() {
+    let ws = Workspace::new();
+    ws.write("map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: map}\ndata:\n  a: one\n  b: one\n");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/map", &json!({"data": {"a": "two", "b": "two"}}));
+    its_roles_are_enough(&ws, "pull", &["-f", "."], |user| {
+        ws.reconcile(["pull", "-f", ".", "--field", "data.a", "--as", user]).exits_with(0)
+    });
+    its_roles_are_enough(&ws, "resolve", &["-f", "."], |user| {
+        let terminal = ws.as_user("admin").stdin("a\ny\n").on_terminal();
+        terminal.reconcile(["resolve", "-f", ".", "--as", user]).exits_with(0)
+    });
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn sources_and_kinds_are_completed() {
+    let ws = released("Secret");
+    let complete = |words: &[&str]| ws.reconcile([&["__complete"][..], words].concat()).exits_with(0).stdout;
+    let lines = |words: &[&str]| complete(words).lines().map(ToOwned::to_owned).collect::<Vec<_>>();
+    assert_eq!(lines(&["diff", "--from", "helm/p"])[..1], ["helm/pay"]);
+    assert_eq!(lines(&["diff", "--from", "la"])[..1], ["last-applied"]);
+    let kinds = lines(&["diff", "--from", "last-applied", "--kinds", "secrets,deploym"]);
+    assert!(kinds.contains(&"secrets,deployments".to_owned()), "{kinds:?}");
+    ws.write("web.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {a: one}}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/web", &json!({"data": {"a": "two"}}));
+    let objects = lines(&["pull", "-f", ".", "--object", "configmaps/we"]);
+    assert_eq!(objects[..1], ["configmaps/web"]);
+    // What is offered is also what `pull` takes.
+    for object in ["configmaps/web", "cm/web", "configmap/w*", "ConfigMap/web"] {
+        let run = ws.reconcile(["pull", "-f", ".", "--dry-run", "--object", object]).exits_with(1);
+        assert!(run.stdout.contains("would pull 1 change"), "{run}");
     }
 }

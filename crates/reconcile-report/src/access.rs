@@ -123,10 +123,12 @@ impl AccessReport {
             text.push_str(&yaml_in_order(binding));
         }
         for permission in &self.optional {
-            let _ = writeln!(
-                text,
-                "# Optional: with {permission}, webhooks and policies that may change objects are named."
-            );
+            let effect = if permission.resource == "namespaces" {
+                "plans and baselines know the cluster behind another URL"
+            } else {
+                "webhooks and policies that may change objects are named"
+            };
+            let _ = writeln!(text, "# Optional: with {permission}, {effect}.");
         }
         text
     }

@@ -56,6 +56,8 @@ fn values_from_outside_are_offered_where_they_belong() {
         (Source::Namespaces, &["shop", "shop-test"]),
         (Source::Managers, &["helm", "hand"]),
         (Source::ApplySets, &["shop", "configmap/web"]),
+        (Source::Stored, &["helm/web", "helm/pay", "last-applied"]),
+        (Source::Types, &["deployments", "ingresses"]),
     ];
     let offered = |words: &[&str]| candidates_of(words, known).0;
     assert_eq!(offered(&["diff", "--context", "prod"]), ["prod-eu", "prod-us"]);
@@ -65,6 +67,9 @@ fn values_from_outside_are_offered_where_they_belong() {
     assert_eq!(offered(&["apply", "--namespace=shop-"]), ["shop-test"]);
     assert_eq!(offered(&["diff", "--report-unmanaged=shop,shop-"]), ["shop,shop-test"]);
     assert_eq!(offered(&["apply", "--adopt", "helm,ha"]), ["helm,hand"]);
+    assert_eq!(offered(&["diff", "--from", "helm/p"]), ["helm/pay"]);
+    assert_eq!(offered(&["diff", "--from=la"]), ["last-applied"]);
+    assert_eq!(offered(&["diff", "--from", "last-applied", "--kinds", "deployments,in"]), ["deployments,ingresses"]);
     assert_eq!(offered(&["apply", "--prune", "--applyset", "conf"]), ["configmap/web"]);
 }
 
@@ -116,8 +121,6 @@ fn every_flag_without_listed_values_is_decided_about() {
         "as-uid",
         "as-user-extra",
         "field",
-        "from",
-        "kinds",
         "name",
         "object",
         "selector",

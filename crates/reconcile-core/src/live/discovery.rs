@@ -47,6 +47,8 @@ pub struct Discovery {
     oversized: BTreeSet<String>,
     /// Other names of kinds, each with the kinds that have it.
     aliases: BTreeMap<String, BTreeSet<GroupKind>>,
+    /// The kinds of the category `all`, which `kubectl get all` shows. Servers without aggregated discovery name none.
+    in_all: BTreeSet<GroupKind>,
     /// Kinds of definitions of the input that do not count, with the reason.
     uncounted: BTreeMap<GroupKind, String>,
 }
@@ -113,6 +115,11 @@ impl Discovery {
         self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
     }
 
+    /// The kinds of the category `all`, as far as the server names them: those of `kubectl get all`.
+    pub fn category_all(&self) -> impl Iterator<Item = &GroupKind> {
+        self.in_all.iter()
+    }
+
     /// Returns true if a kind has this name as well: in the singular, or a short one.
     pub(super) fn has_alias(&self, gvk: &GroupVersionKind, name: &str) -> bool {
         self.aliases.get(name).is_some_and(|kinds| kinds.contains(&GroupKind::from(gvk)))
@@ -161,7 +168,7 @@ impl Discovery {
     }
 
     fn add_group(&mut self, group: Group) {
-        let Group { name, resources, aliases, stale, is_oversized } = group;
+        let Group { name, resources, aliases, in_all, stale, is_oversized } = group;
         if is_oversized {
             self.oversized.insert(name);
             return;
@@ -173,6 +180,7 @@ impl Discovery {
             let kind = GroupKind { group: name.clone(), kind };
             self.aliases.entry(alias).or_default().insert(kind);
         }
+        self.in_all.extend(in_all.into_iter().map(|kind| GroupKind { group: name.clone(), kind }));
         self.unavailable.extend(stale.into_iter().map(|version| (name.clone(), version)));
     }
 

@@ -15,6 +15,8 @@ use crate::object::{InParts, MAX_LABEL, Parts, Projection};
 pub(super) const MOST_IN_GROUP: usize = 10_000;
 /// The most short names of a resource.
 const MOST_SHORT_NAMES: usize = 8;
+/// The category of the kinds that `kubectl get all` shows.
+const ALL: &str = "all";
 /// The most resources of all groups, and the most group-versions that are described in separate documents.
 const MOST: usize = 100_000;
 
@@ -29,6 +31,7 @@ const VERSION: Projection = {
         ("subresources", Fields(&[("subresource", Whole)])),
         ("singularResource", Whole),
         ("shortNames", Whole),
+        ("categories", Whole),
     ]);
     Fields(&[("version", Whole), ("freshness", Whole), ("resources", RESOURCE)])
 };
@@ -58,6 +61,8 @@ pub(super) struct Group {
     pub resources: Vec<Resource>,
     /// Other names of kinds: in the singular, and short ones.
     pub aliases: BTreeSet<(String, String)>,
+    /// The kinds of the category `all`.
+    pub in_all: BTreeSet<String>,
     /// Versions whose API service does not answer.
     pub stale: Vec<String>,
     /// True if it has more resources than are read.
@@ -75,7 +80,8 @@ impl GroupDocument {
             group.name.clone_into(&mut resource.gvk.group);
         }
         if group.is_oversized {
-            (group.resources, group.stale, group.aliases) = (Vec::new(), Vec::new(), BTreeSet::new());
+            (group.resources, group.stale) = (Vec::new(), Vec::new());
+            (group.aliases, group.in_all) = (BTreeSet::new(), BTreeSet::new());
         }
         if self.groups.len() < MOST {
             self.groups.push(group);
@@ -106,6 +112,9 @@ impl Group {
             let names = short.chain([text(resource, "singularResource")]);
             let names = names.filter(|name| !name.is_empty() && name.len() <= MAX_LABEL && *name != kind);
             self.aliases.extend(names.map(|name| (name.to_owned(), kind.to_owned())));
+            if array(resource, "categories").iter().any(|category| category.as_str() == Some(ALL)) {
+                self.in_all.insert(kind.to_owned());
+            }
         }
         self.resources.extend(resources.iter().map(|resource| {
             let kind = resource.get("responseKind").unwrap_or(&Value::Null);

@@ -7,6 +7,9 @@ use crate::live::{Discovery, FEW, Resolution, Resource, Target};
 use crate::object::{Permission, granting};
 use structured_merge::GroupVersionKind;
 
+/// The Namespace whose uid identifies a cluster.
+const KUBE_SYSTEM: &str = "kube-system";
+
 /// The flags of a command that add requests.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -25,6 +28,8 @@ pub struct Needs {
     pub autoscalers: Vec<(Resource, BTreeSet<String>)>,
     /// The resources that `diff` lists to find unmanaged objects, and their namespaces (`--report-unmanaged`).
     pub unmanaged: (Vec<Resource>, BTreeSet<String>),
+    /// The permissions to read the manifests that the cluster keeps (`--from`).
+    pub stored: BTreeSet<Permission>,
 }
 
 /// The apply set whose members are pruned.
@@ -80,6 +85,10 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
     if let Some(pruned) = needs.prunes.as_ref().filter(|_| purpose != Purpose::Blame) {
         needed.prune(targets, pruned, purpose);
     }
+    // `apply` refuses such manifests.
+    if purpose != Purpose::Apply {
+        needed.0.extend(needs.stored.iter().cloned());
+    }
     if purpose == Purpose::Apply {
         let granted = |target: &&Target| granting(&target.key, target.desired.object());
         needed.0.extend(targets.iter().filter_map(granted));
@@ -87,10 +96,15 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
     needed.0
 }
 
-/// Permissions that `diff` can do without. Without them, the report leaves out the webhooks and policies that may change objects.
+/// Permissions that commands can do without. Without them, the report of `diff` leaves out the webhooks and policies that may change
+/// objects, and plans and baselines know a cluster by its URL alone.
 #[must_use]
 pub fn optional(discovery: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
+    if purpose != Purpose::Blame {
+        let name = Some(KUBE_SYSTEM.to_owned());
+        needed.0.insert(Permission { name, ..permission(("", "namespaces"), None, "get") });
+    }
     for kind in ["MutatingWebhookConfiguration", "MutatingAdmissionPolicy"].iter().filter(|_| purpose == Purpose::Diff)
     {
         let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);

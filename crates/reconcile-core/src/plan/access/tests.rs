@@ -55,6 +55,7 @@ const PLAIN: Needs = Needs {
     prunes: None,
     autoscalers: Vec::new(),
     unmanaged: (Vec::new(), BTreeSet::new()),
+    stored: BTreeSet::new(),
 };
 
 /// Returns true if a permission is one of those of a role.

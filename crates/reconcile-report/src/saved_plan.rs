@@ -9,6 +9,7 @@ use reconcile_core::compare::{Action, Class, FieldChange};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 use reconcile_core::text::listed;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op};
@@ -23,14 +24,16 @@ use crate::{ClusterInfo, ObjectReport, Report};
 const NAMED: usize = 5;
 
 /// The document of `diff --save-plan`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SavedPlan {
     /// Always `kubectl-reconcile/v1`.
     #[serde(deserialize_with = "api_version")]
+    #[schemars(extend("const" = "kubectl-reconcile/v1"))]
     api_version: Fixed,
     /// Always `Plan`.
     #[serde(deserialize_with = "kind")]
+    #[schemars(extend("const" = "Plan"))]
     kind: Fixed,
     /// The program that made the plan.
     tool: ToolInfo,
@@ -53,7 +56,7 @@ pub struct SavedPlan {
 }
 
 /// The flags that decide what an apply does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PlanFlags {
     /// `--field-manager`
@@ -65,6 +68,7 @@ pub struct PlanFlags {
     /// `--adopt`
     pub adopt: Vec<String>,
     /// `--applyset`, with `--prune`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applyset: Option<String>,
     /// `--applyset-recover`
     pub applyset_recover: bool,
@@ -73,11 +77,12 @@ pub struct PlanFlags {
     /// `--create-namespace`
     pub create_namespace: bool,
     /// `--shard`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
 }
 
 /// The values that the digests of a plan cover: those of Secrets only with a key, as they could be guessed from a digest without one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SecretCoverage {
     /// HMAC-SHA-256 with the key in `KUBECTL_RECONCILE_PLAN_KEY`, over all values.
@@ -87,20 +92,24 @@ pub enum SecretCoverage {
 }
 
 /// The digest of one object of the manifests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ManifestDigest {
+    /// API version of the object.
     api_version: String,
+    /// Kind of the object.
     kind: String,
+    /// Its namespace; absent for a cluster-scoped object.
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<String>,
+    /// Its name.
     name: String,
     /// In hexadecimal digits.
     digest: String,
 }
 
 /// An object that differs.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PlannedObject {
     /// The uid of the live object, if there is one.

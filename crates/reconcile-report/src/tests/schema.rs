@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::blame::BlamedObject;
 use crate::pull::PullReport;
-use crate::{Report, Reports};
+use crate::{ManifestDigest, PlanFlags, Report, Reports, SavedPlan, SecretCoverage};
 
 static REPORT: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(&derived()).unwrap());
 static SARIF: LazyLock<Value> = LazyLock::new(|| load("testdata/formats/sarif-schema-2.1.0.json"));
@@ -55,6 +55,30 @@ pub fn check_pull(document: &Value) {
     let root: Value = serde_json::from_str(&derived_pull()).unwrap();
     let schema = Validator { root: &root, is_complete: true };
     schema.check(&root, document).unwrap_or_else(|violation| panic!("{violation}"));
+}
+
+#[test]
+fn a_plan_follows_its_schema() {
+    let flags = PlanFlags {
+        field_manager: "kubectl-reconcile".to_owned(),
+        force_conflicts: "manual".to_owned(),
+        replace: "never".to_owned(),
+        adopt: vec!["helm".to_owned()],
+        applyset: Some("shop".to_owned()),
+        applyset_recover: false,
+        leave_applyset: false,
+        create_namespace: true,
+        shard: None,
+    };
+    let report = super::scenario::diff("plain");
+    let digests = report.objects.iter().map(|object| ManifestDigest::new(&object.key, "00ff".to_owned())).collect();
+    let cluster = report.cluster.clone().unwrap();
+    let plan = SavedPlan::of(&report, cluster, flags, SecretCoverage::NotCovered, digests);
+    let document: Value = serde_json::from_str(&plan.document()).unwrap();
+    assert!(!document["objects"].as_array().unwrap().is_empty());
+    let root: Value = serde_json::from_str(&derived_plan()).unwrap();
+    let schema = Validator { root: &root, is_complete: true };
+    schema.check(&root, &document).unwrap_or_else(|violation| panic!("{violation}"));
 }
 
 struct Validator<'s> {
@@ -228,6 +252,20 @@ fn derived_pull() -> String {
     }))
 }
 
+/// The JSON Schema of a saved plan.
+fn derived_plan() -> String {
+    let mut generator = SchemaSettings::draft07().for_serialize().into_generator();
+    let plan = generator.subschema_for::<SavedPlan>();
+    finished(json_schema!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Saved plan of kubectl reconcile",
+        "description": "The document that `diff --save-plan` writes and `apply --plan` reads. Within `v1`, fields may be added; none changes \
+            its meaning.",
+        "allOf": [plan],
+        "definitions": generator.take_definitions(true),
+    }))
+}
+
 fn finished(mut schema: Schema) -> String {
     RestrictFormats::default().transform(&mut schema);
     RecursiveTransform(open_and_never_null).transform(&mut schema);
@@ -255,7 +293,8 @@ fn open_and_never_null(schema: &mut Schema) {
 /// `UPDATE_SCHEMAS=1 cargo test -p reconcile-report schema` rewrites the file.
 #[test]
 fn the_schema_in_the_repository_is_derived_from_the_types() {
-    for (name, derived) in [("report", derived()), ("blame", derived_blame()), ("pull", derived_pull())] {
+    let all = [("report", derived()), ("blame", derived_blame()), ("pull", derived_pull()), ("plan", derived_plan())];
+    for (name, derived) in all {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../schemas/{name}.json"));
         if std::env::var_os("UPDATE_SCHEMAS").is_some() {
             std::fs::write(&file, &derived).unwrap();

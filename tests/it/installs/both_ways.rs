@@ -1,6 +1,6 @@
 //! Every drift has two ends: the manifest takes over what somebody changed, or the cluster goes back to the manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -15,6 +15,8 @@ use crate::generated::Rng;
 
 /// Part of the drifts that is pulled, if it can be.
 const PULLED_PERCENT: usize = 60;
+/// The ends of the paths of pulled drifts that `apply` ends.
+const NOT_STORED: [&str; 2] = [".env[name=EMPTY]", ".env[name=EMPTY].value"];
 /// The refusals that are right here; these drifts are healed by `apply`.
 const REFUSALS: [&str; 2] = [
     "values of Secrets are not written into manifests",
@@ -33,9 +35,12 @@ pub fn end_both_ways(ws: &Workspace, wanted: &[Wanted], rng: &mut Rng, figures: 
     let run = ws.reconcile(["diff", "-f", "."]);
     for object in objects(&run) {
         let id = Id::of(object);
-        let is_left = |change: &Value| change["class"] == "pending";
-        if pulled.contains(&id) && object["changes"].as_array().is_some_and(|changes| changes.iter().any(is_left)) {
-            // The server forgets no claim on a field that it does not store, as `value: ""`: it seems to be new in the manifest.
+        let is_left = |change: &&Value| change["class"] == "pending";
+        let left: Vec<&Value> = object["changes"].as_array().into_iter().flatten().filter(is_left).collect();
+        if pulled.contains(&id) && !left.is_empty() {
+            figures.check(left.iter().all(|change| is_not_stored(change)), || {
+                format!("{id} was pulled, and differs still: {left:?}")
+            });
             pulled.retain(|other| *other != id);
         }
         let drifts = drifts.iter().any(|drift| drift.object == id) && !pulled.contains(&id);
@@ -56,6 +61,13 @@ pub fn end_both_ways(ws: &Workspace, wanted: &[Wanted], rng: &mut Rng, figures: 
     }
     figures.pulled = taken.len();
     figures.applied = drifts.len() - taken.len();
+}
+
+/// Returns true for a field of which the server forgets no claim although it does not store it, as `value: ""`: it seems to be new in the
+/// manifest.
+fn is_not_stored(change: &Value) -> bool {
+    let path = change["path"].as_str().unwrap_or_default();
+    NOT_STORED.iter().any(|place| path.ends_with(place))
 }
 
 /// Takes the names of templates out of the manifests: somebody has committed what Helm rendered.
@@ -100,6 +112,8 @@ struct Change {
     accepted: bool,
     /// Lines of its values.
     lines: usize,
+    /// Words of its path and its values.
+    words: Vec<String>,
 }
 
 fn changes_of(run: &Run, figures: &mut Figures) -> Vec<Change> {
@@ -123,11 +137,35 @@ fn changes_of(run: &Run, figures: &mut Figures) -> Vec<Change> {
                 file: object["source"]["file"].as_str().unwrap_or_default().to_owned(),
                 accepted: change["accepted"] == true,
                 lines: lines(&change["live"]) + lines(&change["desired"]),
+                words: words_of(change),
             });
         }
     }
     figures.check_exit(run, if found.iter().all(|change| change.accepted) { 0 } else { 4 });
     found
+}
+
+/// The words of a change, without escapes.
+fn words_of(change: &Value) -> Vec<String> {
+    fn collect(value: &Value, text: &mut String) {
+        match value {
+            Value::String(own) => text.push_str(own),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, text)),
+            Value::Object(map) => map.iter().for_each(|(key, value)| {
+                text.push_str(key);
+                text.push(' ');
+                collect(value, text);
+            }),
+            other => text.push_str(&other.to_string()),
+        }
+        text.push(' ');
+    }
+    let mut text = String::new();
+    for part in ["path", "live", "desired"] {
+        collect(&change[part], &mut text);
+    }
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    text.split(|character| !is_part(character)).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
 }
 
 /// The texts of the manifests, by file.
@@ -151,6 +189,19 @@ fn check_lines(ws: &Workspace, before: &BTreeMap<String, String>, changes: &[Cha
         figures.check(hunks.len() <= 2 * own.len() && lines <= expected, || {
             format!("{lines} lines of {file} change with {} values: {hunks:#?}", own.len())
         });
+        // Every word of a changed line is one of a value that was pulled, or a key of its path.
+        let words = |text: &str| -> Vec<String> {
+            let is_part = |character: char| character.is_alphanumeric() || character == '_';
+            text.split(|character| !is_part(character)).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
+        };
+        let known: BTreeSet<&str> = own.iter().flat_map(|change| &change.words).map(String::as_str).collect();
+        for line in hunks.iter().flat_map(|(old, new)| new.iter().filter(|line| !old.contains(line))) {
+            let strange: Vec<String> = words(line)
+                .into_iter()
+                .filter(|word| !known.contains(word.as_str()) && !old.contains(word.as_str()))
+                .collect();
+            figures.check(strange.is_empty(), || format!("{file}: {strange:?} of {line:?} come from no pulled value"));
+        }
         let key = |line: &str| line.split_once(": ").map(|(key, _)| key.to_owned());
         for (old, new) in hunks.iter().filter(|(old, new)| old.len() == 1 && new.len() == 1) {
             let both = key(&old[0]).zip(key(&new[0]));

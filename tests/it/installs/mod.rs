@@ -21,6 +21,10 @@ use crate::generated::Rng;
 use figures::Figures;
 use set::Set;
 
+/// The drifts that end in one of both directions, and those of them that end in the manifests, at least.
+const ENDED: usize = 200;
+const PULLED: usize = 80;
+
 /// How many of 1000 objects are proven in sync right after they were applied, at least. Before the port of an Ingress's backend became
 /// one claim as a whole, the record of its owner is another one, and the server is asked.
 fn proven_of_thousand() -> usize {
@@ -45,6 +49,9 @@ fn sets_are_installed_heal_from_drift_and_are_upgraded() {
         figures
     });
     figures::report(&format!("fresh installs, drift with seed {seed}, upgrades"), &all);
+    let sum = |count: fn(&Figures) -> usize| all.iter().map(count).sum::<usize>();
+    let (pulled, applied) = (sum(|figures| figures.pulled), sum(|figures| figures.applied));
+    assert!(pulled + applied >= ENDED && pulled >= PULLED, "only {pulled} drifts were pulled and {applied} applied");
     let (proven, objects) = all.iter().fold((0, 0), |(p, o), figures| (p + figures.proven, o + figures.objects));
     assert!(
         proven * 1000 >= objects * proven_of_thousand(),

@@ -405,3 +405,28 @@ fn types_and_names_are_completed() {
     assert!(complete(&["cm", "set"]).lines().any(|line| line == "settings"));
     assert!(!complete(&["nothing/"]).contains('/'));
 }
+
+/// Rules hide differences, not owners.
+#[test]
+fn ignore_rules_hide_no_owner_and_times_are_in_words_on_request() {
+    let ws = Workspace::new();
+    ws.write("map.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {a: one}}");
+    ws.write(
+        ".kubectl-reconcile.yaml",
+        "apiVersion: kubectl-reconcile/v1\nkind: Config\nignore:\n- {target: {kind: ConfigMap}, fields: [data.a]}\n",
+    );
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/map", &json!({"data": {"a": "two"}}));
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    let line = |run: &Run, text: &str| -> String {
+        let found = text.lines().find(|line| line.trim_end().ends_with("a: two")).map(ToOwned::to_owned);
+        found.unwrap_or_else(|| panic!("no line of the field: {run}"))
+    };
+    let run = ws.reconcile(["blame", "-f", "."]).exits_with(0);
+    let plain = line(&run, &run.stdout);
+    assert!(plain.starts_with("~ kubectl-edit 20"), "{plain}");
+    let flags = ["blame", "-f", ".", "--relative-time", "--no-pager", "--color=never"];
+    let run = ws.as_user("admin").printing_on_terminal().reconcile(flags).exits_with(0);
+    let relative = line(&run, &run.stderr);
+    assert!(relative.starts_with("~ kubectl-edit") && relative.contains(" ago"), "{relative}");
+}

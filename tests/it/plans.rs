@@ -279,3 +279,55 @@ spec: {size: 3}
     follow(&ws, &[]).exits_with(0);
     ws.reconcile(["diff", "-f", "deploy"]).exits_with(0);
 }
+
+/// What a plan says about versions and conflicts is compared with what is there: another text makes `apply` do less.
+#[test]
+fn versions_and_conflicts_of_a_plan_cannot_be_forged() {
+    let ws = changed();
+    let [first, second] = ["first-of-forged-plan", "second-of-forged-plan"].map(|value| ws.secret(value));
+    let login = |value: &str| {
+        let manifest =
+            format!("{{apiVersion: v1, kind: Secret, metadata: {{name: login}}, stringData: {{password: {value}}}}}");
+        ws.write("deploy/login.yaml", &manifest);
+    };
+    login(&first);
+    ws.reconcile(["apply", "-f", "deploy/login.yaml"]).exits_with(0);
+    login(&second);
+    save(&ws, &[]).exits_with(1);
+    let original = plan(&ws);
+    let version = ws.get("Secret", "login")["metadata"]["resourceVersion"].clone();
+    let with = |plan: &mut Value, kind: &str, edit: &dyn Fn(&mut Value)| {
+        let objects = plan["objects"].as_array_mut().unwrap().iter_mut();
+        objects.filter(|planned| planned["object"]["kind"] == kind).for_each(edit);
+    };
+    let forged_version = |planned: &mut Value| planned["object"]["resourceVersion"] = "1".into();
+    let forged_uid = |planned: &mut Value| planned["uid"] = "00000000-0000-0000-0000-000000000000".into();
+    for edit in [&forged_version as &dyn Fn(&mut Value), &forged_uid] {
+        ws.write("plan.json", &original.to_string());
+        tamper(&ws, |plan| with(plan, "Secret", edit));
+        let run = follow(&ws, &[]).exits_with(4);
+        assert_eq!(run.object("Secret", "login")["outcome"], "failed", "{run}");
+        assert_eq!(ws.get("Secret", "login")["metadata"]["resourceVersion"], version, "{run}");
+    }
+
+    // A conflict that the plan does not have is not taken over, and one that is not there changes the result.
+    ws.patch_as("a-controller", "configmap/settings", &json!({"data": {"a": "theirs"}}));
+    let before = ws.get("ConfigMap", "settings")["data"].clone();
+    save(&ws, &[]);
+    let original = plan(&ws);
+    for conflicts in [json!([]), json!(["twice"])] {
+        ws.write("plan.json", &original.to_string());
+        tamper(&ws, |plan| {
+            with(plan, "ConfigMap", &|planned: &mut Value| {
+                let own = planned["object"]["conflicts"].clone();
+                let forged = match conflicts.as_array().map(Vec::len) {
+                    Some(0) => json!([]),
+                    _ => own.as_array().unwrap().iter().chain(own.as_array().unwrap()).cloned().collect(),
+                };
+                planned["object"]["conflicts"] = forged;
+            });
+        });
+        let run = follow(&ws, &[]).exits_with(4);
+        assert_eq!(ws.get("ConfigMap", "settings")["data"], before, "{run}");
+    }
+}

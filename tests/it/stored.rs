@@ -324,7 +324,7 @@ fn the_roles_of_access_are_enough_to_read_what_the_cluster_keeps() {
     let ws = Workspace::new();
     ws.write("map.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {a: one}}");
     ws.kubectl(["apply", "-f", "."]).exits_with(0);
-    for flags in [&["--from", "last-applied"][..], &["--from", "last-applied", "--kinds", "cm,roles"]] {
+    for flags in [&["--from", "last-applied"][..], &["--from", "last-applied", "--kinds", "cm,services"]] {
         its_roles_are_enough(&ws, "diff", flags, |user| {
             ws.reconcile([&["diff"], flags, &["--as", user]].concat()).exits_with(0)
         });
@@ -366,4 +366,21 @@ fn sources_and_kinds_are_completed() {
         let run = ws.reconcile(["pull", "-f", ".", "--dry-run", "--object", object]).exits_with(1);
         assert!(run.stdout.contains("would pull 1 change"), "{run}");
     }
+}
+
+#[test]
+fn blame_compares_with_what_helm_stored() {
+    let ws = released("Secret");
+    ws.scale("deployment/pay", 5);
+    let run = ws.reconcile(["blame", "--from", "helm/pay", "-o", "json"]).exits_with(0);
+    let objects: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(objects.len(), 12, "{run}");
+    let deployment = objects.iter().find(|object| object["kind"] == "Deployment" && object["name"] == "pay").unwrap();
+    let field = |path: &str| {
+        let fields = deployment["fields"].as_array().unwrap().iter();
+        fields.filter(|field| field["path"] == path).map(|field| field["manifest"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(field("spec.replicas"), ["differs"]);
+    let text = ws.reconcile(["blame", "--from", "helm/pay"]).exits_with(0);
+    assert!(text.stdout.lines().any(|line| line.starts_with("~ kubectl (scale)")), "{text}");
 }

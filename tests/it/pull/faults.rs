@@ -280,3 +280,51 @@ fn a_file_keeps_its_owner() {
     let metadata = fs::metadata(&path).unwrap();
     assert_eq!((metadata.uid(), metadata.gid(), drifted.check_whole("a pull")), (4242, 4243, 2));
 }
+
+/// The new configuration of `resolve` is there as a whole, or not at all.
+#[test]
+fn a_new_configuration_is_whole_whatever_goes_wrong() {
+    let drifted = Drifted::new();
+    let config = drifted.ws.folder().join(".kubectl-reconcile.yaml");
+    let answers = "i\nset by hand\ni\nset by hand\ny\n";
+    let resolve = |fault: &[(&str, &str)]| {
+        let folder = drifted.ws.folder().canonicalize().unwrap().display().to_string();
+        let library = drifted.ws.home().join("writes.so").display().to_string();
+        let mut caller = drifted.ws.as_user("admin").stdin(answers).on_terminal();
+        caller = caller.env("LD_PRELOAD", &library).env("FAULT_FOLDER", &folder);
+        for (name, value) in fault {
+            caller = caller.env(name, value);
+        }
+        caller.reconcile(["resolve", "-R", "-f", &folder])
+    };
+    let log = drifted.ws.home().join("calls");
+    resolve(&[("FAULT_LOG", &log.display().to_string())]).exits_with(0);
+    let whole = fs::read_to_string(&config).unwrap();
+    let calls: Vec<String> = fs::read_to_string(&log).unwrap().lines().map(ToOwned::to_owned).collect();
+    assert!(calls.contains(&"link".to_owned()) && !calls.contains(&"rename".to_owned()), "{calls:?}");
+    for (at, call) in (1..).zip(&calls) {
+        for fault in ["before", "after", "half", "28"] {
+            if fault == "half" && call != "write" || fault == "28" && call == "unlink" {
+                continue;
+            }
+            drifted.reset();
+            let run = resolve(&[("FAULT", fault), ("FAULT_AT", &at.to_string())]);
+            let text = fs::read_to_string(&config).ok();
+            assert!(text.as_ref().is_none_or(|text| *text == whole), "{fault} {call} {at}: {run}");
+            if fault == "28" {
+                assert_eq!(
+                    (text.is_some(), run.code),
+                    (call == "link", if call == "link" { 0 } else { 4 }),
+                    "{at}: {run}"
+                );
+            }
+        }
+    }
+    drifted.reset();
+    let theirs = format!("!echo theirs > {}", config.display());
+    let link = calls.iter().position(|call| call == "link").unwrap() + 1;
+    let run = resolve(&[("FAULT", &theirs), ("FAULT_AT", &link.to_string())]).exits_with(4);
+    assert!(run.stderr.contains("somebody else has created the file in the meantime"), "{run}");
+    assert_eq!(fs::read_to_string(&config).unwrap(), "theirs\n");
+    drifted.reset();
+}

@@ -5,6 +5,7 @@ mod asked;
 #[cfg(target_os = "linux")]
 mod faults;
 mod refused;
+mod rules;
 mod secrets;
 
 use std::fs;

@@ -113,3 +113,14 @@ int fdatasync(int fd) { CALL(fdatasync, int, is_file_below(fd), fd) }
 int ftruncate64(int fd, off64_t length) { CALL(ftruncate64, int, is_file_below(fd), fd, length) }
 int rename(const char *from, const char *to) { CALL(rename, int, is_below(to), from, to) }
 int unlink(const char *path) { CALL(unlink, int, is_below(path), path) }
+int link(const char *from, const char *to) { CALL(link, int, is_below(to), from, to) }
+int linkat(int base, const char *from, int other, const char *to, int flags) {
+    if (is_below(to)) {
+        int what = fault("link");
+        if (what == FAILS) return -1;
+        int result = REAL(linkat)(base, from, other, to, flags);
+        if (what == AFTER || what == HALF) die();
+        return result;
+    }
+    return REAL(linkat)(base, from, other, to, flags);
+}

@@ -38,7 +38,8 @@ async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Res
     refuse_stored(&args.input, "pull")?;
     has_files(&args.input)?;
     if args.patch {
-        can_ask("--patch", &args.input, "choose with `--class`, `--manager`, `--field` and `--object` instead")?;
+        let hint = "choose with `--class`, `--manager`, `--field` and `--object` instead";
+        can_ask("`--patch` asks on a terminal, and there is none", &args.input, hint)?;
     }
     let (selection, compare) = (selection(args), compare_args(args));
     let policy = policy(&compare, settings)?;

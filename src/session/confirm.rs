@@ -11,7 +11,8 @@ use crate::session::question::{can_ask, yes};
 
 /// Refuses `--confirm` if there is no terminal to ask on.
 pub(crate) fn can_confirm(input: &InputArgs) -> Result<(), Failure> {
-    can_ask("--confirm", input, "leave it out in a pipeline, where `diff` and `apply` are two steps")
+    let hint = "leave it out in a pipeline, where `diff` and `apply` are two steps";
+    can_ask("`--confirm` asks on a terminal, and there is none", input, hint)
 }
 
 /// Shows the changes, unless they are on the screen already, and asks. Every answer but yes counts as no.

@@ -14,14 +14,14 @@ use crate::terminal;
 /// The interval at which the answer and Ctrl-C are checked for.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Refuses a command or a flag that asks if there is no terminal to ask on; `hint` says what to do without one.
-pub(crate) fn can_ask(asking: &str, input: &InputArgs, hint: &str) -> Result<(), Failure> {
+/// Refuses a command or a flag that asks if there is no terminal to ask on, with this message; `hint` says what to do without one.
+pub(crate) fn can_ask(message: &str, input: &InputArgs, hint: &str) -> Result<(), Failure> {
     let hint = match (input.reads_stdin(), terminal::can_ask()) {
         (true, _) => "standard input is taken by `-f -`: read the manifests from a file",
         (false, false) => hint,
         (false, true) => return Ok(()),
     };
-    Err(Failure::refused(format!("`{asking}` asks on a terminal, and there is none"), hint))
+    Err(Failure::refused(message, hint))
 }
 
 /// Reads a line of the terminal; `None` at its end. Ctrl-C ends the run before anything is written.

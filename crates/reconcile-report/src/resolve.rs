@@ -184,7 +184,9 @@ mod tests {
     fn the_plan_names_everything_that_is_written() {
         let mut decisions = Decisions::default();
         let mut decide = |differences: Vec<Difference>, choice: &Choice| {
-            differences.into_iter().for_each(|difference| decisions.decide(difference, choice.clone()));
+            for difference in differences {
+                decisions.decide(difference, choice.clone());
+            }
         };
         decide(difference("new", Action::Create, 1), &Choice::Apply);
         decide(difference("other", Action::Replace, 1), &Choice::Apply);

@@ -19,7 +19,7 @@ const TRIED: &str = "tried";
 pub(crate) fn can_resolve(input: &InputArgs) -> Result<(), Failure> {
     let hint = "`apply` makes the cluster match the manifests, `pull` writes live values into them, and \
                 `diff --suggest-ignores` prints ignore rules";
-    can_ask("resolve", input, hint)
+    can_ask("`resolve` asks on a terminal, and there is none", input, hint)
 }
 
 /// The questions of one run.

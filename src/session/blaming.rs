@@ -84,8 +84,8 @@ impl Blaming<'_> {
         connection: &ConnectionArgs,
         output: &Output,
     ) -> Result<(Cluster, Vec<Target>), Failure> {
-        let is_expected = |namespace: &str| invocation.expects(namespace);
-        let early = Early::new(Vec::new(), &is_expected);
+        let allows_namespace = |namespace: &str| invocation.allows_namespace(namespace);
+        let early = Early::new(Vec::new(), &allows_namespace);
         let run = Box::pin(invocation.join(connection, output, self.interrupt.clone(), None, &early)).await?;
         let desired = match &self.desired {
             Some(desired) => desired.clone(),

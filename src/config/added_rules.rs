@@ -42,7 +42,7 @@ fn means<'r>(name: &Arc<str>, text: &[u8], rules: impl IntoIterator<Item = &'r I
     if read.ignore.iter().map(meant).eq(rules.into_iter().map(meant)) {
         Ok(())
     } else {
-        Err("its rules would be read otherwise than they are meant".to_owned())
+        Err("the edited file would not be read back as the same rules".to_owned())
     }
 }
 

@@ -122,7 +122,7 @@ impl<'a> ApplyRun<'a> {
         }
     }
 
-    /// Leaves objects alone to whose differences nobody has agreed.
+    /// Leaves objects alone unless somebody agreed to their differences.
     pub fn keep_to_consent(&mut self, consent: &dyn Fn(&Target, &Decision) -> Consent) {
         let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());
         let differs = |item: &&mut Item| !item.verdict().is_done() && item.verdict().action() != Action::Unknown;

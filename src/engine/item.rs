@@ -96,7 +96,7 @@ impl Item {
         let result = match consent {
             Consent::Write => return None,
             Consent::LeaveAlone if self.verdict().action() == Action::None => Outcome::Unchanged.into(),
-            Consent::LeaveAlone => TurnResult::skipped("it stays as it is"),
+            Consent::LeaveAlone => TurnResult::skipped("you chose to apply none of its differences"),
             Consent::Changed => {
                 let message = "its differences are no longer those that were shown: left unchanged";
                 TurnResult::failed(Diagnostic::new(Code::Conflict, message).with_hint("run again"))
@@ -174,9 +174,34 @@ pub(super) fn unplanned() -> TurnResult {
 /// The reason why an object is not written.
 pub(crate) enum Skip {
     Interrupted,
-    Needs { what: String, which: &'static str },
+    Needs { what: String, state: Unmet },
     InOtherShard { what: String, shard: Shard, is_missing: bool },
     Unready { what: String, message: String },
+}
+
+/// The state of an object that another one needs and does not get.
+#[derive(Clone, Copy)]
+pub(crate) enum Unmet {
+    NotCreated,
+    NotWritten,
+    LeftAlone,
+    NotCompared,
+    Skipped,
+}
+
+impl Unmet {
+    /// Returns the state of an object after its turn; `None` if others may go on.
+    fn of(item: &Item) -> Option<Self> {
+        let action = item.verdict().action();
+        match item.outcome? {
+            Outcome::Failed if action == Action::Create => Some(Self::NotCreated),
+            Outcome::Failed => Some(Self::NotWritten),
+            Outcome::Conflict => Some(Self::LeftAlone),
+            Outcome::Skipped if action == Action::Unknown => Some(Self::NotCompared),
+            Outcome::Skipped => Some(Self::Skipped),
+            _ => None,
+        }
+    }
 }
 
 /// Returns the reason why an object with changes is not written, if there is one.
@@ -220,14 +245,7 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
     item.planned.needs.iter().find_map(|need| {
         let other = &items[need.on];
         let (target, action) = (other.target(), other.verdict().action());
-        let which = match other.outcome {
-            Some(Outcome::Failed) if action == Action::Create => "could not be created",
-            Some(Outcome::Failed) => "could not be written",
-            Some(Outcome::Conflict) => "was left alone",
-            Some(Outcome::Skipped) if action == Action::Unknown => "could not be compared",
-            Some(Outcome::Skipped) => "was skipped",
-            _ => return None,
-        };
+        let state = Unmet::of(other)?;
         let is_missed = match need.strength {
             DependencyKind::Order => false,
             // An object that the API refuses is not created, and may not exist.
@@ -239,7 +257,7 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
         let what = target.key.to_string();
         is_missed.then(|| match target.other_shard() {
             Some(shard) => Skip::InOtherShard { what, shard, is_missing: action == Action::Create },
-            None => Skip::Needs { what, which },
+            None => Skip::Needs { what, state },
         })
     })
 }
@@ -275,7 +293,16 @@ impl From<Skip> for TurnResult {
     fn from(skip: Skip) -> Self {
         match skip {
             Skip::Interrupted => Self::skipped("the run was interrupted"),
-            Skip::Needs { what, which } => Self::skipped(format!("it needs {what}, which {which}")),
+            Skip::Needs { what, state } => {
+                let end = match state {
+                    Unmet::NotCreated => "could not be created",
+                    Unmet::NotWritten => "could not be written",
+                    Unmet::LeftAlone => "was left alone",
+                    Unmet::NotCompared => "could not be compared",
+                    Unmet::Skipped => "was skipped",
+                };
+                Self::skipped(format!("it needs {what}, which {end}"))
+            }
             Skip::InOtherShard { what, shard, is_missing } => {
                 let which = if is_missing { "is not in the cluster" } else { "is not as its manifest says" };
                 let hint = Some(format!("run again after shard {shard} was applied"));

@@ -87,7 +87,7 @@ impl<'a> Reconciliation<'a> {
         }
     }
 
-    /// Leaves objects alone to whose differences nobody has agreed.
+    /// Leaves objects alone unless somebody agreed to their differences.
     pub fn keep_to_consent(&mut self, consent: &dyn Fn(&Target, &Decision) -> Consent) {
         self.run.keep_to_consent(consent);
         self.run.hold_what_differs_from_what_was_shown();

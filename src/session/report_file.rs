@@ -39,7 +39,7 @@ enum Destination {
 }
 
 impl ReportFile {
-    /// Opens the file that a path names; the error is the reason for which it cannot be written.
+    /// Opens the file that a path names; the error is the reason why it cannot be written.
     pub fn open(path: &Path, readers: Readers) -> Result<Self> {
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(Error::from(ErrorKind::IsADirectory)),

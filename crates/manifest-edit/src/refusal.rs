@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// The reason for which an edit is not made.
+/// The reason why an edit is not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// The value is an alias of another one.

@@ -29,7 +29,7 @@ pub struct BlamedObject {
     name: String,
     /// The fields in the order of the YAML document; none if the object could not be read.
     fields: Vec<BlamedField>,
-    /// The reason for which the object could not be read.
+    /// The reason why the object could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<BlameError>,
     #[serde(skip)]
@@ -38,7 +38,7 @@ pub struct BlamedObject {
     times: ObjectTimes,
 }
 
-/// The reason for which an object could not be read.
+/// The reason why an object could not be read.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct BlameError {

@@ -110,7 +110,7 @@ impl Question {
         })
     }
 
-    /// The reason for which an apply would not make all of the changes.
+    /// The reason why an apply would not make all of the changes.
     #[must_use]
     pub fn refusal_to_apply(&self) -> Option<String> {
         let conflicts = || self.objects.iter().flat_map(|object| &object.diff.conflicts);

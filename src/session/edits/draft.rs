@@ -63,7 +63,7 @@ impl Draft {
         EditedFile { file: self.name.clone(), written, before, after, content: self.content }
     }
 
-    /// Writes the file as a whole. The error is the reason for which it cannot be written.
+    /// Writes the file as a whole. The error is the reason why it cannot be written.
     pub fn write(&self) -> Result<(), String> {
         let path = match &self.destination {
             Destination::Existing(file) => return file.replace(&self.before, &self.after),

@@ -17,7 +17,7 @@ pub(crate) struct ManifestFile {
 }
 
 impl ManifestFile {
-    /// Looks at the file of a manifest; the error is the reason for which it must not be edited. A link on the way to it has to lead to a
+    /// Looks at the file of a manifest; the error is the reason why it must not be edited. A link on the way to it has to lead to a
     /// file of the same work tree: a change that somebody proposes must not choose which other files are written.
     pub fn open(named: &Path) -> Result<Self, String> {
         stays_in_its_tree(named)?;

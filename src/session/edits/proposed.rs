@@ -66,7 +66,7 @@ impl Proposed {
     }
 }
 
-/// The reasons for which changes cannot be written into their manifests, found for all of them at once.
+/// The reasons why changes cannot be written into their manifests, found for all of them at once.
 #[derive(Default)]
 pub(crate) struct Refusals(BTreeMap<(ObjectKey, FieldPath, Class), Option<String>>);
 

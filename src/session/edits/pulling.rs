@@ -111,7 +111,7 @@ impl Pulling {
         self.changes.iter_mut().filter(|proposed| proposed.proposal.edit.is_ok())
     }
 
-    /// The reasons for which changes cannot be written into their manifests, as far as each of them can be made alone.
+    /// The reasons why changes cannot be written into their manifests, as far as each of them can be made alone.
     pub fn refusals(&self) -> Refusals {
         let mut refusals = Refusals::default();
         for changes in self.changes.chunk_by(|a, b| a.file() == b.file()) {

@@ -28,7 +28,7 @@ pub(crate) struct Asking<'a> {
     pub output: &'a Output,
     /// Ctrl-C.
     pub interrupt: &'a Interrupt,
-    /// The reasons for which changes cannot be pulled.
+    /// The reasons why changes cannot be pulled.
     pub refusals: Refusals,
     /// The file for new rules, or the reason why there is none.
     pub rule_file: &'a Result<RuleFile, String>,
@@ -36,7 +36,7 @@ pub(crate) struct Asking<'a> {
     pub expected_set: Option<&'a str>,
 }
 
-/// For each answer the reason for which it cannot be taken, if it cannot.
+/// For each answer the reason why it cannot be taken, if it cannot.
 struct Offers {
     apply: Option<String>,
     pull: Option<String>,

@@ -27,7 +27,7 @@ pub fn edited(text: &str, edits: &[Edit]) -> String {
     String::from_utf8(edited.text).unwrap()
 }
 
-/// The reason for which the only edit is refused. The text has to stay as it is.
+/// The reason why the only edit is refused. The text has to stay as it is.
 #[track_caller]
 pub fn refusal(text: &str, the_edit: Edit) -> Refusal {
     let edited = edit(text.as_bytes(), &[the_edit]);

@@ -29,7 +29,7 @@ pub struct Proposal {
     pub edit: Result<Edit, Obstacle>,
 }
 
-/// The reason for which a change is not taken into a manifest.
+/// The reason why a change is not taken into a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// It is a value of a Secret.

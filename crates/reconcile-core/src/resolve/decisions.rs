@@ -116,7 +116,7 @@ impl Decisions {
         rules
     }
 
-    /// The rules for the pass: what is not applied stays as it is, and is nobody else's concern, in each object of which something is applied.
+    /// The rules for the pass. In each object with a difference to apply, they ignore the others, whichever manager made them.
     #[must_use]
     pub fn rules_of_pass(&self) -> Vec<IgnoreRule> {
         let mut rules = Vec::new();

@@ -1,4 +1,4 @@
-//! A difference about which somebody decides.
+//! A difference to decide about.
 
 use structured_merge::ObjectKey;
 
@@ -33,7 +33,7 @@ impl Difference {
         (path, live, desired) == (&change.path, &change.live, &change.desired)
     }
 
-    /// The reason for which an apply would not make the change; `None` if it would. `is_blocked` says that others own the field, and
+    /// The reason why an apply would not make the change; `None` if it would. `is_blocked` says that others own the field, and
     /// that the flags do not take it from them.
     #[must_use]
     pub fn refusal_to_apply(&self, is_blocked: bool) -> Option<String> {
@@ -56,7 +56,7 @@ impl Difference {
         }
     }
 
-    /// The reason for which no ignore rule can cover the difference and nothing else; `None` if one can.
+    /// The reason why no ignore rule can cover the difference and nothing else; `None` if one can.
     #[must_use]
     pub fn refusal_to_ignore(&self) -> Option<String> {
         if self.is_whole_object() {

@@ -41,7 +41,7 @@ pub fn exact_field(change: &FieldChange) -> Option<FieldPattern> {
 ///
 /// # Errors
 ///
-/// The reason for which a rule cannot be narrowed to them: without them, it would hide the changes of everybody.
+/// The reason why a rule cannot be narrowed to them: without them, it would hide the changes of everybody.
 pub fn exact_managers(owners: &[Owner]) -> Result<Vec<String>, String> {
     let is_literal = |name: &&String| !name.is_empty() && name.len() <= MAX_MANAGER && Glob::new(name).is_literal();
     let names: BTreeSet<String> = owners.iter().map(|owner| owner.manager.clone()).collect();

@@ -135,7 +135,7 @@ pub struct ClassInfo {
     pub help: &'static str,
     /// A description of the matching changes, for the help of `--fail-on` and for filters.
     pub fields: &'static str,
-    /// The reason for which the field differs.
+    /// The reason why the field differs.
     pub why: Why,
     /// The same in fewer words, for a note beside the value, its sign and its headline.
     pub note: Why,
@@ -152,7 +152,7 @@ pub enum Level {
     Error,
 }
 
-/// The reason for which a field differs, in a few words.
+/// The reason why a field differs, in a few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// No reason is given.

@@ -99,7 +99,7 @@ pub struct ObjectMessages {
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "diagnostic::of_object")]
     #[schemars(with = "Option<ObjectError<'static>>")]
     pub error: Option<Diagnostic>,
-    /// The reason for which it is to be replaced or deleted, is kept, or was skipped.
+    /// The reason why it is to be replaced or deleted, is kept, or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The action to take about the reason.

@@ -109,7 +109,7 @@ fn values(change: &FieldChange, columns: usize) -> String {
     }
 }
 
-/// The reason for which a field differs, in a few words; empty if there is none.
+/// The reason why a field differs, in a few words; empty if there is none.
 pub(crate) fn why_on_line(change: &FieldChange) -> String {
     let owners =
         |managers: &[Owner]| one_line(&managers.iter().map(owner_in_sentence).collect::<Vec<_>>().join("; "), MESSAGE);

@@ -209,7 +209,7 @@ fn errors(object: &ObjectReport) -> impl Iterator<Item = (Rule, &Diagnostic)> {
         .map(move |diagnostic| (rule, diagnostic))
 }
 
-/// The reason for which an object was not changed, if no error has it.
+/// The reason why an object was not changed, if no error has it.
 fn stopped_by(object: &ObjectReport) -> Option<String> {
     object.run.outcome?;
     let is_reported = object.is_done() || object.messages.error.is_some() || !object.diff.conflicts.is_empty();

@@ -30,7 +30,7 @@ impl SharedDiagnostic {
     /// The diagnostic of an object, if others may have the same.
     pub fn of(object: &ObjectReport) -> Option<Self> {
         let error = object.messages.error.as_ref()?;
-        // The reason for which an apply skipped the object is that very diagnostic.
+        // The reason why an apply skipped the object is that very diagnostic.
         let is_skipped = object.run.outcome == Some(Outcome::Skipped);
         let is_plain = error.details.is_empty() && (object.messages.reason.is_none() || is_skipped);
         if object.diff.action != Action::Unknown || !is_plain {

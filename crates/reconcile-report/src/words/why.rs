@@ -1,4 +1,4 @@
-//! The reason for which a field differs, and its managers.
+//! The reason why a field differs, and its managers.
 
 use reconcile_core::compare::{Class, FieldChange};
 use reconcile_core::owners::Owner;
@@ -12,7 +12,7 @@ use crate::words::users;
 /// The columns that are left to the name of a manager, however long the rest of its text is.
 const SHORTEST_NAME: usize = 8;
 
-/// Returns the reason for which a field differs, in a few words; `owners` names its managers. Empty if there is none.
+/// Returns the reason why a field differs, in a few words; `owners` names its managers. Empty if there is none.
 pub fn why(change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
     why_at(change, owners, ToOwned::to_owned)
 }

@@ -126,14 +126,14 @@ fn group_left(first: &ObjectReport, group: &[&ObjectReport], view: &View) -> Sty
     sheet.text
 }
 
-/// The reason for which several objects were not changed: `: they need Namespace shop, which does not exist`.
+/// The reason why several objects were not changed: `: they need Namespace shop, which does not exist`.
 fn of_several(cause: &str) -> String {
     let plurals = [(": it needs ", ": they need "), (": it could ", ": they could ")];
     let plural = plurals.iter().find_map(|(one, all)| Some(format!("{all}{}", cause.strip_prefix(one)?)));
     plural.unwrap_or_else(|| cause.to_owned())
 }
 
-/// The reason for which an object was not changed, in a few words.
+/// The reason why an object was not changed, in a few words.
 fn cause(object: &ObjectReport) -> String {
     match (&object.messages.reason, object.run.outcome) {
         (Some(reason), _) => format!(": {reason}"),

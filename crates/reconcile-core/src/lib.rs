@@ -18,9 +18,12 @@
 //!    [`live::Target`]. [`live::LiveState`] is its object in the cluster: present, absent or unreadable.
 //! 3. [`compare`] is the heart. A state machine that sends nothing proves that an object is in sync, or asks for a dry run. From the
 //!    answer it derives the differences and the managers that caused them.
-//! 4. [`plan`] orders the objects by their dependencies, and lists the permissions that a run needs.
+//! 4. [`plan`] orders the objects by their dependencies, and lists the permissions that a run needs. [`pass`] has the outcomes of the
+//!    objects when it is carried out.
 //!
-//! [`audit`] finds the users behind field managers in an audit log.
+//! Beside these stages are the decisions of single commands: [`pull`] chooses the live values that go into the manifests, [`resolve`]
+//! keeps the answers about differences, [`blame`] names the owner of each field, and [`audit`] finds the users behind field managers in
+//! an audit log.
 //!
 //! Below these stages are [`rules`] (ignore rules and readiness rules), [`request`] (addresses, errors and counts of requests),
 //! [`object`] (knowledge about kinds, names and labels), [`owners`] (field managers and the users behind them), [`diagnostic`] (one type

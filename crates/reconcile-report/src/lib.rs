@@ -3,9 +3,10 @@
 //!
 //! - `model` is the contract behind `-o json`: the findings, the outcomes, and the exit code that follows from them.
 //! - [`View`] has the options for showing a report.
-//! - `words` are sentences, signs and comparisons that several formats share.
+//! - `words` are sentences, signs and comparisons that several formats share; `groups` finds what several objects have in common.
 //! - [`formats`] has a file for each output format.
-//! - `merge` reads reports again and joins them.
+//! - `merge` reads reports again and joins them, `baseline` compares them with a later run, and `saved_plan` is what `apply --plan` reads.
+//! - [`access`], [`blame`], [`pull`], [`resolve`] and [`version`] are the texts of the commands with a report of their own.
 
 #![cfg_attr(
     not(test),

@@ -104,7 +104,7 @@ fn many() -> Report {
     Report::compared(Command::Diff, (0..5_000).map(one).collect(), &FailOn::default())
 }
 
-/// 30 objects with a change in common, of which one has another one, 3 with the same conflict, and 4 with the same problem.
+/// 30 objects with a change in common, of which one has another one, 3 with the same conflict, and 4 with the same error.
 fn groups() -> Report {
     let bump = || change(&["metadata", "labels", "chart"], "helm", json!("shop-2.4.0"), json!("shop-2.4.1"));
     let own = || change(&["spec", "replicas"], "kubectl-edit", json!(5), json!(2));

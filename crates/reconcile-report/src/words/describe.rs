@@ -171,21 +171,28 @@ pub(crate) fn baseline(summary: &Summary) -> Option<String> {
 #[must_use]
 pub fn left_alone(report: &Report) -> Option<String> {
     let others = [baseline(&report.summary), hooks_left_out(report.summary.hooks)];
-    let mut clauses: Vec<String> = others.into_iter().flatten().chain(ignored_clauses(report)).collect();
+    let mut clauses: Vec<String> = others.into_iter().flatten().chain(ignored_by_rules(report)).collect();
+    clauses.extend(
+        Some(managed::clauses(report).join(", ")).filter(|all| !all.is_empty()).map(|all| format!("left alone: {all}")),
+    );
     clauses.extend(report.configuration.as_ref().map(ToString::to_string));
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
 /// The differences that rules and controllers hide: those of rules counted, those of controllers by field.
 pub(crate) fn ignored_clauses(report: &Report) -> Vec<String> {
+    ignored_by_rules(report).into_iter().chain(managed::clauses(report)).collect()
+}
+
+/// `2 differences ignored by rules`; `None` if there are none.
+fn ignored_by_rules(report: &Report) -> Option<String> {
     let ignored = report.objects.iter().flat_map(|object| &object.diff.ignored).filter(|ignored| ignored.is_written);
     let count = ignored.fold(0, |sum: usize, ignored| sum.saturating_add(ignored.paths.len()));
-    let ignored = match count {
+    match count {
         0 => None,
         1 => Some("1 difference ignored by a rule".to_owned()),
         more => Some(format!("{} differences ignored by rules", grouped(more))),
-    };
-    ignored.into_iter().chain(managed::clauses(report)).collect()
+    }
 }
 
 /// `3 hooks left out: --hooks include`; `None` if there are none.

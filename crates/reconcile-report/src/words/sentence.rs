@@ -71,13 +71,10 @@ pub(crate) fn not_to_do(report: &Report) -> String {
     ])
 }
 
-/// `: 2 changed in the manifests, 1 in the cluster, 1 in both`. `None` if no side is known.
+/// `: 2 changed in the manifests, 1 in the cluster, 1 in both`. `None` if nothing was changed.
 fn sides(SideCounts { manifest, cluster, either, both }: SideCounts) -> Option<String> {
     let known = [(manifest, "in the manifests"), (cluster, "in the cluster"), (both, "in both")];
-    if known.iter().all(|(count, _)| *count == 0) {
-        return None;
-    }
-    let sides = known.into_iter().chain([(either, "in one of them")]).filter(|(count, _)| *count > 0);
+    let sides = known.into_iter().chain([(either, "on an unknown side")]).filter(|(count, _)| *count > 0);
     Some(match sides.collect::<Vec<_>>().as_slice() {
         [(1, side)] => format!(": changed {side}"),
         [(_, side)] => format!(": all changed {side}"),
@@ -184,14 +181,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_to_update_are_told_by_the_side_that_changed() {
-        let told = |manifest, cluster, either, both| sides(SideCounts { manifest, cluster, either, both });
-        let is = |told: Option<String>, expected: &str| assert_eq!(told.as_deref(), Some(expected));
-        is(told(2, 1, 0, 1), ": 2 changed in the manifests, 1 in the cluster, 1 in both");
-        is(told(0, 2, 0, 0), ": all changed in the cluster");
-        is(told(1, 0, 0, 0), ": changed in the manifests");
-        is(told(1, 0, 1, 0), ": 1 changed in the manifests, 1 in one of them");
-        assert_eq!(told(0, 0, 2, 0), None);
+    fn objects_to_update_are_counted_by_the_side_that_changed() {
+        let words = |manifest, cluster, either, both| sides(SideCounts { manifest, cluster, either, both });
+        let is = |words: Option<String>, expected: &str| assert_eq!(words.as_deref(), Some(expected));
+        is(words(2, 1, 0, 1), ": 2 changed in the manifests, 1 in the cluster, 1 in both");
+        is(words(0, 2, 0, 0), ": all changed in the cluster");
+        is(words(1, 0, 0, 0), ": changed in the manifests");
+        is(words(1, 0, 1, 0), ": 1 changed in the manifests, 1 on an unknown side");
+        is(words(0, 0, 2, 0), ": all changed on an unknown side");
+        assert_eq!(words(0, 0, 0, 0), None);
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn page(title: &str, command: Command, header: &Markup, facets: &Facets<'_>, bod
 /// The controls that work only with the script: hidden until it runs.
 fn controls(page: &mut Markup, facets: &Facets<'_>) {
     page.raw("<div id=\"controls\" role=\"search\" aria-label=\"Filter\" hidden>\n<div class=\"row\">");
-    page.raw("<div class=\"states\" role=\"group\" aria-label=\"ReadinessState\">");
+    page.raw("<div class=\"states\" role=\"group\" aria-label=\"State\">");
     facets.buttons(page);
     page.raw("</div><div class=\"tools\">");
     page.raw("<button type=\"button\" data-do=\"expand\">Expand all</button>");

@@ -98,7 +98,7 @@ impl Objects<'_> {
             page.element("<p", &readiness.message, "</p>");
         }
         if let Some(reason) = &object.messages.reason {
-            page.element("<p class=\"problem\"", reason, "</p>");
+            page.element("<p class=\"alert\"", reason, "</p>");
         }
         if let Some(hint) = &object.messages.hint {
             page.element("<p class=\"hint\">hint: <span", hint, "</span></p>");
@@ -124,7 +124,7 @@ impl Objects<'_> {
     pub fn conflicts(&self, page: &mut Markup, object: &ObjectReport, count: usize) {
         let others = object.other_conflicts();
         if !others.is_empty() {
-            page.raw("<ul class=\"notes problem\">");
+            page.raw("<ul class=\"notes alert\">");
             for conflict in others.iter().take(self.limits.items) {
                 page.raw("<li>conflict: <code>").text(&conflict.path.to_string()).raw("</code> is owned by ");
                 page.text(&owner_text(&conflict.owner, self.view)).raw("</li>");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
@@ -54,6 +54,8 @@ struct Inner {
     reached: AtomicBool,
     /// True if a connection was made, and the server was not given up since.
     connected: AtomicBool,
+    /// The time of the quickest answer so far, in microseconds.
+    quickest: AtomicU64,
 }
 
 impl fmt::Debug for Cluster {
@@ -88,6 +90,7 @@ impl Cluster {
             early: EarlyReads::default(),
             reached: AtomicBool::new(false),
             connected: AtomicBool::new(false),
+            quickest: AtomicU64::new(u64::MAX),
         };
         Self(Arc::new(inner), None)
     }
@@ -155,6 +158,16 @@ impl Cluster {
     #[must_use]
     pub fn at_once(&self) -> usize {
         self.0.pace.limit()
+    }
+
+    /// The time that a round trip takes at least, as far as answers show it: the first one on a connection comes after three of them, for
+    /// TCP, TLS and the request. Zero without an answer.
+    #[must_use]
+    pub fn round_trip(&self) -> Duration {
+        match self.0.quickest.load(Ordering::Relaxed) {
+            u64::MAX => Duration::ZERO,
+            quickest => Duration::from_micros(quickest / 3),
+        }
     }
 
     /// Sends one request, repeats it if that is safe, and reads the whole answer, all within the request timeout. After a 401, it renews
@@ -361,6 +374,8 @@ impl Cluster {
         match &outcome {
             Ok(_) | Err(RequestError::Status(_)) => {
                 self.0.reached.store(true, Ordering::Relaxed);
+                let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+                self.0.quickest.fetch_min(micros, Ordering::Relaxed);
                 session.was_accepted();
             }
             Err(RequestError::Unauthorized { .. }) => self.0.reached.store(true, Ordering::Relaxed),

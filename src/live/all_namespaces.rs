@@ -2,8 +2,8 @@
 //!
 //! A request for each namespace costs a round trip and some work of the server, but reads nothing in vain. A LIST over all
 //! namespaces also reads unwanted objects. So its first page is no longer than the number of wanted objects. That page says how many
-//! objects there are, and the list goes on only while its rest costs less than the missing objects cost by themselves
-//! ([`PartOfList`]). If all wanted objects have the same name, the server leaves out the others.
+//! objects there are, and the list goes on only while its rest costs less than the missing objects cost by themselves. If all wanted
+//! objects have the same name, the server may leave out the others ([`PartOfList::cheapest_rest`]).
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
@@ -14,7 +14,7 @@ use structured_merge::ObjectMeta as _;
 
 use super::list::Pages;
 use crate::client::{Cluster, Request};
-use reconcile_core::live::{LiveState, PartOfList, Resource, Target, only_name};
+use reconcile_core::live::{LiveState, MissingObjects, PartOfList, Resource, Rest, Target, only_name};
 
 /// The results for the states that were read, by the indices of their targets.
 pub(super) type StatesRead<T> = Vec<(usize, T)>;
@@ -27,26 +27,9 @@ pub(super) struct AllNamespaces<T> {
     pub rest: Vec<usize>,
 }
 
-/// The request of the first page with objects of these names.
-pub(super) fn first_request<'n>(
-    cluster: &Cluster,
-    resource: &Resource,
-    names: impl Iterator<Item = &'n str> + Clone,
-) -> Request {
-    pages(cluster, resource, names).first_request()
-}
-
-/// A LIST that reads objects of these names in all namespaces.
-fn pages<'c, 'n>(
-    cluster: &'c Cluster,
-    resource: &'c Resource,
-    names: impl Iterator<Item = &'n str> + Clone,
-) -> Pages<'c> {
-    let pages = Pages::new(cluster, resource, None).starting_with(names.clone().count());
-    match only_name(names) {
-        Some(name) => pages.with("fieldSelector", format!("metadata.name={name}")),
-        None => pages,
-    }
+/// The request of the first page for this number of objects.
+pub(super) fn first_request(cluster: &Cluster, resource: &Resource, wanted: usize) -> Request {
+    Pages::new(cluster, resource, None).starting_with(wanted).first_request()
 }
 
 /// Reads the wanted objects of a resource, wherever they are.
@@ -58,22 +41,21 @@ pub(super) async fn read_all_namespaces<T>(
     take: &impl AsyncFn(usize, LiveState) -> T,
 ) -> AllNamespaces<T> {
     let mut list = PartOfList::default();
-    let mut names: HashMap<&str, HashMap<&str, usize>> = HashMap::new();
-    for index in &wanted {
-        let key = &targets[*index].key;
-        names.entry(key.namespace.as_deref().unwrap_or_default()).or_default().insert(&key.name, *index);
-    }
+    let names = by_name(targets, &wanted);
+    let name = only_name(wanted.iter().map(|index| targets[*index].key.name.as_str()));
     let wants = |namespace: &str, name: &str| names.get(namespace).is_some_and(|names| names.contains_key(name));
     let mut missing: BTreeSet<usize> = wanted.iter().copied().collect();
+    let mut others: HashMap<String, usize> = HashMap::new();
     let mut found = Vec::with_capacity(wanted.len());
-    let all = wanted.iter().map(|index| targets[*index].key.name.as_str());
-    let mut pages = pages(cluster, resource, all).wanting(&wants);
+    let mut pages = Pages::new(cluster, resource, None).starting_with(wanted.len()).wanting(&wants);
+    let mut is_selected = false;
     let is_sure = loop {
         // Forbidden or broken: a LIST by namespace may be possible.
         let Ok(page) = pages.next().await else { break false };
         let Some(page) = page else { break true };
         list = page.after(list);
         let is_whole = page.spoilt.is_empty();
+        add(&mut others, page.unwanted_in);
         for item in page.objects {
             let namespace = item.metadata("namespace").and_then(Value::as_str).unwrap_or_default();
             let index = names.get(namespace).and_then(|names| names.get(item.name().unwrap_or_default()));
@@ -84,8 +66,19 @@ pub(super) async fn read_all_namespaces<T>(
         if found.len() == wanted.len() {
             break true;
         }
-        if !is_whole || !list.is_worth_its_rest(by_namespace(targets, &missing)) {
-            break false;
+        if is_selected && is_whole {
+            continue;
+        }
+        let missing = missing_objects(targets, &wanted, &missing, &others);
+        match (list.cheapest_rest(missing, name.is_some(), cluster.round_trip()), name) {
+            _ if !is_whole => break false,
+            (Rest::Listed, _) => {}
+            (Rest::Selected, Some(name)) => {
+                let selector = format!("metadata.name={name}");
+                pages = Pages::new(cluster, resource, None).with("fieldSelector", selector).wanting(&wants);
+                is_selected = true;
+            }
+            _ => break false,
         }
     };
     let rest: Vec<usize> = missing.into_iter().collect();
@@ -98,12 +91,37 @@ pub(super) async fn read_all_namespaces<T>(
     AllNamespaces { found, rest }
 }
 
-/// The number of these targets in each namespace.
-fn by_namespace(targets: &[&Target], indices: &BTreeSet<usize>) -> impl Iterator<Item = usize> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for index in indices {
-        let count = counts.entry(targets[*index].key.namespace.as_deref().unwrap_or_default()).or_default();
+/// These targets by their namespaces and names.
+fn by_name<'t>(targets: &[&'t Target], wanted: &[usize]) -> HashMap<&'t str, HashMap<&'t str, usize>> {
+    let mut names: HashMap<&str, HashMap<&str, usize>> = HashMap::new();
+    for index in wanted {
+        let key = &targets[*index].key;
+        names.entry(key.namespace.as_deref().unwrap_or_default()).or_default().insert(&key.name, *index);
+    }
+    names
+}
+
+fn add(counts: &mut HashMap<String, usize>, more: HashMap<String, usize>) {
+    for (namespace, count) in more {
+        let known = counts.entry(namespace).or_default();
+        *known = known.saturating_add(count);
+    }
+}
+
+/// The missing objects of each namespace, and what is known of the others there.
+fn missing_objects(
+    targets: &[&Target],
+    wanted: &[usize],
+    missing: &BTreeSet<usize>,
+    others: &HashMap<String, usize>,
+) -> impl Iterator<Item = MissingObjects> {
+    let mut counts: HashMap<&str, MissingObjects> = HashMap::new();
+    for index in wanted {
+        let namespace = targets[*index].key.namespace.as_deref().unwrap_or_default();
+        let known = MissingObjects { wanted: 0, others: others.get(namespace).copied().unwrap_or_default() };
+        let objects = counts.entry(namespace).or_insert(known);
+        let count = if missing.contains(index) { &mut objects.wanted } else { &mut objects.others };
         *count = count.saturating_add(1);
     }
-    counts.into_values()
+    counts.into_values().filter(|objects| objects.wanted > 0)
 }

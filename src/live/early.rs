@@ -121,8 +121,8 @@ fn objects<'w>(
     wanted: &'w ExpectedCollections<'w>,
 ) -> Box<dyn Iterator<Item = Request> + 'w> {
     if is_spread(resource, wanted.values().map(BTreeSet::len)) {
-        let names = wanted.values().flatten().copied();
-        return Box::new(std::iter::once(first_request(cluster, resource, names)));
+        let wanted = wanted.values().map(BTreeSet::len).sum();
+        return Box::new(std::iter::once(first_request(cluster, resource, wanted)));
     }
     Box::new(wanted.iter().flat_map(move |(namespace, names)| {
         if is_read_by_name(resource, names.len()) {

@@ -136,7 +136,7 @@ async fn collection<T>(
                 found.push((*index, take(*index, LiveState::Present(item)).await));
             }
         }
-        if list.left.is_some() && !list.is_worth_its_rest(missing.iter().map(|_| 1)) {
+        if list.left.is_some() && !list.is_worth_its_rest(missing.len(), cluster.round_trip()) {
             is_sure = false;
             break;
         }

@@ -1,5 +1,7 @@
 //! Parses one page of a list. An item that cannot be read, or that does not belong there, does not affect the other items.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -16,6 +18,8 @@ pub(crate) struct Page {
     pub objects: Vec<Value>,
     /// Number of unwanted objects.
     pub unwanted: usize,
+    /// Number of unwanted objects in each namespace, in a list of all namespaces.
+    pub unwanted_in: HashMap<String, usize>,
     /// The items that are not objects of the list.
     pub spoilt: Vec<Spoilt>,
     /// Number of objects on later pages, if the server says it.
@@ -86,7 +90,7 @@ pub(super) fn read(
     if !kind.ends_with("List") || !is_of_version {
         return Err(format!("it is not a list of `{}`", resource.gvk.kind));
     }
-    let (mut objects, mut unwanted) = (Vec::new(), 0_usize);
+    let (mut objects, mut unwanted, mut unwanted_in) = (Vec::new(), 0_usize, HashMap::new());
     for item in items {
         let (mut item, is_wanted) = match item {
             SievedItem::Whole(item) => (item, true),
@@ -98,7 +102,13 @@ pub(super) fn read(
         name_type(&mut item, resource);
         match misfit_of_item(&item, resource, namespace) {
             None if is_wanted => objects.push(item),
-            None => unwanted = unwanted.saturating_add(1),
+            None => {
+                unwanted = unwanted.saturating_add(1);
+                let its_namespace = item.pointer("/metadata/namespace").and_then(Value::as_str);
+                if let (None, Some(its_namespace)) = (namespace, its_namespace) {
+                    count(&mut unwanted_in, its_namespace);
+                }
+            }
             Some(cause) => {
                 let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
                 let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
@@ -109,6 +119,7 @@ pub(super) fn read(
     Ok(Page {
         objects,
         unwanted,
+        unwanted_in,
         spoilt,
         left: envelope.pointer("/metadata/remainingItemCount").and_then(Value::as_u64),
         version: text("/metadata/resourceVersion").map(ToOwned::to_owned),
@@ -116,6 +127,13 @@ pub(super) fn read(
         bytes: 0,
         token: text("/metadata/continue").map(ToOwned::to_owned),
     })
+}
+
+fn count(counts: &mut HashMap<String, usize>, namespace: &str) {
+    match counts.get_mut(namespace) {
+        Some(count) => *count = count.saturating_add(1),
+        None => drop(counts.insert(namespace.to_owned(), 1)),
+    }
 }
 
 /// Removes the type of an item of a metadata list, which is `PartialObjectMetadata`.

@@ -161,9 +161,45 @@ fn objects_next_to_those_that_every_namespace_has_are_read_at_once() {
     assert!(uris.len() <= 3, "{uris:#?}");
 }
 
+/// The server would look at every object for a selector, and it has few others here.
 #[test]
-fn objects_of_one_name_in_many_namespaces_are_selected_by_it() {
+fn objects_of_one_name_among_few_others_are_listed_with_them() {
     let ws = populated(12);
     let uris = reads(&ws, 12, |_| "kube-root-ca.crt".to_owned());
-    assert_eq!(uris, ["/api/v1/configmaps?fieldSelector=metadata.name%3Dkube-root-ca.crt&limit=12"]);
+    assert!(uris.iter().all(|uri| uri.starts_with("/api/v1/configmaps?limit=")), "{uris:#?}");
+    assert!(uris.len() <= 3, "{uris:#?}");
+}
+
+#[test]
+fn objects_of_one_name_among_many_large_ones_are_selected_by_it() {
+    let ws = populated(12);
+    let large = "x".repeat(20_000);
+    for number in 0..12 {
+        for other in 0..5 {
+            let metadata = json!({"name": format!("a-{other}")});
+            let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": large}});
+            ws.plane().api().create(&format!("/api/v1/namespaces/{}/configmaps", namespace(number)), &map);
+        }
+    }
+    let uris = reads(&ws, 12, |_| "kube-root-ca.crt".to_owned());
+    let selected = "/api/v1/configmaps?fieldSelector=metadata.name%3Dkube-root-ca.crt&limit=500";
+    assert_eq!(uris, ["/api/v1/configmaps?limit=12", selected]);
+}
+
+#[test]
+fn a_few_objects_of_one_name_among_ten_thousand_are_not_selected() {
+    let crowded = Crowded::new();
+    let ws = Workspace::new();
+    for number in (0..9).map(|number| 1_000 * number + 500) {
+        let manifest = format!(
+            "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: settings, namespace: {}}}, data: {{a: b}}}}",
+            namespace(number)
+        );
+        ws.write(format!("{number}.yaml"), &manifest);
+    }
+    let run = crowded.diff(&ws).exits_with(0);
+    assert_eq!(run.report()["summary"]["inSync"], 9, "{run}");
+    let asked = crowded.server.lines();
+    assert!(asked.iter().all(|line| !line.contains("fieldSelector")), "{asked:#?}");
+    assert_eq!(asked.iter().filter(|line| line.contains("/settings ")).count(), 9, "{asked:#?}");
 }

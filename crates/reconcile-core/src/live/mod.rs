@@ -26,6 +26,6 @@ pub use discovery::{Discovery, Resolution};
 pub use expected::{ExpectedCollections, expected_collections, reads_documents};
 pub use group_document::{GroupDocument, LEGACY_FIELDS};
 pub use live_state::LiveState;
-pub use reads::{FEW, PartOfList, is_read_by_name, is_spread, only_name};
+pub use reads::{FEW, MissingObjects, PartOfList, Rest, is_read_by_name, is_spread, only_name};
 pub use resolve::{ShardMember, Target};
 pub use resource::Resource;

@@ -1,6 +1,12 @@
 //! The choice of the requests that read the wanted objects of a resource: a LIST also reads unwanted objects, and a GET costs as much as
-//! several items of a LIST. Costs are in bytes of a LIST, which take a time that depends on the machine; their ratios depend on it less.
-//! `cargo bench --bench side_by_side -- costs` measures them.
+//! several items of a LIST, and more the longer a round trip takes. Costs are in bytes of a LIST, which take a time that depends on the
+//! machine; their ratios depend on it less. `cargo bench --bench side_by_side -- costs` measures them.
+//!
+//! A field selector never comes first: the server has to look at the whole collection for it, and does not say how large that is. A page
+//! without a selector says it. For the same reason, no selector leaves out names that every namespace has (`metadata.name!=kube-root-ca.crt`):
+//! the page that shows that such objects are there has read half of them, or their number says that GETs are cheaper.
+
+use std::time::Duration;
 
 use super::resource::Resource;
 
@@ -9,9 +15,13 @@ use super::resource::Resource;
 pub const FEW: usize = 4;
 /// Beyond this many requests for the objects of one resource, a LIST over all namespaces is tried first.
 const MANY_REQUESTS: usize = 8;
-/// The cost of a GET with others under way. With latency, it is higher.
-const GET: usize = 64 << 10;
-/// The cost of an item of a LIST besides its bytes.
+/// The cost of a GET with others under way, without latency: 405 µs, where a KiB of a LIST takes 4.6 µs.
+const GET: usize = 88 << 10;
+/// The cost of each millisecond of a round trip in a GET: with 20 ms, it took 1,465 µs.
+const MILLISECOND: usize = (318 - 88) * (1 << 10) / 20;
+/// The longest round trip that counts, in milliseconds.
+const LONGEST_ROUND_TRIP: usize = 1_000;
+/// The cost of an item of a LIST besides its bytes, also if a field selector leaves it out.
 const ITEM: usize = 3 << 10;
 
 /// Returns true if this number of wanted objects of one collection is read one by one.
@@ -41,17 +51,73 @@ pub struct PartOfList {
     pub left: Option<usize>,
 }
 
+/// The missing objects of one namespace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MissingObjects {
+    /// Their number.
+    pub wanted: usize,
+    /// Number of other objects in the namespace, as far as they are known.
+    pub others: usize,
+}
+
+/// The requests that read the missing objects of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// The rest of the list.
+    Listed,
+    /// A list of the objects of one name.
+    Selected,
+    /// A request for each namespace, or for each object.
+    ByThemselves,
+}
+
 impl PartOfList {
-    /// Returns true if the rest of the list costs less than to read the missing objects by themselves; `missing` has their number in
-    /// each namespace. If the server does not say how long the list is, its rest counts as long as its beginning.
-    pub fn is_worth_its_rest(&self, missing: impl Iterator<Item = usize>) -> bool {
-        let item = ITEM.saturating_add(self.bytes.checked_div(self.seen).unwrap_or_default());
-        let by_themselves = missing.map(|count| {
-            if count <= FEW { count.saturating_mul(GET) } else { GET.saturating_add(count.saturating_mul(item)) }
-        });
-        let left = self.left.unwrap_or(self.seen);
-        left.saturating_mul(item) <= by_themselves.fold(0, usize::saturating_add)
+    /// Returns true if the rest of the list costs less than one GET for each of the missing objects.
+    #[must_use]
+    pub fn is_worth_its_rest(&self, missing: usize, round_trip: Duration) -> bool {
+        self.rest() <= missing.saturating_mul(get(round_trip))
     }
+
+    /// The requests for the missing objects that cost least; `missing` has those of each namespace. If the server does not say how long
+    /// the list is, its rest counts as long as its beginning, and nothing is selected.
+    pub fn cheapest_rest(
+        &self,
+        missing: impl Iterator<Item = MissingObjects>,
+        has_one_name: bool,
+        round_trip: Duration,
+    ) -> Rest {
+        let (item, get) = (self.item(), get(round_trip));
+        let (mut by_themselves, mut selected) = (0_usize, get);
+        for MissingObjects { wanted, others } in missing {
+            let listed = get.saturating_add(wanted.saturating_add(others).saturating_mul(item));
+            let cost = if wanted <= FEW { wanted.saturating_mul(get) } else { listed };
+            by_themselves = by_themselves.saturating_add(cost);
+            selected = selected.saturating_add(wanted.saturating_mul(item));
+        }
+        let all = self.left.map(|left| left.saturating_add(self.seen).saturating_mul(ITEM));
+        let selected = selected.saturating_add(all.filter(|_| has_one_name).unwrap_or(usize::MAX));
+        match (self.rest(), by_themselves) {
+            (rest, by_themselves) if rest <= by_themselves.min(selected) => Rest::Listed,
+            (_, by_themselves) if selected < by_themselves => Rest::Selected,
+            _ => Rest::ByThemselves,
+        }
+    }
+
+    /// The cost of the rest of the list.
+    fn rest(&self) -> usize {
+        self.left.unwrap_or(self.seen).saturating_mul(self.item())
+    }
+
+    /// The cost of an item of the list.
+    fn item(&self) -> usize {
+        ITEM.saturating_add(self.bytes.checked_div(self.seen).unwrap_or_default())
+    }
+}
+
+/// The cost of a GET over a connection with this round trip.
+fn get(round_trip: Duration) -> usize {
+    let millis = usize::try_from(round_trip.as_millis()).unwrap_or(usize::MAX).min(LONGEST_ROUND_TRIP);
+    GET.saturating_add(millis.saturating_mul(MILLISECOND))
 }
 
 /// The only name of some objects, if all of them have the same. A field selector then leaves out all others.
@@ -94,25 +160,34 @@ mod tests {
         }
     }
 
+    const LOOPBACK: Duration = Duration::ZERO;
+    const FAR: Duration = Duration::from_millis(20);
+
+    fn each_alone(missing: usize) -> impl Iterator<Item = MissingObjects> {
+        std::iter::repeat_n(MissingObjects { wanted: 1, others: 0 }, missing)
+    }
+
     #[test]
     fn a_list_goes_on_while_its_rest_costs_less_than_reading_the_missing_objects() {
         let small = |seen, left| PartOfList { seen, bytes: seen << 10, left };
-        // A GET costs as much as sixteen items of a KiB.
-        for (list, missing, goes_on) in [
-            (small(100, Some(1600)), 100, true),
-            (small(100, Some(1601)), 100, false),
-            (small(500, Some(80)), 5, true),
-            (small(500, Some(81)), 5, false),
-            (small(1600, None), 100, true),
-            (small(1601, None), 100, false),
-            (small(100, Some(usize::MAX)), 100, false),
-            (small(100, Some(0)), 1, true),
-            (PartOfList::default(), 1, true),
+        // A GET costs as much as 22 items of a KiB, and with 20 ms as much as 79.
+        for (list, missing, round_trip, goes_on) in [
+            (small(100, Some(2200)), 100, LOOPBACK, true),
+            (small(100, Some(2201)), 100, LOOPBACK, false),
+            (small(100, Some(7950)), 100, FAR, true),
+            (small(100, Some(7951)), 100, FAR, false),
+            (small(100, Some(usize::MAX)), 100, Duration::from_hours(1), false),
+            (small(2200, None), 100, LOOPBACK, true),
+            (small(2201, None), 100, LOOPBACK, false),
+            (small(100, Some(0)), 1, LOOPBACK, true),
+            (PartOfList::default(), 1, LOOPBACK, true),
             // Large items: releases of Helm among small Secrets.
-            (PartOfList { seen: 100, bytes: 100 * (100 << 10), left: Some(62) }, 100, true),
-            (PartOfList { seen: 100, bytes: 100 * (100 << 10), left: Some(63) }, 100, false),
+            (PartOfList { seen: 100, bytes: 100 * (100 << 10), left: Some(85) }, 100, LOOPBACK, true),
+            (PartOfList { seen: 100, bytes: 100 * (100 << 10), left: Some(86) }, 100, LOOPBACK, false),
         ] {
-            assert_eq!(list.is_worth_its_rest(std::iter::repeat_n(1, missing)), goes_on, "{list:?} for {missing}");
+            assert_eq!(list.is_worth_its_rest(missing, round_trip), goes_on, "{list:?} for {missing}");
+            let expected = if goes_on { Rest::Listed } else { Rest::ByThemselves };
+            assert_eq!(list.cheapest_rest(each_alone(missing), false, round_trip), expected, "{list:?} for {missing}");
         }
     }
 
@@ -120,16 +195,38 @@ mod tests {
     #[test]
     fn what_every_namespace_has_is_read_rather_than_each_object_by_itself() {
         let list = PartOfList { seen: 500, bytes: 500 * 1500, left: Some(508) };
-        assert!(list.is_worth_its_rest(std::iter::repeat_n(1, 250)));
+        assert_eq!(list.cheapest_rest(each_alone(250), false, LOOPBACK), Rest::Listed);
         let crowded = PartOfList { left: Some(50_000), ..list };
-        assert!(!crowded.is_worth_its_rest(std::iter::repeat_n(1, 250)));
+        assert_eq!(crowded.cheapest_rest(each_alone(250), false, LOOPBACK), Rest::ByThemselves);
     }
 
     #[test]
-    fn many_missing_objects_of_one_namespace_are_one_list() {
+    fn many_missing_objects_of_one_namespace_are_one_list_of_all_that_is_known_there() {
         let list = PartOfList { seen: 100, bytes: 100 << 10, left: Some(1000) };
-        assert!(!list.is_worth_its_rest([500].into_iter()), "they are half of what is left");
-        assert!(list.is_worth_its_rest([500, 500].into_iter()));
+        let missing = |others| [MissingObjects { wanted: 500, others }; 2].into_iter();
+        assert_eq!(list.cheapest_rest(missing(0), false, LOOPBACK), Rest::Listed);
+        assert_eq!(list.cheapest_rest(missing(0).take(1), false, LOOPBACK), Rest::ByThemselves, "half of what is left");
+        assert_eq!(list.cheapest_rest(missing(478).take(1), false, LOOPBACK), Rest::Listed, "there are others, too");
+        assert_eq!(list.cheapest_rest(missing(477).take(1), false, LOOPBACK), Rest::ByThemselves);
+    }
+
+    #[test]
+    fn one_name_is_selected_among_many_objects_only_if_that_costs_least() {
+        // Each namespace has six objects of 20 KiB more.
+        let list = PartOfList { seen: 12, bytes: 12 * (20 << 10), left: Some(72) };
+        assert_eq!(list.cheapest_rest(each_alone(10), true, LOOPBACK), Rest::Selected);
+        assert_eq!(list.cheapest_rest(each_alone(10), false, LOOPBACK), Rest::ByThemselves);
+        // Nine of 20,000 objects: the server would have to look at all of them.
+        let crowded = PartOfList { seen: 9, bytes: 9 << 10, left: Some(20_000) };
+        assert_eq!(crowded.cheapest_rest(each_alone(9), true, LOOPBACK), Rest::ByThemselves);
+        // 1,000 × 88 KiB are 22,000 items and 1,000 × 4 KiB, and the rest is larger.
+        let (most, more) = (27_965, 27_966);
+        for (left, expected) in [(most, Rest::Selected), (more, Rest::ByThemselves)] {
+            let list = PartOfList { seen: 5, bytes: 5 << 10, left: Some(left) };
+            assert_eq!(list.cheapest_rest(each_alone(1_000), true, LOOPBACK), expected, "{left}");
+        }
+        let untold = PartOfList { left: None, ..crowded };
+        assert_ne!(untold.cheapest_rest(each_alone(9), true, LOOPBACK), Rest::Selected);
     }
 
     #[test]

@@ -277,6 +277,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--hooks', '--hooks', [CompletionResultType]::ParameterName, 'Treatment of hooks of Helm and Argo CD: leave them out, or use them like other objects')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory')
             [CompletionResult]::new('--manager', '--manager', [CompletionResultType]::ParameterName, 'Show only fields of these managers, and their parents: globs such as `kubectl*` (repeatable)')
+            [CompletionResult]::new('--field-manager', '--field-manager', [CompletionResultType]::ParameterName, 'Name of the field manager that applies and owns the fields of the manifests; with `--audit-log`, writes since its last apply count')
             [CompletionResult]::new('--audit-log', '--audit-log', [CompletionResultType]::ParameterName, 'Name the users behind the managers from this audit log of the API server: JSON lines, also compressed with gzip (repeatable)')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')

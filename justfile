@@ -29,9 +29,9 @@ accept:
 bench *rows:
     cargo bench --locked --bench side_by_side -- {{rows}}
 
-# The pure crates: reading YAML, proofs, predictions and field sets, readiness
+# The pure crates: reading YAML, proofs, predictions and field sets, readiness, the search in an audit log
 bench-crates:
-    cargo bench --locked -p kube-yaml -p structured-merge -p kstatus --benches
+    cargo bench --locked -p kube-yaml -p structured-merge -p kstatus -p reconcile-core --benches
 
 # The program as it is shipped
 dist:
@@ -44,7 +44,7 @@ reproduce *args:
 # Random bytes into everything that reads, for this many seconds each; needs nightly and `cargo install cargo-fuzz`
 fuzz seconds="600":
     for target in yaml fields_v1 quantity openapi merge patterns apply_set snapshot report \
-        report_merge configuration definitions cel completion secrets; do \
+        report_merge configuration definitions cel completion secrets edits audit_log; do \
         mkdir -p fuzz/found/$target && \
         cargo +nightly fuzz run $target fuzz/found/$target fuzz/corpus/$target -- -max_total_time={{seconds}} || exit 1; \
     done

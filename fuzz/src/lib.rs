@@ -23,10 +23,12 @@ use structured_merge::{
     compile_definition, field_set, managed_fields, predict, prove, with_live_spelling,
 };
 
+mod audit;
 mod edits;
 mod readers;
 mod secrets;
 
+pub use audit::audit_log;
 pub use edits::edits;
 pub use readers::{cel, completion, configuration, definitions, report_merge};
 pub use secrets::secrets;
@@ -35,7 +37,7 @@ pub use secrets::secrets;
 pub type Property = fn(&[u8]);
 
 /// All properties, by the names of their fuzz targets.
-pub const ALL: [(&str, Property); 16] = [
+pub const ALL: [(&str, Property); 17] = [
     ("yaml", yaml),
     ("fields_v1", fields_v1),
     ("quantity", quantity),
@@ -52,6 +54,7 @@ pub const ALL: [(&str, Property); 16] = [
     ("completion", completion),
     ("secrets", secrets),
     ("edits", edits),
+    ("audit_log", audit_log),
 ];
 
 /// Every value that is read has a position, and strict reading returns no more than lenient.

@@ -45,7 +45,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
     let set = requested(&args.prune, &args.input, None)?;
     excluded(args)?;
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
-    let (run, desired) = invocation.begin("access").await?;
+    let (run, desired) = invocation.begin("access", Vec::new()).await?;
     let Server { cluster, discovery, .. } = &run.server;
     let (prunes, unreadable) = match &set {
         Some(set) => reach(set, &run.server).await.map(|(pruned, unreadable)| (Some(pruned), unreadable))?,

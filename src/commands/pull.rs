@@ -6,7 +6,7 @@ use std::fs;
 use reconcile_report::Role;
 use reconcile_report::pull::PullReport;
 
-use crate::cli::{CompareArgs, InputArgs, PullArgs, PullFormat, WritingArgs};
+use crate::cli::{CompareArgs, InputArgs, PullArgs, PullFormat, ShardArgs, WritingArgs};
 use crate::engine::reconciliation::Reconciliation;
 use crate::session::configured::{Configured, Settings};
 use crate::session::edits::patch_questions::ask;
@@ -15,7 +15,7 @@ use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::question::{can_ask, interrupted};
 use crate::session::run::Invocation;
-use crate::session::setup::policy;
+use crate::session::setup::{early_reads, policy};
 use crate::session::stored::refuse_stored;
 use crate::terminal::Terminal;
 use reconcile_core::compare::Class;
@@ -44,7 +44,7 @@ async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Res
     let (selection, compare) = (selection(args), compare_args(args));
     let policy = policy(&compare, settings)?;
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
-    let (run, desired) = Box::pin(invocation.begin("pull")).await?;
+    let (run, desired) = Box::pin(invocation.begin("pull", early_reads(&compare, ShardArgs::default(), []))).await?;
     let collected = Collected::default();
     let selection = selection.with_types(&run.server.discovery);
     let plan = run.plan(desired, None)?;

@@ -9,7 +9,7 @@ use reconcile_report::formats::text::{self, outcomes, summary};
 use reconcile_report::resolve::questions;
 use reconcile_report::{Command, EXIT_DRIFT, EXIT_SUCCESS, FailOn, Report, Role, View};
 
-use crate::cli::{CompareArgs, ResolveArgs};
+use crate::cli::{CompareArgs, ResolveArgs, ShardArgs};
 use crate::session::configured::{Configured, Settings};
 use crate::session::edits::decided::{agreed, drafts, write};
 use crate::session::edits::resolve_pass::{Found, ResolvePass};
@@ -19,7 +19,7 @@ use crate::session::failure::Failure;
 use crate::session::output::Output;
 use crate::session::question::interrupted;
 use crate::session::run::{Invocation, Run};
-use crate::session::setup::policy;
+use crate::session::setup::{early_reads, policy};
 use crate::session::stored::refuse_stored;
 use crate::terminal::Terminal;
 
@@ -36,7 +36,7 @@ pub(super) async fn run(args: &ResolveArgs, configured: Configured, terminal: &T
         return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));
     }
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
-    let (run, desired) = Box::pin(invocation.begin("resolve")).await?;
+    let (run, desired) = Box::pin(invocation.begin("resolve", early_reads(compare, ShardArgs::default(), []))).await?;
     output.name_cluster(&run.info);
     for warning in settings.warnings() {
         output.terminal.note(Role::Note, &format!("warning: {warning}"));

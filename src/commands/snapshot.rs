@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::cli::SnapshotArgs;
 use crate::engine::server::Server;
 use crate::live::definitions::definitions_beside;
+use crate::live::early::EarlySubject;
 use crate::live::fetch::fetch;
 use crate::session::configured::{Configured, Settings};
 use crate::session::direct_file::Readers;
@@ -33,7 +34,8 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     };
     let file = args.file.as_ref().map(open).transpose()?;
     let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
-    let (run, desired) = invocation.begin("snapshot").await?;
+    let early = if args.shard.shard.is_some() { Vec::new() } else { vec![EarlySubject::Objects] };
+    let (run, desired) = invocation.begin("snapshot", early).await?;
     let Server { cluster, namespaces, .. } = &run.server;
     let plan = run.plan(desired, None)?.shard(args.shard.shard, |_| false);
     let targets: Vec<&Target> = plan.targets().collect();

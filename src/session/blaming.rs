@@ -9,7 +9,7 @@ use crate::client::Cluster;
 use crate::config::Expectation;
 use crate::engine::interrupt::Interrupt;
 use crate::live::discover;
-use crate::live::early::Early;
+use crate::live::early::{Early, EarlySubject};
 use crate::live::fetch::fetch;
 use crate::live::types::Types;
 use crate::session::audit_log::{AuditLogs, plural_names};
@@ -85,8 +85,15 @@ impl Blaming<'_> {
         output: &Output,
     ) -> Result<(Cluster, Vec<Target>), Failure> {
         let allows_namespace = |namespace: &str| invocation.allows_namespace(namespace);
-        let early = Early::new(Vec::new(), &allows_namespace);
-        let run = Box::pin(invocation.join(connection, output, self.interrupt.clone(), None, &early)).await?;
+        let early = Early::new([EarlySubject::Objects], &allows_namespace);
+        let connecting = invocation.join(connection, output, self.interrupt.clone(), None, &early);
+        let reading = async {
+            if let Some(desired) = &self.desired {
+                early.begin(desired).await;
+            }
+        };
+        let (run, ()) = Box::pin(async { futures::join!(connecting, reading) }).await;
+        let run = run?;
         let desired = match &self.desired {
             Some(desired) => desired.clone(),
             None => Reading::stored(invocation.input, &run.server, &output.terminal).await?.desired().await?,

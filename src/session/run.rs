@@ -62,10 +62,10 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// Begins the run of a command that takes a single context and writes no report: reads the manifests and connects at the same time.
-    /// Says on stderr how many hooks are left out.
-    pub async fn begin(&self, command: &str) -> Result<(Run<'a>, DesiredSet), Failure> {
-        let (run, desired) = self.begin_in(&only_one(self.connection, command)?, Vec::new()).await?;
+    /// Begins the run of a command that takes a single context and writes no report: reads the manifests and connects at the same time,
+    /// and reads `early` what it needs. Says on stderr how many hooks are left out.
+    pub async fn begin(&self, command: &str, early: Vec<EarlySubject>) -> Result<(Run<'a>, DesiredSet), Failure> {
+        let (run, desired) = self.begin_in(&only_one(self.connection, command)?, early).await?;
         if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
             self.output.terminal.note(Role::Note, &left_out);
         }

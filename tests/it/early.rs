@@ -105,6 +105,21 @@ fn built_in_kinds_are_read_while_discovery_is_under_way() {
     }
 }
 
+/// Commands without a report read the objects early as well.
+#[test]
+fn pull_snapshot_and_blame_read_while_discovery_is_under_way() {
+    let ws = shop();
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    for words in [&["pull", "-f", ".", "--dry-run"][..], &["snapshot", "-f", "."], &["blame", "-f", "."]] {
+        let proxy = late(&ws, GROUPS, &[LIST, GET]);
+        let started = Instant::now();
+        ws.through(&proxy.url()).reconcile(words).exits_with(0);
+        assert!(started.elapsed() < Duration::from_secs(20), "discovery waited in vain: {:#?}", proxy.requests());
+        let requests = proxy.requests();
+        assert_eq!(requests.iter().collect::<BTreeSet<_>>().len(), requests.len(), "{requests:#?}");
+    }
+}
+
 /// The same answer to discovery, with another description of one resource of `apps/v1`.
 fn described(change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static) -> Fault {
     Fault::Rewritten(Arc::new(move |_, body| {

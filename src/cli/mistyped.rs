@@ -41,7 +41,7 @@ fn unknown_argument(error: &mut clap::Error, arguments: &[OsString]) {
         }
         return;
     }
-    let of_command = FLAGS_OF_COMMANDS.iter().find(|(of, flag, _)| *of == command && *flag == typed);
+    let of_command = FLAGS_OF_COMMANDS.iter().find(|(name, flag, _)| *name == command && *flag == typed);
     let familiar = FLAGS.iter().find(|(flag, _)| *flag == typed).map(|(_, instead)| *instead);
     let familiar = familiar.or(of_command.map(|(_, _, instead)| *instead));
     let suggested = text(error, ContextKind::SuggestedArg);
@@ -116,7 +116,7 @@ fn value_of_kubectl(error: &mut clap::Error) {
         return;
     };
     let flag = arg.split([' ', '[']).next().unwrap_or_default();
-    if let Some((_, _, here)) = VALUES.iter().find(|(of, typed, _)| *of == flag && *typed == value) {
+    if let Some((_, _, here)) = VALUES.iter().find(|(name, typed, _)| *name == flag && *typed == value) {
         tip(error, format!("kubectl's `{flag}={value}` is `{flag}={here}` here"));
     }
 }

@@ -80,7 +80,8 @@ fn the_kind_that_was_meant_is_named() {
         ("{apiVersion: apps/v1, kind: Deploymnet, metadata: {name: bad}}", "`Deployment`"),
         ("{apiVersion: v1, kind: configmap, metadata: {name: bad}}", "`ConfigMap`"),
         ("{apiVersion: networking.k8s.io/v1, kind: Ingres, metadata: {name: bad}}", "`Ingress`"),
-        ("{apiVersion: v1, kind: Whatsit, metadata: {name: bad}}", "CustomResourceDefinition"),
+        ("{apiVersion: v1, kind: Whatsit, metadata: {name: bad}}", "check `apiVersion` and `kind`"),
+        ("{apiVersion: example.com/v1, kind: Whatsit, metadata: {name: bad}}", "CustomResourceDefinition"),
     ] {
         ws.write("bad.yaml", written);
         let diff = ws.reconcile(["diff", "-f", "bad.yaml"]).exits_with(4);

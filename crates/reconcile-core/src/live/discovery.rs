@@ -26,7 +26,7 @@ pub enum Resolution<'c> {
     Unknown,
 }
 
-/// Where the kinds of a [`Discovery`] are from.
+/// The source of the kinds of a [`Discovery`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum KindSource {
     /// The documents of a server.

@@ -175,7 +175,7 @@ fn what_was_last_applied_is_found(world: &World, tally: &mut Tally) {
     tally.add("laws: compared with what was last applied", found.len());
 }
 
-/// A `diff` whose baseline is its own report has nothing new.
+/// A `diff` whose baseline is its own report has nothing new, but for Secrets that do not exist: their values are not in the report.
 fn a_baseline_knows_its_own(world: &World, folder: &'static str, tally: &mut Tally) {
     let (file, before) = (baseline(folder), versions(world));
     let (report, flag) = (format!("--output=json={file}"), format!("--baseline={file}"));
@@ -191,9 +191,11 @@ fn a_baseline_knows_its_own(world: &World, folder: &'static str, tally: &mut Tal
         return tally.count("laws: a baseline of what moved");
     }
     let gone = second.report.as_ref().map(|report| report["summary"]["gone"].clone());
-    let expected = if first.code == 1 { 0 } else { first.code };
-    if second.code != expected || gone != Some(0.into()) {
-        let new: Vec<Value> = objects(&second).into_iter().filter(is_new).collect();
+    let is_missing_secret = |object: &Value| object["kind"] == "Secret" && object["action"] == "create";
+    let (missing, new): (Vec<Value>, Vec<Value>) =
+        objects(&second).into_iter().filter(is_new).partition(is_missing_secret);
+    let expected = if first.code == 1 && missing.is_empty() { 0 } else { first.code };
+    if second.code != expected || !new.is_empty() || gone != Some(missing.len().into()) {
         let known = first_report["summary"].clone();
         tally.fail(format!(
             "a baseline of the same state: {} then {}, gone {gone:?}, {known}, new {new:?}",

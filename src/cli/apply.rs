@@ -63,7 +63,7 @@ pub struct ApplyArgs {
         conflicts_with = "wait",
         help_heading = "Apply"
     )]
-    pub dry_run: Option<DryRun>,
+    pub dry_run: Option<DryRunChoice>,
     /// Show what would change, and ask for confirmation on the terminal before writing
     #[arg(long, help_heading = "Apply", conflicts_with = "dry_run")]
     pub confirm: bool,
@@ -83,7 +83,7 @@ pub struct ApplyArgs {
 
 /// `--dry-run`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DryRun {
+pub enum DryRunChoice {
     /// Ask the server what would change (if no value is given)
     Server,
     /// Never send a PATCH, and compare locally, like `--evidence=read-only`
@@ -103,7 +103,7 @@ impl From<ApplyArgs> for DiffArgs {
     /// `apply --dry-run` is `diff`.
     fn from(args: ApplyArgs) -> Self {
         let ApplyArgs { input, shard, mut compare, prune, dry_run, output, connection, .. } = args;
-        if dry_run == Some(DryRun::Client) {
+        if dry_run == Some(DryRunChoice::Client) {
             compare.evidence.evidence = EvidenceChoice::ReadOnly;
         }
         let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);

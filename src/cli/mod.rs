@@ -31,7 +31,7 @@ mod wait;
 use clap::{Parser, Subcommand};
 
 pub use access::{AccessArgs, AccessFormat, PurposeChoice};
-pub use apply::{ApplyArgs, DryRun};
+pub use apply::{ApplyArgs, DryRunChoice};
 pub use blame::{BlameArgs, BlameFormat};
 pub use compare::{
     AutoscalerChoice, CompareArgs, EvidenceArgs, EvidenceChoice, ForceChoice, ReplaceChoice, WritingArgs,

@@ -73,7 +73,7 @@ mod tests {
     use proptest::prelude::*;
     use reconcile_core::compare::{Class, Evidence, FieldDiff, ObjectVerdict};
     use reconcile_core::owners::AuditAnswer;
-    use reconcile_core::rules::{Autoscalers, Subject};
+    use reconcile_core::rules::{Autoscalers, CoveredObject};
     use reconcile_report::{Command, FailOn};
     use serde_json::{Value, json};
     use structured_merge::{FieldPath, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, builtin};
@@ -131,7 +131,7 @@ mod tests {
     fn covered(rules: &IgnoreRules, key: &ObjectKey, live: &Value) -> Vec<FieldPath> {
         let live = ManagedObject::new(live.clone(), "us");
         let schema = builtin().object(&key.gvk).unwrap();
-        let subject = Subject { key, manifest: None, live: Some(&live), schema };
+        let subject = CoveredObject { key, manifest: None, live: Some(&live), schema };
         rules.coverage(subject, &[], &Autoscalers::default()).iter().map(|(path, _)| path.clone()).collect()
     }
 

@@ -156,7 +156,7 @@ contexts:
     }
 
     #[test]
-    fn names_globs_and_exact_names_are_told_apart() {
+    fn names_globs_and_exact_names_are_distinguished() {
         for (context, expected) in [
             ("dev", &["dev"][..]),
             ("missing", &["missing"]),

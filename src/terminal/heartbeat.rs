@@ -76,19 +76,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_waited_for_is_told_again_and_again_until_it_is_over() {
-        let (sender, told) = channel();
+    fn what_is_waited_for_is_reported_again_and_again_until_it_is_over() {
+        let (sender, reported) = channel();
         let heartbeat = Heartbeat::new(Duration::from_millis(20), move |line| sender.send(line.to_owned()).unwrap());
-        assert!(told.recv_timeout(Duration::from_millis(60)).is_err(), "nothing is known yet");
+        assert!(reported.recv_timeout(Duration::from_millis(60)).is_err(), "nothing is known yet");
         heartbeat.says(Some("Deployment shop/web: 1 of 2 replicas are updated".to_owned()));
         for _ in 0..2 {
-            let line = told.recv_timeout(Duration::from_secs(20)).unwrap();
+            let line = reported.recv_timeout(Duration::from_secs(20)).unwrap();
             assert_eq!(line, "waiting for Deployment shop/web: 1 of 2 replicas are updated");
         }
         heartbeat.says(None);
         let start = Instant::now();
         drop(heartbeat);
         assert!(start.elapsed() < Duration::from_secs(5), "the end is not waited for");
-        assert!(told.iter().all(|line| line.starts_with("waiting")), "the thread is gone, and its sender with it");
+        assert!(reported.iter().all(|line| line.starts_with("waiting")), "the thread is gone, and its sender with it");
     }
 }

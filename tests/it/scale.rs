@@ -9,7 +9,7 @@ use reconcile_core::compare::{
 };
 use reconcile_core::diagnostic::Location;
 use reconcile_core::owners::{AuditAnswer, Owner};
-use reconcile_core::rules::{Autoscalers, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern, Subject};
+use reconcile_core::rules::{Autoscalers, CoveredObject, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern};
 use reconcile_report::formats::{FORMATS, Render};
 use reconcile_report::{Command, FailOn, ObjectReport, Report, View};
 use serde_json::{Map, Value, json};
@@ -208,7 +208,7 @@ fn ports_that_a_rule_leaves_to_their_manager() {
     };
     let (rules, _) = IgnoreRules::in_force(vec![rule], jiff::Timestamp::UNIX_EPOCH);
     grows_evenly_in("ports under a rule", live, |live| {
-        let subject = Subject { key: &key, manifest: Some(&live.object), live: Some(live), schema };
+        let subject = CoveredObject { key: &key, manifest: Some(&live.object), live: Some(live), schema };
         assert!(!rules.coverage(subject, &[], &Autoscalers::default()).is_empty());
     });
 }

@@ -149,7 +149,7 @@ mod tests {
     fn times_are_relative_on_request() {
         let time = "2026-11-20T10:00:00Z";
         assert_eq!(View::default().time(time), time);
-        for (now, told) in [
+        for (now, reported) in [
             ("2026-11-20T10:00:07Z", "7s ago"),
             ("2026-11-20T10:59:59Z", "59m ago"),
             ("2026-11-21T10:00:00Z", "24h ago"),
@@ -157,13 +157,13 @@ mod tests {
             ("2026-11-20T09:00:00Z", time),
         ] {
             let view = View { now: now.parse().ok(), ..View::default() };
-            assert_eq!(view.time(time), told);
+            assert_eq!(view.time(time), reported);
             assert_eq!(view.time("yesterday"), "yesterday");
         }
     }
 
     #[test]
-    fn files_are_told_from_the_folder() {
+    fn files_are_reported_from_the_folder() {
         let view = View { folder: Some(Arc::from(Path::new("/home/me/shop"))), ..View::default() };
         for (name, shown) in [
             ("/home/me/shop/deploy/web.yaml", "deploy/web.yaml"),

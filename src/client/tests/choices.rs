@@ -62,7 +62,7 @@ async fn a_context_that_does_not_exist_is_a_configuration_error_that_names_those
 }
 
 #[tokio::test]
-async fn clusters_that_lead_nowhere_are_told_instead_of_trying_localhost() {
+async fn clusters_that_lead_nowhere_are_reported_instead_of_trying_localhost() {
     let (_folder, options) = kubeconfig(TWO);
     let to = |context: &str| ConnectOptions { context: Some(context.into()), ..options.clone() };
     let error = refused(&to("two"), &Environment::default()).await;
@@ -133,7 +133,7 @@ async fn a_pod_without_kubeconfig_talks_to_its_own_cluster() {
 }
 
 #[tokio::test]
-async fn ways_to_log_in_that_are_gone_are_told() {
+async fn ways_to_log_in_that_are_gone_are_reported() {
     let start = "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n\
                  contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\nusers: [{name: u, user: ";
     let (_folder, options) =
@@ -151,7 +151,7 @@ async fn ways_to_log_in_that_are_gone_are_told() {
 }
 
 #[tokio::test]
-async fn a_user_that_the_kubeconfig_lacks_is_told() {
+async fn a_user_that_the_kubeconfig_lacks_is_reported() {
     let (log, lines) = log();
     let (_folder, options) = kubeconfig(
         "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n\

@@ -173,7 +173,7 @@ async fn a_path_that_is_none_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_not_there_is_told() {
+async fn a_proxy_that_is_not_there_is_reported() {
     for (scheme, cause) in [("http", "connection refused"), ("socks5", "the proxy cannot be reached")] {
         let proxy = format!("{scheme}://127.0.0.1:1");
         let environment = Environment { http_proxy: Some(proxy.clone()), ..Environment::default() };
@@ -185,7 +185,7 @@ async fn a_proxy_that_is_not_there_is_told() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_the_proxy_is_told() {
+async fn a_refusal_of_the_proxy_is_reported() {
     let proxy = Server::start(|_, _| answer("403 Forbidden", &[], "no")).await;
     let address = format!("user:hunter2@{}", proxy.address());
     let environment = Environment { http_proxy: Some(address), ..Environment::default() };
@@ -202,7 +202,7 @@ async fn a_refusal_of_the_proxy_is_told() {
 }
 
 #[tokio::test]
-async fn a_redirection_is_told_with_where_it_leads_and_not_followed() {
+async fn a_redirection_is_reported_with_where_it_leads_and_not_followed() {
     let other = Server::start(|_, _| ok()).await;
     let login = format!("location: http://me:hunter2@{}/login?state=hunter2", other.address());
     for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect"] {
@@ -211,9 +211,9 @@ async fn a_redirection_is_told_with_where_it_leads_and_not_followed() {
         for request in [safe(), unsafe_write()] {
             let error = connected(&server).await.send(request).await.unwrap_err();
             let to = other.address();
-            let told =
+            let reported =
                 format!("the server answered {status}, which leads to `http://{to}/login?…` and is not followed");
-            assert_eq!(error.in_full(), told);
+            assert_eq!(error.in_full(), reported);
             assert!(error.hint().unwrap().contains("a login in front of it"));
         }
     }

@@ -157,7 +157,7 @@ async fn a_token_file_is_read_again_when_its_token_is_refused() {
 }
 
 #[tokio::test]
-async fn an_unknown_authority_is_not_trusted_unless_told_so() {
+async fn an_unknown_authority_is_not_trusted_unless_asked_for() {
     let (authority, other) = (Authority::new(), Authority::new());
     let server = Server::start_tls(authority.server("127.0.0.1", false), |_, _| ok()).await;
     let url = format!("https://{}", server.address());
@@ -262,9 +262,9 @@ async fn certificates_that_are_none_are_a_configuration_error() {
 }
 
 #[tokio::test]
-async fn a_certificate_of_the_server_out_of_its_time_is_told_with_both_times() {
+async fn a_certificate_of_the_server_out_of_its_time_is_reported_with_both_times() {
     let authority = Authority::new();
-    for (years, told) in [
+    for (years, reported) in [
         (
             2001..=2002,
             "the server's certificate expired at 2002-01-01T00:00:00Z, and the clock of this machine shows 20",
@@ -276,7 +276,7 @@ async fn a_certificate_of_the_server_out_of_its_time_is_told_with_both_times() {
     ] {
         let server = Server::start_tls(authority.server_for(years, "127.0.0.1", false), |_, _| ok()).await;
         let error = send(&authority.trusted(&server)).await.unwrap_err();
-        assert!(error.is_whole_run() && error.to_string().contains(told), "{error}");
+        assert!(error.is_whole_run() && error.to_string().contains(reported), "{error}");
         assert!(error.hint().unwrap().contains("is the clock of this machine right?"));
     }
 }

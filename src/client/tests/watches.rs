@@ -21,7 +21,7 @@ fn stream(lines: &str) -> Act {
 }
 
 #[tokio::test]
-async fn events_are_told_in_order_until_the_server_ends_the_stream() {
+async fn events_are_reported_in_order_until_the_server_ends_the_stream() {
     let lines = concat!(
         r#"{"type":"ADDED","object":{"a":1}}"#,
         "\n\n",
@@ -35,11 +35,13 @@ async fn events_are_told_in_order_until_the_server_ends_the_stream() {
         "\n",
     );
     let (cluster, mut watch) = watch(stream(lines)).await;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(event) = watch.next().await.unwrap() {
-        told.push(event);
+        reported.push(event);
     }
-    let [added, modified, bookmark, deleted, WatchEvent::Failed(failed)] = &told[..] else { panic!("{told:?}") };
+    let [added, modified, bookmark, deleted, WatchEvent::Failed(failed)] = &reported[..] else {
+        panic!("{reported:?}")
+    };
     assert_eq!((added, modified), (&WatchEvent::Set(json!({"a": 1})), &WatchEvent::Set(json!({"a": 2}))));
     assert_eq!((bookmark, deleted), (&WatchEvent::Bookmark, &WatchEvent::Deleted(json!({"a": 2}))));
     assert_eq!((failed.code, failed.reason.as_str()), (410, "Expired"));
@@ -68,7 +70,7 @@ async fn a_stream_that_ends_in_the_middle_of_an_event_is_broken() {
 }
 
 #[tokio::test]
-async fn what_is_no_event_is_told_as_that() {
+async fn what_is_no_event_is_reported_as_that() {
     for lines in ["<html>\n", "{\"type\":\"SURPRISE\"}\n", "[1]\n"] {
         let (_, mut watch) = watch(stream(lines)).await;
         assert!(matches!(watch.next().await, Err(RequestError::Unreadable { .. })), "{lines}");

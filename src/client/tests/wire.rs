@@ -221,7 +221,7 @@ async fn a_socks_proxy_resolves_the_name() {
 }
 
 #[tokio::test]
-async fn requests_are_told_when_asked_for_and_never_what_they_carry() {
+async fn requests_are_reported_when_asked_for_and_never_what_they_carry() {
     let server = Server::start(|number, _| match number {
         0 => ok(),
         1 => answer("404 Not Found", &[], "secret"),

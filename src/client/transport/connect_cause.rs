@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_name_lookup_is_told_without_the_prefix() {
+    fn a_failed_name_lookup_is_reported_without_the_prefix() {
         let cause = of(&io::Error::other("failed to lookup address information: Name or service not known"));
         assert_eq!(cause.text, "name or service not known");
     }

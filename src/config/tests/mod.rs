@@ -74,7 +74,7 @@ fn a_configuration_says_what_it_is() {
 }
 
 #[test]
-fn every_mistake_is_told_at_its_place_with_a_suggestion() {
+fn every_mistake_is_reported_at_its_place_with_a_suggestion() {
     assert_eq!(
         parse(&whole("manualManager: [k9s]\nmanualManagers: k9s\n")).unwrap_err(),
         [
@@ -116,7 +116,7 @@ fn ignore_rules_are_read() {
 }
 
 #[test]
-fn mistakes_of_ignore_rules_are_told_at_their_places() {
+fn mistakes_of_ignore_rules_are_reported_at_their_places() {
     let rule = |text: &str| refused(&format!("ignore:\n- {{{text}}}"));
     assert_eq!(refused("ignore: {}"), ["1:9 `ignore` is a list, not a mapping"]);
     assert_eq!(refused("ignore: [1]"), ["1:10 an ignore rule is a mapping, not a number"]);

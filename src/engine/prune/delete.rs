@@ -10,7 +10,7 @@ use super::listed_member::ListedMember;
 use crate::client::{Cluster, IN_FLIGHT};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
-use crate::engine::write::{Deadline, Deleted, delete, wait_until_gone};
+use crate::engine::write::{Deleted, DeletionDeadline, delete, wait_until_gone};
 use reconcile_core::compare::ROUNDS;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
@@ -26,7 +26,7 @@ pub(super) async fn delete_step(
     interrupt: &Interrupt,
     events: &dyn EventSink,
 ) -> Option<String> {
-    let deadline = Deadline::after(timeout);
+    let deadline = DeletionDeadline::after(timeout);
     let judge: &DesiredMembers = desired;
     let deletions = members.iter_mut().map(|entry| delete_member(cluster, &mut entry.member, judge, interrupt));
     let ends: Vec<End> = futures::stream::iter(deletions).buffered(IN_FLIGHT).collect().await;
@@ -82,7 +82,7 @@ async fn wait(
     cluster: &Cluster,
     ListedMember { member, resource }: &ListedMember,
     end: End,
-    deadline: Deadline,
+    deadline: DeletionDeadline,
     interrupt: &Interrupt,
 ) -> End {
     if !matches!(end, End::Terminating(_)) {

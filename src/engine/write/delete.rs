@@ -30,12 +30,12 @@ const STOP_CHECK: Duration = Duration::from_millis(100);
 /// The end of a wait. It is computed before anything is deleted, so that no error of the clock can come between a deletion and the
 /// steps after it.
 #[derive(Clone, Copy, Debug)]
-pub struct Deadline {
+pub struct DeletionDeadline {
     /// `None` if the clock cannot represent it: then there is no end.
     at: Option<Instant>,
 }
 
-impl Deadline {
+impl DeletionDeadline {
     /// The deadline after this time from now.
     #[must_use]
     pub fn after(timeout: Duration) -> Self {
@@ -114,7 +114,7 @@ pub async fn wait_until_gone(
     resource: &Resource,
     key: &ObjectKey,
     uid: &str,
-    deadline: Deadline,
+    deadline: DeletionDeadline,
     stop: impl Fn() -> bool,
 ) -> LiveState {
     let cluster = &cluster.until_done();
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn a_deadline_holds_any_timeout() {
-        assert_eq!(Deadline::after(Duration::MAX).left(), Duration::MAX);
-        assert_eq!(Deadline::after(Duration::ZERO).left(), Duration::ZERO);
-        assert!(Deadline::after(crate::client::MAX_TIMEOUT).left() > Duration::from_hours(24));
+        assert_eq!(DeletionDeadline::after(Duration::MAX).left(), Duration::MAX);
+        assert_eq!(DeletionDeadline::after(Duration::ZERO).left(), Duration::ZERO);
+        assert!(DeletionDeadline::after(crate::client::MAX_TIMEOUT).left() > Duration::from_hours(24));
     }
 }

@@ -21,7 +21,7 @@ use structured_merge::{
     Lookup, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling,
 };
 
-pub use delete::{DEFAULT_DELETE_TIMEOUT, Deadline, Deleted, delete, wait_until_gone};
+pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, DeletionDeadline, delete, wait_until_gone};
 pub use established::{wait_for_discovery, wait_until_established};
 pub use replacements::{GRACE, Replacements};
 

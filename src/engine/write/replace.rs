@@ -11,7 +11,7 @@ use serde_json::Value;
 use structured_merge::{ObjectMeta as _, Quantity, without_system_fields};
 
 use super::create::Creation;
-use super::delete::{Deadline, Deleted, delete, wait_until_gone};
+use super::delete::{Deleted, DeletionDeadline, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{RequestError, Retry, WriteRequest};
 use crate::live::answer::Asked;
@@ -29,7 +29,7 @@ impl Writer<'_> {
         if let Err(error) = self.try_creation(live).await {
             return self.failed(&error, Some(live));
         }
-        let deadline = Deadline::after(self.deletion);
+        let deadline = DeletionDeadline::after(self.deletion);
         let _under_way = self.replacements.begin(&self.target.key);
         let mut again: Option<Decision> = None;
         for _ in 0..ROUNDS {
@@ -81,7 +81,7 @@ impl Writer<'_> {
         WriteRequest::create(collection, &self.policy.manager, body)
     }
 
-    async fn once_gone(&self, live: &Value, uid: &str, deadline: Deadline) -> Written {
+    async fn once_gone(&self, live: &Value, uid: &str, deadline: DeletionDeadline) -> Written {
         // An interrupted run still finishes the replacement if that is possible soon.
         let stop = || self.replacements.is_grace_over(Instant::now());
         match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, stop).await {

@@ -3,7 +3,7 @@
 
 mod scan;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,6 @@ enum Scope {
     Binding,
     /// The first word of a doc comment.
     DocStart,
-    /// Doc comments.
-    Doc,
     /// Comments, messages and documents.
     Prose,
     /// Messages and documents: what users read.
@@ -35,7 +33,7 @@ struct Rule {
     instead: &'static str,
 }
 
-const RULES: [Rule; 16] = [
+const RULES: [Rule; 18] = [
     rule(Scope::Identifier, &["trouble", "troubles", "problem", "problems"], "diagnostic"),
     rule(Scope::Identifier, &["catalog", "catalogs"], "discovery"),
     rule(Scope::Identifier, &["feed", "feeds"], "the event or stream that it is"),
@@ -48,7 +46,9 @@ const RULES: [Rule; 16] = [
     rule(Scope::WholeIdentifier, &["InPart", "in_part"], "InShard"),
     rule(Scope::Binding, &["of"], "schema, or what it is"),
     rule(Scope::DocStart, &["what", "whose", "how", "where", "whether", "that"], "begin with what the item is or does"),
-    rule(Scope::Doc, &["told"], "reported, printed"),
+    rule(Scope::Identifier, &["told"], "reported, shown"),
+    rule(Scope::Prose, &["told", "held against"], "reported, shown, compared with"),
+    rule(Scope::Prose, &["problem", "problems"], "error, failure, diagnostic"),
     rule(
         Scope::Prose,
         &[
@@ -146,6 +146,36 @@ fn words_are_those_of_the_field() {
     assert!(findings.is_empty(), "{}", listed(&findings));
 }
 
+/// A public type has a name of its own in its crate.
+#[test]
+fn each_public_type_of_a_crate_has_its_own_name() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let crates = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src"));
+    let mut shared = Vec::new();
+    for folder in crates.chain([root.join("src")]) {
+        let mut files = Vec::new();
+        find(&folder, "rs", &mut files);
+        let mut types: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+        for file in files {
+            for name in public_types(&fs::read_to_string(&file).unwrap()) {
+                types.entry(name).or_default().insert(file.clone());
+            }
+        }
+        shared.extend(types.into_iter().filter(|(_, files)| files.len() > 1));
+    }
+    assert!(shared.is_empty(), "{shared:#?}");
+}
+
+/// The names of the types that a text declares for others, outside of functions and modules in it.
+fn public_types(text: &str) -> Vec<String> {
+    let declared = text.lines().filter_map(|line| {
+        let (keyword, rest) = line.strip_prefix("pub ")?.split_once(' ')?;
+        let name = rest.split(|c: char| !c.is_alphanumeric()).next()?;
+        ["struct", "enum", "trait", "type"].contains(&keyword).then(|| name.to_owned())
+    });
+    declared.collect()
+}
+
 /// The findings of each rule with their places, and their number at the end.
 fn listed(findings: &[Finding]) -> String {
     let mut numbers = BTreeMap::new();
@@ -212,7 +242,7 @@ impl Rule {
                 let refused = first.filter(|word| starts_with_word && self.words.contains(&&*word.to_lowercase()));
                 refused.map_or_else(Vec::new, |_| whole(token.text.lines().next().unwrap_or_default().trim()))
             }
-            Scope::Doc | Scope::Prose | Scope::Message => self.phrases(token),
+            Scope::Prose | Scope::Message => self.phrases(token),
         }
     }
 

@@ -10,13 +10,13 @@ use super::field::InManifest;
 const APPLIER: &str = "kubectl-reconcile";
 
 /// The fields that a manifest has, and those of them that an apply would change.
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedFields<'a> {
     fields: FieldSet,
     changed: FieldSet,
     schema: TypeRef<'a>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedFields<'a> {
     /// Reads the fields of the manifest. Values that mean the same do not differ, as for an apply.
     pub fn of(manifest: &Value, live: &Value, schema: TypeRef<'a>, kind: Option<&KindInfo>) -> Self {
         let manifest = with_string_data_folded(manifest);

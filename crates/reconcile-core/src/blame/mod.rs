@@ -18,7 +18,7 @@ use structured_merge::{Claimants, FieldPath, GroupVersionKind, KindInfo, TypeRef
 
 use crate::compare::{Redactor, Secrecy};
 pub use field::{BlamedField, InManifest, Step};
-use in_manifest::Wanted;
+use in_manifest::WantedFields;
 use walk::Walk;
 
 /// Most entries of a Secret whose `stringData` is taken for `data`, as each of them is compared with all others.
@@ -66,7 +66,7 @@ impl Blame<'_> {
             }
         }
         let claimants = Claimants::of(&entries);
-        let wanted = manifest.map(|manifest| Wanted::of(manifest, live, schema, kind));
+        let wanted = manifest.map(|manifest| WantedFields::of(manifest, live, schema, kind));
         let mut walk = Walk { claimants, root: schema, wanted, steps: Vec::new(), fields: Vec::new() };
         walk.value((live, &shown), schema, (&FieldPath::root(), &FieldPath::root()));
         walk.fields

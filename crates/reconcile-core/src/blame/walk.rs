@@ -2,7 +2,7 @@ use serde_json::Value;
 use structured_merge::{ClaimStrength, Claimants, FieldPath, ManagedFieldsEntry, PathElement, TypeRef, item_element};
 
 use super::field::{BlamedField, Step};
-use super::in_manifest::Wanted;
+use super::in_manifest::WantedFields;
 use crate::compare::REDACTED;
 use crate::owners::{AuditAnswer, Owner};
 
@@ -10,7 +10,7 @@ use crate::owners::{AuditAnswer, Owner};
 pub(super) struct Walk<'a> {
     pub claimants: Claimants<'a>,
     pub root: TypeRef<'a>,
-    pub wanted: Option<Wanted<'a>>,
+    pub wanted: Option<WantedFields<'a>>,
     pub steps: Vec<Step>,
     pub fields: Vec<BlamedField>,
 }

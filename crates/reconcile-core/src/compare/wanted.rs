@@ -27,7 +27,7 @@ use super::membership::{Membership, UnnamedSet, set_label, unnamed_set};
 use super::policy::Policy;
 use super::prediction::predict;
 use crate::live::Target;
-use crate::rules::{BUILT_IN, Coverage, IGNORE_ANNOTATION, RuleRef, Subject};
+use crate::rules::{BUILT_IN, Coverage, CoveredObject, IGNORE_ANNOTATION, RuleRef};
 
 /// An object as an apply sends it over the live one.
 #[derive(Clone, Debug, Default)]
@@ -184,7 +184,7 @@ fn last_applied_copy() -> FieldPath {
 }
 
 fn coverage(target: &Target, live: Option<&ManagedObject>, schema: TypeRef<'_>, policy: &Policy) -> Coverage {
-    let subject = Subject { key: &target.key, manifest: Some(target.desired.object()), live, schema };
+    let subject = CoveredObject { key: &target.key, manifest: Some(target.desired.object()), live, schema };
     policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
 }
 

@@ -97,25 +97,25 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_wrong_and_what_to_write_is_told() {
-        let told = |expected, found: Value, written: Option<&str>| {
+    fn what_is_wrong_and_what_to_write_is_reported() {
+        let reported = |expected, found: Value, written: Option<&str>| {
             format!("{}; {}", mismatch(expected, &found), advice(expected, &found, written).unwrap_or_default())
         };
         assert_eq!(
-            told(Expected::Text, json!(true), Some("yes")),
+            reported(Expected::Text, json!(true), Some("yes")),
             "expected a string, found a boolean; `yes` is a boolean here: quote it, as in `\"yes\"`"
         );
         assert_eq!(
-            told(Expected::Text, json!(1), None),
+            reported(Expected::Text, json!(1), None),
             "expected a string, found a number; the value is a number here: quote it"
         );
         assert_eq!(
-            told(Expected::Number, json!("80"), Some("\"80\"")),
+            reported(Expected::Number, json!("80"), Some("\"80\"")),
             "expected a number, found a string; `\"80\"` is a string here: leave the quotes out"
         );
-        assert_eq!(told(Expected::Number, json!("many"), Some("many")), "expected a number, found a string; ");
+        assert_eq!(reported(Expected::Number, json!("many"), Some("many")), "expected a number, found a string; ");
         assert_eq!(
-            told(Expected::List, json!("ls"), Some("ls")),
+            reported(Expected::List, json!("ls"), Some("ls")),
             "expected a list, found a string; write it as a list: `[ls]`, or each item on a line of its own after `- `"
         );
     }

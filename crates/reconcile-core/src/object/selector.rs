@@ -307,14 +307,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
-        let told = |selector: &str| Selector::parse(selector).unwrap_err().to_string();
+    fn what_is_wrong_is_reported() {
+        let reported = |selector: &str| Selector::parse(selector).unwrap_err().to_string();
         assert_eq!(
-            told("a b"),
+            reported("a b"),
             "`a b` is not a label selector: expected `=`, `!=`, `in`, `notin`, `>` or `<`, found `b`"
         );
-        assert_eq!(told("x in (a"), "`x in (a` is not a label selector: expected `,` or `)`, found the end");
-        assert_eq!(told("x>big"), "`x>big` is not a label selector: `big` is not a whole number");
+        assert_eq!(reported("x in (a"), "`x in (a` is not a label selector: expected `,` or `)`, found the end");
+        assert_eq!(reported("x>big"), "`x>big` is not a label selector: `big` is not a whole number");
     }
 
     #[test]

@@ -133,7 +133,7 @@ mod tests {
     fn what_is_no_part_is_explained() {
         assert_eq!("3/4".parse(), Ok(Shard { index: 3, count: 4 }));
         assert_eq!("0/1".parse::<Shard>().unwrap().to_string(), "0/1");
-        for (text, told) in [
+        for (text, reported) in [
             ("3", "as in `0/4`"),
             ("", "as in `0/4`"),
             ("/4", "JOB_COMPLETION_INDEX"),
@@ -148,7 +148,7 @@ mod tests {
             ("0/10001", "at most 10000"),
         ] {
             let refused = text.parse::<Shard>().unwrap_err();
-            assert!(refused.contains(told), "{text}: {refused}");
+            assert!(refused.contains(reported), "{text}: {refused}");
         }
     }
 }

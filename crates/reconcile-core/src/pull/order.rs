@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn items_that_cannot_be_told_apart_stay() {
+    fn items_that_cannot_be_distinguished_stay() {
         let written = json!([{"name": "a", "to": "b"}, {"name": "own"}, {"name": "b", "to": "a"}]);
         assert_eq!(in_live_order(&written, &json!(["a", "b"]), &json!(["b", "a"])), None);
         assert_eq!(in_live_order(&json!(["x"]), &json!(["x", "y"]), &json!(["y", "x"])), None);

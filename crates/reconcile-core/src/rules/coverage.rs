@@ -13,7 +13,7 @@ use super::rule::IgnoreRules;
 
 /// An object whose fields rules may cover.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct CoveredObject<'a> {
     /// The identity of the object.
     pub key: &'a ObjectKey,
     /// The manifest, if there is one.
@@ -24,7 +24,7 @@ pub struct Subject<'a> {
     pub schema: TypeRef<'a>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> CoveredObject<'a> {
     fn sides(&self) -> Sides<'a> {
         Sides::of(self.manifest, self.live.map(|live| &live.object))
     }
@@ -98,7 +98,12 @@ impl IgnoreRules {
     /// The fields of an object that the rules, the annotation of its manifest, its autoscalers and the built-in rules cover. Fields
     /// that neither the manifest nor the live object has are left out.
     #[must_use]
-    pub fn coverage(&self, subject: Subject<'_>, annotation: &[FieldPattern], autoscalers: &Autoscalers) -> Coverage {
+    pub fn coverage(
+        &self,
+        subject: CoveredObject<'_>,
+        annotation: &[FieldPattern],
+        autoscalers: &Autoscalers,
+    ) -> Coverage {
         let mut coverage = Coverage::default();
         for (index, rule) in self.iter().enumerate() {
             if rule.target.matches(subject.key, subject.manifest) {
@@ -116,14 +121,14 @@ impl IgnoreRules {
     }
 }
 
-fn cover(coverage: &mut Coverage, fields: &[FieldPattern], rule: RuleRef, subject: Subject<'_>) {
+fn cover(coverage: &mut Coverage, fields: &[FieldPattern], rule: RuleRef, subject: CoveredObject<'_>) {
     for field in fields {
         walk(field, subject.sides(), subject.schema, &mut |path, at| coverage.add(path, rule, at));
     }
 }
 
 /// Covers the fields that need no rule: those of autoscalers, and those that controllers fill in by design.
-fn cover_others(coverage: &mut Coverage, autoscalers: &Autoscalers, subject: Subject<'_>) {
+fn cover_others(coverage: &mut Coverage, autoscalers: &Autoscalers, subject: CoveredObject<'_>) {
     let Some(live) = subject.live else { return };
     for (index, (fields, managers)) in autoscalers.fields_of(subject.key, live) {
         let rule = RuleRef::Autoscaler(index);
@@ -147,7 +152,7 @@ fn cover_owned(
     fields: &[FieldPattern],
     managers: &[Glob],
     rule: RuleRef,
-    subject: Subject<'_>,
+    subject: CoveredObject<'_>,
     covers: impl Fn(Option<&Value>) -> bool,
 ) {
     let is_named = |manager: &str| managers.iter().any(|glob| glob.matches(manager));
@@ -216,7 +221,7 @@ mod tests {
         let live = ManagedObject::new(live.clone(), "us");
         let annotation = if annotation.is_empty() { Vec::new() } else { annotated(annotation).unwrap() };
         let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
-        let subject = Subject { key: &key, manifest: Some(&manifest), live: Some(&live), schema };
+        let subject = CoveredObject { key: &key, manifest: Some(&manifest), live: Some(&live), schema };
         let coverage = rules.coverage(subject, &annotation, &Autoscalers::default());
         coverage.iter().map(|(path, covered)| (path.to_string(), covered.rule)).collect()
     }
@@ -290,7 +295,7 @@ mod tests {
         let live = ManagedObject::new(json!({"metadata": {"annotations": {"a": "1"}}}), "us");
         let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
         let coverage = rules.coverage(
-            Subject { key: &key, manifest: None, live: Some(&live), schema: TypeRef::untyped() },
+            CoveredObject { key: &key, manifest: None, live: Some(&live), schema: TypeRef::untyped() },
             &[],
             &Autoscalers::default(),
         );

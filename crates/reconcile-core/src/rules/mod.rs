@@ -26,7 +26,7 @@ mod rule;
 pub use annotation::{IGNORE_ANNOTATION, annotated};
 pub use autoscaler::{AUTOSCALER_FIELDS, AUTOSCALERS, Autoscaler, Autoscalers, Workload, workload};
 pub use built_in::BUILT_IN;
-pub use coverage::{Coverage, Covered, RuleRef, Subject};
+pub use coverage::{Coverage, Covered, CoveredObject, RuleRef};
 pub use foreign_paths::{jq_path, json_pointer};
 pub use glob::{Glob, GlobError};
 pub use object_pattern::ObjectPattern;

@@ -252,25 +252,25 @@ mod tests {
     }
 
     /// Each change with its object, as the groups and the rests have it.
-    fn told(objects: &[ObjectReport]) -> Vec<(String, FieldChange)> {
+    fn reported(objects: &[ObjectReport]) -> Vec<(String, FieldChange)> {
         let equal = EqualChanges::of(&all(objects), |_, _| true);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for (at, object) in objects.iter().enumerate() {
             for group in equal.beginning_at(at) {
                 let changes = &group.common.diff.changes;
                 assert!(group.objects.len() >= FEWEST && !changes.is_empty());
                 for member in &group.objects {
-                    told.extend(changes.iter().map(|change| (member.key.name.clone(), change.clone())));
+                    reported.extend(changes.iter().map(|change| (member.key.name.clone(), change.clone())));
                 }
             }
             let rest = equal.rest_of(at, object).unwrap_or_else(|| object.clone());
-            told.extend(rest.diff.changes.into_iter().map(|change| (object.key.name.clone(), change)));
+            reported.extend(rest.diff.changes.into_iter().map(|change| (object.key.name.clone(), change)));
         }
-        told
+        reported
     }
 
     #[test]
-    fn changes_of_three_objects_are_told_together() {
+    fn changes_of_three_objects_are_shown_together() {
         let bump = |second| change("version", Class::ChangedByOther, 2, Some(("helm", second)));
         let own = change("replicas", Class::Pending, 3, None);
         let mut objects: Vec<ObjectReport> =
@@ -337,15 +337,15 @@ mod tests {
                 let managers = owners(&change.managers);
                 format!("{name} {:?}", FieldChange { managers, ..change })
             };
-            let mut told: Vec<String> = told(&objects).into_iter().map(plain).collect();
+            let mut reported: Vec<String> = reported(&objects).into_iter().map(plain).collect();
             let mut expected: Vec<String> = objects
                 .iter()
                 .flat_map(|object| object.diff.changes.iter().map(|change| (object.key.name.clone(), change.clone())))
                 .map(plain)
                 .collect();
-            told.sort();
+            reported.sort();
             expected.sort();
-            proptest::prop_assert_eq!(told, expected);
+            proptest::prop_assert_eq!(reported, expected);
         }
     }
 }

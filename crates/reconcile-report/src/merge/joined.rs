@@ -25,9 +25,9 @@ pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
     whole.configuration = configuration(&reports);
     let unmatched = unmatched(&reports).filter(|_| missing.is_empty()).unwrap_or_default();
     whole.warnings = ConfigurationInfo::unmatched_warning(&unmatched).into_iter().collect();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for report in reports {
-        add(&mut whole, report, &mut told);
+        add(&mut whole, report, &mut reported);
     }
     whole.objects.sort_by_key(|object| object.place.unwrap_or(usize::MAX));
     whole.objects.iter_mut().for_each(|object| object.place = None);
@@ -38,7 +38,7 @@ pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
 }
 
 /// Adds the report of one shard. Facts that all shards report are kept once.
-fn add(whole: &mut Report, part: Report, told: &mut BTreeSet<String>) {
+fn add(whole: &mut Report, part: Report, reported: &mut BTreeSet<String>) {
     whole.cluster = better(whole.cluster.take(), part.cluster);
     whole.time = earliest(whole.time, part.time);
     whole.fail_on = part.fail_on;
@@ -52,8 +52,8 @@ fn add(whole: &mut Report, part: Report, told: &mut BTreeSet<String>) {
     if let Some(unmanaged) = part.unmanaged {
         whole.unmanaged.get_or_insert_default().extend(unmanaged);
     }
-    whole.warnings.extend(part.warnings.into_iter().filter(|warning| told.insert(format!("warning: {warning}"))));
-    whole.errors.extend(part.errors.into_iter().filter(|error| told.insert(format!("error: {error}"))));
+    whole.warnings.extend(part.warnings.into_iter().filter(|warning| reported.insert(format!("warning: {warning}"))));
+    whole.errors.extend(part.errors.into_iter().filter(|error| reported.insert(format!("error: {error}"))));
 }
 
 /// The earlier of two times, as far as they are known.

@@ -182,17 +182,17 @@ fn what_does_not_belong_together_is_refused() {
         with(&|parts| parts[1]["command"] = json!("apply")),
         "0.json and 1.json are reports of different commands"
     );
-    let told = with(&|parts| parts[1] = report(Some(Shard { index: 1, count: 3 }), "inSync", 0, &[]));
-    assert!(told.contains("is one of 3 shards"), "{told}");
-    let told = with(&|parts| parts[1] = report(None, "inSync", 0, &[]));
-    assert!(told.ends_with("are both about prod, and 1.json is not a shard"), "{told}");
-    let told = with(&|parts| {
+    let reported = with(&|parts| parts[1] = report(Some(Shard { index: 1, count: 3 }), "inSync", 0, &[]));
+    assert!(reported.contains("is one of 3 shards"), "{reported}");
+    let reported = with(&|parts| parts[1] = report(None, "inSync", 0, &[]));
+    assert!(reported.ends_with("are both about prod, and 1.json is not a shard"), "{reported}");
+    let reported = with(&|parts| {
         let stolen = parts[0]["objects"][0].clone();
         parts[1]["objects"][0] = stolen;
     });
-    assert!(told.ends_with("in 1.json is not an object of shard 1/4"), "{told}");
-    let told = with(&|parts| parts[1]["objects"][0]["place"] = parts[0]["objects"][0]["place"].clone());
-    assert!(told.starts_with("0.json and 1.json are about different inputs"), "{told}");
+    assert!(reported.ends_with("in 1.json is not an object of shard 1/4"), "{reported}");
+    let reported = with(&|parts| parts[1]["objects"][0]["place"] = parts[0]["objects"][0]["place"].clone());
+    assert!(reported.starts_with("0.json and 1.json are about different inputs"), "{reported}");
     assert!(with(&|parts| parts[1]["failOn"] = json!(["manual"])).contains("fail on different classes"));
     assert_eq!(merge(&[]).map(|_| ()).unwrap_err(), "there is no report");
 }
@@ -290,7 +290,7 @@ fn a_report_that_claims_a_better_result_than_it_holds_is_refused() {
     let removed = json!([{"path": "data.a", "op": "remove", "class": "pruned", "live": "x"}]);
     let stray = json!([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "stray"}]);
     let applied = |field: &str, value: &str| json!({"/command": "apply", "/verdict": "applied", field: value});
-    for (changes, told) in [
+    for (changes, reported) in [
         (json!({"/objects/1/action": "create"}), differs),
         (json!({"/objects/1/action": "delete"}), differs),
         (json!({"/objects/1/changes": removed}), differs),
@@ -313,7 +313,7 @@ fn a_report_that_claims_a_better_result_than_it_holds_is_refused() {
         }
         let message = merge(&[claimed]).map(|_| ()).unwrap_err();
         assert!(message.starts_with("0.json: the report contradicts itself: it "), "{changes}: {message}");
-        assert!(message.contains(told), "{changes}: {message}");
+        assert!(message.contains(reported), "{changes}: {message}");
     }
 }
 

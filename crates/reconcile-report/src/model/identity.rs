@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_to_the_second() {
+    fn times_are_reported_to_the_second() {
         let time = StartTime::of("2026-11-23T21:00:00.75Z".parse().unwrap());
         assert_eq!(serde_json::to_value(time).unwrap(), "2026-11-23T21:00:00Z");
         let read: StartTime = serde_json::from_value("2026-11-23T22:00:00+01:00".into()).unwrap();

@@ -74,7 +74,7 @@ fn structured_text_is_shown_by_its_paths() {
         format!("{:#}\n", json!({"rate": {"burst": 200, "per": "x".repeat(200)}, "list": [{"name": "a", "v": 2}]}));
     let report = report(("v1", "ConfigMap"), &[(&["data", "app.json"], json!(live), json!(desired))]);
     for (name, text) in shown(&report, &READ) {
-        let told = "data[\"app.json\"] list[name=a].v: 1 → 2; rate.burst: 500 → 200";
+        let reported = "data[\"app.json\"] list[name=a].v: 1 → 2; rate.burst: 500 → 200";
         match name {
             "markdown" => assert!(
                 text.contains("# JSON\n-list[name=a].v: 1\n+list[name=a].v: 2\n-rate.burst: 500\n+rate.burst: 200\n"),
@@ -88,7 +88,7 @@ fn structured_text_is_shown_by_its_paths() {
                 text.contains("data[\"app.json\"] (JSON)\n") && text.contains("rate.burst: 500 → 200\n"),
                 "{text}"
             ),
-            _ => assert!(text.contains(told), "{name}: {text}"),
+            _ => assert!(text.contains(reported), "{name}: {text}"),
         }
         let cell = "| update | `data[\"app.json\"] list[name=a].v: 1 → 2; and 1 more` |";
         assert!(name != "markdown" || text.contains(cell), "{text}");

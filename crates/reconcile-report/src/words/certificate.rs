@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_in_words() {
+    fn what_differs_is_reported_in_words() {
         let old = certificate("shop", &["shop.example.com"], 2026);
         let new = certificate("shop", &["shop.example.com", "10.0.0.1"], 2051);
         let expected = [
@@ -120,12 +120,12 @@ mod tests {
         assert_eq!(shown(&old, &new).unwrap(), expected);
         assert_eq!(shown(&STANDARD.encode(&old), &STANDARD.encode(&new)).unwrap(), expected);
         let other = certificate("other", &["shop.example.com"], 2026);
-        let told = shown(&old, &other).unwrap();
+        let reported = shown(&old, &other).unwrap();
         assert!(
-            told[0].starts_with("subject: ") && told[0].contains("CN=shop") && told[0].contains("CN=other"),
-            "{told:?}"
+            reported[0].starts_with("subject: ") && reported[0].contains("CN=shop") && reported[0].contains("CN=other"),
+            "{reported:?}"
         );
-        assert!(told[0].contains("O=Shop\\, Inc."), "{told:?}");
+        assert!(reported[0].contains("O=Shop\\, Inc."), "{reported:?}");
         let two = shown(&old, &format!("{old}{new}")).unwrap();
         assert!(
             two[0].starts_with("certificates[1]: - → ") && two[0].contains("until 2051-12-01T00:00:00Z"),
@@ -138,7 +138,7 @@ mod tests {
         let one = certificate("shop", &[], 2026);
         assert_eq!(shown(&one, "plain"), None);
         assert_eq!(shown(&one, &one).unwrap(), [""; 0]);
-        let told = shown(&one, &certificate("shop", &[], 2026)).unwrap();
-        assert!(told.len() == 1 && told[0].starts_with("sha256: "), "{told:?}");
+        let reported = shown(&one, &certificate("shop", &[], 2026)).unwrap();
+        assert!(reported.len() == 1 && reported[0].starts_with("sha256: "), "{reported:?}");
     }
 }

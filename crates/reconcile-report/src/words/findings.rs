@@ -35,7 +35,7 @@ const UNMANAGED_OBJECT: Rule =
 /// Hooks and differences that are left alone; at most one finding for each cluster.
 pub(crate) const IGNORED: Rule =
     rule("ignored", Level::Note, "Hooks and differences that are left alone, and the rules that say so");
-const RUN: Rule = rule("run", Level::Error, "A problem of the input or of the run as a whole");
+const RUN: Rule = rule("run", Level::Error, "An error of the input or of the run as a whole");
 
 /// All rules: the classes of changes first.
 pub(crate) fn rules() -> impl Iterator<Item = Rule> {

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_told_from_the_root_of_the_repository() {
+    fn paths_are_reported_from_the_root_of_the_repository() {
         let view = |repository: Option<&str>| View {
             folder: Some(Arc::from(Path::new("/srv/shop/deploy"))),
             repository: repository.map(|root| Arc::from(Path::new(root))),

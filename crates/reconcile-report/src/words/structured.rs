@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn items_of_lists_are_told_apart_by_a_key_if_there_is_one() {
+    fn items_of_lists_are_distinguished_by_a_key_if_there_is_one() {
         let long = "x".repeat(60);
         let (live, desired) = (
             json!([{"name": "a", "v": long}, {"name": "b", "v": 1}]),

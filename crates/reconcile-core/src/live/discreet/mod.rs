@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_told_by_field_and_reason() {
+    fn causes_are_reported_by_field_and_reason() {
         let cause =
             |reason: &str, field: &str| Cause { reason: reason.into(), message: "hunter2".into(), field: field.into() };
         let causes = vec![

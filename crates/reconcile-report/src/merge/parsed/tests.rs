@@ -72,7 +72,7 @@ fn what_is_no_report_is_refused() {
         change(&mut document);
         read(&document.to_string()).map(|_| ()).unwrap_err()
     };
-    for (pointer, value, told) in [
+    for (pointer, value, reported) in [
         ("/apiVersion", json!("kubectl-reconcile/v2"), "`kubectl-reconcile/v2` is not `kubectl-reconcile/v1`"),
         ("/kind", json!("AccessReport"), "`AccessReport` is not `Report`"),
         ("/kind", json!(null), "invalid type: null"),
@@ -94,13 +94,13 @@ fn what_is_no_report_is_refused() {
         ("/errors", json!({}), "invalid type: map"),
     ] {
         let message = refused(&|document| *document.pointer_mut(pointer).unwrap() = value.clone());
-        assert!(message.contains(told), "{pointer}: {message}");
+        assert!(message.contains(reported), "{pointer}: {message}");
     }
     let message = refused(&|document| document["verdicts"] = json!(1));
     assert!(message.contains("unknown field `verdicts`"), "{message}");
     let message = refused(&|document| document["objects"][1]["acton"] = json!("create"));
     assert!(message.contains("unknown field `acton`, expected one of `apiVersion`, `kind`,"), "{message}");
-    for (text, told) in [
+    for (text, reported) in [
         ("", "EOF"),
         ("[]", "invalid length"),
         ("{}", "missing field"),
@@ -109,7 +109,7 @@ fn what_is_no_report_is_refused() {
         (r#"{"kind": "Reports", "apiVersion": "kubectl-reconcile/v1"}"#, "missing field"),
     ] {
         let message = read(text).unwrap_err();
-        assert!(message.contains(told), "{text}: {message}");
+        assert!(message.contains(reported), "{text}: {message}");
     }
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let nested = full().to_string().replace("\"desired\":[1,2]", &format!("\"desired\":{deep}"));

@@ -13,10 +13,10 @@ use crate::plain;
 use crate::{Command, FailOn, ObjectReport, Report, View};
 
 #[test]
-fn what_differs_in_a_definition_is_told_in_a_few_lines() {
+fn what_differs_in_a_definition_is_reported_in_a_few_lines() {
     let text = plain(&object_text(&definition(), &view(100)));
     assert!(text.lines().count() <= 12, "{text}");
-    for told in [
+    for reported in [
         "v2beta1 removed, still stored ✗",
         "v2beta2 no longer served ⚠",
         "v2: stored from now on, 14 fields added, 2 removed, 1 of another type ⚠",
@@ -24,7 +24,7 @@ fn what_differs_in_a_definition_is_told_in_a_few_lines() {
         "v2 ~ spec.field99: string → integer",
         "lines of schema: --full",
     ] {
-        assert!(text.contains(told), "{told}: {text}");
+        assert!(text.contains(reported), "{reported}: {text}");
     }
 }
 
@@ -57,7 +57,7 @@ fn definition_with(live: &Value, desired: &Value) -> ObjectReport {
 }
 
 #[test]
-fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
+fn what_differs_in_the_schema_of_a_version_is_reported_in_a_few_lines() {
     let spec = |properties: Value, required: &[&str]| json!({"type": "object", "properties": properties, "required": required});
     let live = spec(
         json!({
@@ -81,7 +81,7 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
     let report = definition_with(&live, &desired);
     assert!(report.diff.changes.len() > 10, "{:?}", report.diff.changes);
     let text = plain(&object_text(&report, &view(100)));
-    for told in [
+    for reported in [
         "    versions:\n      v1: 1 field added, 1 with looser rules, 1 with another description, 1 removed,\n",
         "      1 of another type, 1 required now, 3 with other rules ⚠\n",
         "      v1 - spec.gone\n",
@@ -93,7 +93,7 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
         "lines of schema: --full\n",
         "    metadata.labels[\"app.kubernetes.io/version\"]: v2.3.0 → v2.9.4\n",
     ] {
-        assert!(text.contains(told), "{told}: {text}");
+        assert!(text.contains(reported), "{reported}: {text}");
     }
     assert!(!text.contains("openAPIV3Schema"), "{text}");
     let text = plain(&object_text(&report, &View { full: true, ..view(100) }));
@@ -119,8 +119,8 @@ fn what_differs_in_the_schema_of_a_version_is_told_in_a_few_lines() {
     let reasons = pruned.diff.changes.iter_mut().filter(|change| change.path.to_string() == path);
     reasons.for_each(|change| change.class = Class::Pruned);
     let text = plain(&object_text(&pruned, &view(200)));
-    let told = format!("      {}: no longer in the manifest\n", path.trim_start_matches("spec."));
-    assert!(text.contains(&told), "{told}: {text}");
+    let reported = format!("      {}: no longer in the manifest\n", path.trim_start_matches("spec."));
+    assert!(text.contains(&reported), "{reported}: {text}");
     for columns in [60, 80] {
         let text = plain(&object_text(&pruned, &view(columns)));
         let noted = text.lines().find(|line| line.ends_with("properties.gone: no longer in the manifest"));

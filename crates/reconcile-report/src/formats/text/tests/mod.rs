@@ -66,7 +66,7 @@ fn everything_is_shown_on_request() {
 }
 
 #[test]
-fn the_same_change_of_many_objects_is_told_once() {
+fn the_same_change_of_many_objects_is_shown_once() {
     let bump = || change(&["metadata", "labels", "helm.sh/chart"], json!("shop-2.4.0"), json!("shop-2.4.1"));
     let one = |at: u32, more: Vec<FieldChange>| {
         let changes = [vec![bump()], more].concat();
@@ -95,7 +95,7 @@ fn the_same_change_of_many_objects_is_told_once() {
 }
 
 #[test]
-fn the_same_conflict_of_many_objects_is_told_once() {
+fn the_same_conflict_of_many_objects_is_shown_once() {
     let mut objects: Vec<ObjectReport> = (0..4)
         .map(|at| {
             let mut object = samples::conflicting();
@@ -288,7 +288,7 @@ fn hostile_names_and_values_stay_on_their_lines() {
 }
 
 #[test]
-fn equal_warnings_of_objects_in_sync_are_told_once() {
+fn equal_warnings_of_objects_in_sync_are_shown_once() {
     let objects = (0..4).map(|at| {
         let verdict = ObjectVerdict::InSync(FieldDiff::none(Evidence::Proven));
         let mut object = object(("policy/v1", "PodDisruptionBudget"), &format!("p{at}"), ("a.yaml", at), verdict);

@@ -3,10 +3,13 @@
 //!
 //! - `model` is the contract behind `-o json`: the findings, the outcomes, and the exit code that follows from them.
 //! - [`View`] has the options for showing a report.
-//! - `words` are sentences, signs and comparisons that several formats share; `groups` finds what several objects have in common.
+//! - `words` are sentences, signs and comparisons that several formats share.
+//! - `groups` finds what several objects have in common, which formats show once.
 //! - [`formats`] has a file for each output format.
-//! - `merge` reads reports again and joins them, `baseline` compares them with a later run, and `saved_plan` is what `apply --plan` reads.
-//! - [`access`], [`blame`], [`pull`], [`resolve`] and [`version`] are the texts of the commands with a report of their own.
+//! - `merge` reads reports again and joins them, `baseline` compares a report with an earlier one, and `saved_plan` keeps what was shown
+//!   for the apply.
+//! - [`access`], [`blame`], [`pull`], [`resolve`] and [`version`] are what the other commands print.
+//! - `theme` and `paint` give text its colours.
 
 #![cfg_attr(
     not(test),

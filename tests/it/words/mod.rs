@@ -210,7 +210,7 @@ impl Scope {
         match self {
             Self::Identifier | Self::WholeIdentifier => matches!(token.kind, Kind::Identifier | Kind::Binding),
             Self::Binding => token.kind == Kind::Binding,
-            Self::DocStart | Self::Doc => token.kind == Kind::Doc,
+            Self::DocStart => token.kind == Kind::Doc,
             Self::Prose => {
                 matches!(token.kind, Kind::Doc | Kind::Comment | Kind::Document)
                     || token.kind == Kind::Text && is_message

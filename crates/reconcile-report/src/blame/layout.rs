@@ -38,11 +38,10 @@ pub(super) fn lines(fields: &[BlamedField], view: &View) -> Styled {
     for line in document {
         let mut names = line.field.map(owners).unwrap_or_default().into_iter();
         let first = names.next().unwrap_or_default();
-        one(&mut text, (line.manifest, &first, &line.text), column, view);
+        let row = |owner: &str, content: &str| row(line.manifest, owner, content, column, view);
+        text.append(row(&first, &line.text));
         // Further owners of the same field.
-        for name in names {
-            one(&mut text, (line.manifest, &name, ""), column, view);
-        }
+        names.for_each(|name| text.append(row(&name, "")));
     }
     text
 }
@@ -67,7 +66,9 @@ fn room_beside(document: &[Line<'_>], view: &View) -> usize {
     view.width.saturating_sub(usual.max(NARROWEST.saturating_add(4)))
 }
 
-fn one(text: &mut Styled, (manifest, owner, content): (Option<InManifest>, &str, &str), column: usize, view: &View) {
+/// A line: its sign, an owner, and the content from this column on.
+fn row(manifest: Option<InManifest>, owner: &str, content: &str, column: usize, view: &View) -> Styled {
+    let mut text = Styled::new();
     let padding = if content.is_empty() { 0 } else { column.saturating_sub(width(owner)).saturating_add(2) };
     let mut taken = column.saturating_add(2);
     if let Some((role, sign)) = manifest.map(sign) {
@@ -78,6 +79,7 @@ fn one(text: &mut Styled, (manifest, owner, content): (Option<InManifest>, &str,
     let most = if view.full { usize::MAX } else { view.width.saturating_sub(taken).max(NARROWEST) };
     text.push(Role::Plain, if width(content) > most { middle_cut(content, most) } else { content.to_owned() });
     text.line_end();
+    text
 }
 
 fn sign(manifest: InManifest) -> (Role, &'static str) {

@@ -6,7 +6,7 @@
 use reconcile_core::text::visible;
 
 use crate::words::conflict::conflict_hint;
-use crate::words::findings::{Finding, Location, findings, worst};
+use crate::words::findings::{Finding, FindingLocation, findings, worst};
 use crate::words::{describe, location};
 use crate::{Level, Sections, View};
 
@@ -20,7 +20,7 @@ const NAMED: usize = 100;
 /// An annotation.
 struct Annotation<'r> {
     level: Level,
-    location: Option<Location<'r>>,
+    location: Option<FindingLocation<'r>>,
     title: String,
     lines: Vec<String>,
 }

@@ -8,7 +8,7 @@ use reconcile_core::text::visible;
 use serde_json::{Value, json};
 
 use super::json;
-use crate::words::findings::{Finding, Location, findings, rules};
+use crate::words::findings::{Finding, FindingLocation, findings, rules};
 use crate::words::{describe, fingerprint, location};
 use crate::{Level, Section, Sections, Verdict, View};
 
@@ -116,7 +116,7 @@ fn logical(found: &Finding<'_>) -> Value {
 }
 
 /// The file and the line; `None` for an object that was read from standard input.
-fn physical(location: &Location<'_>, view: &View) -> Option<Value> {
+fn physical(location: &FindingLocation<'_>, view: &View) -> Option<Value> {
     let path = location::path(location.file, view)?;
     let uri = location::uri(&path);
     let mut artifact = json!({"uri": uri});

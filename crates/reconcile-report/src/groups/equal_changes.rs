@@ -252,21 +252,21 @@ mod tests {
     }
 
     /// Each change with its object, as the groups and the rests have it.
-    fn reported(objects: &[ObjectReport]) -> Vec<(String, FieldChange)> {
+    fn shown(objects: &[ObjectReport]) -> Vec<(String, FieldChange)> {
         let equal = EqualChanges::of(&all(objects), |_, _| true);
-        let mut reported = Vec::new();
+        let mut shown = Vec::new();
         for (at, object) in objects.iter().enumerate() {
             for group in equal.beginning_at(at) {
                 let changes = &group.common.diff.changes;
                 assert!(group.objects.len() >= FEWEST && !changes.is_empty());
                 for member in &group.objects {
-                    reported.extend(changes.iter().map(|change| (member.key.name.clone(), change.clone())));
+                    shown.extend(changes.iter().map(|change| (member.key.name.clone(), change.clone())));
                 }
             }
             let rest = equal.rest_of(at, object).unwrap_or_else(|| object.clone());
-            reported.extend(rest.diff.changes.into_iter().map(|change| (object.key.name.clone(), change)));
+            shown.extend(rest.diff.changes.into_iter().map(|change| (object.key.name.clone(), change)));
         }
-        reported
+        shown
     }
 
     #[test]
@@ -337,15 +337,15 @@ mod tests {
                 let managers = owners(&change.managers);
                 format!("{name} {:?}", FieldChange { managers, ..change })
             };
-            let mut reported: Vec<String> = reported(&objects).into_iter().map(plain).collect();
+            let mut shown: Vec<String> = shown(&objects).into_iter().map(plain).collect();
             let mut expected: Vec<String> = objects
                 .iter()
                 .flat_map(|object| object.diff.changes.iter().map(|change| (object.key.name.clone(), change.clone())))
                 .map(plain)
                 .collect();
-            reported.sort();
+            shown.sort();
             expected.sort();
-            proptest::prop_assert_eq!(reported, expected);
+            proptest::prop_assert_eq!(shown, expected);
         }
     }
 }

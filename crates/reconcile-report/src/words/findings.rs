@@ -51,7 +51,7 @@ impl From<&ClassInfo> for Rule {
 
 /// A location in a file of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Location<'r> {
+pub(crate) struct FindingLocation<'r> {
     /// The file as it was named, `stdin` for standard input, or a template.
     pub file: &'r str,
     /// The line, from 1.
@@ -78,7 +78,7 @@ pub(crate) struct Finding<'r> {
     /// One sentence, on one line, with everything visible.
     pub message: String,
     /// The location, if it is known.
-    pub location: Option<Location<'r>>,
+    pub location: Option<FindingLocation<'r>>,
 }
 
 /// All findings of a cluster: those of the run, then those of the objects in the order of the plan.
@@ -118,15 +118,15 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
 
 /// The location of an object: for a text that came from a stream, its template if it has one. The line in a template or in a
 /// kustomization is not known.
-pub(crate) fn own_location(source: &Source) -> Location<'_> {
+pub(crate) fn own_location(source: &Source) -> FindingLocation<'_> {
     let file = source.template_of_stream().unwrap_or(&source.file);
-    Location { file, line: source.line_in_file(), column: None }
+    FindingLocation { file, line: source.line_in_file(), column: None }
 }
 
-fn location_of(diagnostic: &Diagnostic) -> Option<Location<'_>> {
+fn location_of(diagnostic: &Diagnostic) -> Option<FindingLocation<'_>> {
     let at = diagnostic.location.as_ref()?;
     let (line, column) = if is_kustomization(&at.file) { (None, None) } else { (at.line, at.column) };
-    Some(Location { file: &at.file, line, column })
+    Some(FindingLocation { file: &at.file, line, column })
 }
 
 /// The findings of one object, the most important first; none for an object that is in sync without remarks.
@@ -138,7 +138,7 @@ pub(crate) fn of_object<'r>(
     let own = object.source.as_ref().map(own_location);
     // The lines of a stream and of what was built are nowhere else.
     let is_in_no_file = object.source.as_ref().is_some_and(|source| source.line_in_file().is_none());
-    let finding = move |rule: Rule, message: String, location: Option<Location<'r>>| Finding {
+    let finding = move |rule: Rule, message: String, location: Option<FindingLocation<'r>>| Finding {
         rule,
         level: rule.level,
         context,
@@ -168,7 +168,7 @@ pub(crate) fn of_object<'r>(
     }
     let place = |change: &FieldChange| {
         let line = object.line_of(&change.path).filter(|_| !is_in_no_file);
-        own.clone().map(|own| Location { line: line.or(own.line), ..own })
+        own.clone().map(|own| FindingLocation { line: line.or(own.line), ..own })
     };
     for change in &object.diff.changes {
         let one = finding(ClassInfo::of(change.class).into(), describe::change(change), place(change));

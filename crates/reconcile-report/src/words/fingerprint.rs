@@ -21,8 +21,8 @@ pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> 
     // A finding of the run has nothing but its message, in which that about ignored differences counts live ones. The message about a
     // missing object may name users.
     let has_only_message = found.object.is_none() || found.path.is_empty() && !found.is_change;
-    let is_in_message = has_only_message && found.rule != IGNORED;
-    let message = if is_in_message { found.message.as_str() } else { "" };
+    let is_known_by_message = has_only_message && found.rule != IGNORED;
+    let message = if is_known_by_message { found.message.as_str() } else { "" };
     let parts = [found.context.unwrap_or_default(), group, &name, found.rule.id, &found.path, message];
     let base = parts.join("\0");
     let count = seen.entry(base.clone()).or_default();

@@ -4,8 +4,8 @@ use reconcile_core::compare::Action;
 use reconcile_core::live::readiness::ReadinessState;
 use reconcile_core::pass::Outcome;
 
-use crate::ObjectReport;
 use crate::model::disposition::Disposition;
+use crate::{ObjectReport, ParentAction};
 
 use super::styled::Role;
 
@@ -66,6 +66,31 @@ pub fn why_without_fields(action: Action) -> Option<&'static str> {
 pub(crate) fn planned(action: Action) -> (String, Role) {
     let ActionWords { sign, word, role, .. } = words_of(Disposition::of(action, None, false, false));
     (format!("{sign} {word}"), role)
+}
+
+/// Returns the step that the error of an object stopped.
+pub(crate) fn stopped_step(action: Action) -> &'static str {
+    if action == Action::Unknown { "cannot compare" } else { "cannot apply" }
+}
+
+/// The sign and the words for the parent of an apply set that `apply` has to write, which is no drift.
+pub(crate) struct ParentLabel {
+    pub sign: &'static str,
+    pub role: Role,
+    pub about: &'static str,
+}
+
+/// Returns the label of the parent of an apply set; `None` if nothing is to be written.
+pub(crate) fn parent_label(action: ParentAction) -> Option<ParentLabel> {
+    match action {
+        ParentAction::None => None,
+        ParentAction::Create => Some(ParentLabel { sign: "+", role: Role::Add, about: "parent of the apply set" }),
+        ParentAction::Update => Some(ParentLabel {
+            sign: "~",
+            role: Role::Change,
+            about: "parent of the apply set: its list of kinds and namespaces changes",
+        }),
+    }
 }
 
 /// Returns the sign before the name of an object, which shows its action.

@@ -33,8 +33,8 @@ pub(crate) struct Parts {
 pub(super) fn parts(path: &str, live: &Value, desired: &Value) -> Option<Parts> {
     if let Some(changes) = certificate::differences(live, desired) {
         // Redacted values may differ in more than their certificates.
-        let says_all = !changes.is_empty() || live.is_string();
-        return says_all.then_some(Parts { what: Some("certificate"), changes });
+        let is_shown = !changes.is_empty() || live.is_string();
+        return is_shown.then_some(Parts { what: Some("certificate"), changes });
     }
     match (live, desired) {
         (Value::String(live), Value::String(desired)) => of_texts(path, live, desired),
@@ -70,8 +70,8 @@ fn of_texts(path: &str, old: &str, new: &str) -> Option<Parts> {
         return None;
     };
     let changes = differences(&live, &desired)?;
-    let says_all = if changes.is_empty() { words(old) == words(new) } else { says_more(&changes) };
-    says_all.then_some(Parts { what: Some(what), changes })
+    let is_shown = if changes.is_empty() { words(old) == words(new) } else { says_more(&changes) };
+    is_shown.then_some(Parts { what: Some(what), changes })
 }
 
 /// The words of a text without its layout: comments, punctuation and order. Two spellings of a value (`yes` and `true`, two long

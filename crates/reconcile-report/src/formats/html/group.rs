@@ -39,7 +39,7 @@ impl Objects<'_> {
         self.group(page, first, objects, section, |page| {
             let (sentences, hint) = messages.sentences(objects, self.limits.is_full);
             for sentence in sentences {
-                page.element("<p class=\"alert\"", &sentence, "</p>");
+                page.element("<p class=\"diagnostic\"", &sentence, "</p>");
             }
             if let Some(hint) = hint {
                 page.element("<p class=\"hint\">hint: <span", &hint, "</span></p>");

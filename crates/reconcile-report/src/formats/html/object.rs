@@ -98,14 +98,13 @@ impl Objects<'_> {
             page.element("<p", &readiness.message, "</p>");
         }
         if let Some(reason) = &object.messages.reason {
-            page.element("<p class=\"alert\"", reason, "</p>");
+            page.element("<p class=\"diagnostic\"", reason, "</p>");
         }
         if let Some(hint) = &object.messages.hint {
             page.element("<p class=\"hint\">hint: <span", hint, "</span></p>");
         }
-        let what = if object.diff.action == Action::Unknown { "cannot compare" } else { "cannot apply" };
         // The page breaks lines itself.
-        styled(page, &object_error(what, object, &View { width: usize::MAX, ..self.view.clone() }));
+        styled(page, &object_error(object, &View { width: usize::MAX, ..self.view.clone() }));
         changes(page, &object.diff.changes, &self.limits);
         self.conflicts(page, object, 1);
         self.notes(page, object);
@@ -124,7 +123,7 @@ impl Objects<'_> {
     pub fn conflicts(&self, page: &mut Markup, object: &ObjectReport, count: usize) {
         let others = object.other_conflicts();
         if !others.is_empty() {
-            page.raw("<ul class=\"notes alert\">");
+            page.raw("<ul class=\"notes diagnostic\">");
             for conflict in others.iter().take(self.limits.items) {
                 page.raw("<li>conflict: <code>").text(&conflict.path.to_string()).raw("</code> is owned by ");
                 page.text(&owner_text(&conflict.owner, self.view)).raw("</li>");

@@ -224,7 +224,7 @@ fn equal_changes_conflicts_and_diagnostics_are_written_once() {
     for text in [
         "<span class=\"name\">12 ConfigMaps</span>",
         "<a href=\"#o0-4\">ConfigMap shop/web-4</a></li></ul><p class=\"gap\">… 7 more objects: --full</p>",
-        "<p class=\"alert\">the user needs more permissions (Forbidden)</p>",
+        "<p class=\"diagnostic\">the user needs more permissions (Forbidden)</p>",
         "owned by kubectl-edit",
         "<span class=\"quiet-count\">18</span> shown above, together with others",
     ] {
@@ -239,6 +239,17 @@ fn equal_changes_conflicts_and_diagnostics_are_written_once() {
     let each = page(&View { sort: Sort::Object, ..View::default() });
     assert_eq!((each.matches("class=\"o group\"").count(), each.matches("<li class=\"f\">").count()), (0, 16));
     is_harmless(&grouped);
+}
+
+/// A screen reader says these names, which are words of people and not of the program.
+#[test]
+fn controls_have_names_in_plain_words() {
+    let page = render(&Report::compared(Command::Diff, vec![in_sync("a")], &FailOn::default()), &View::default());
+    let names = page.split("aria-label=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let names: Vec<&str> = names.collect();
+    assert!(names.contains(&"State") && names.contains(&"Search"), "{names:?}");
+    let is_type = |name: &&&str| name.chars().skip(1).any(char::is_uppercase);
+    assert_eq!(names.iter().find(is_type), None);
 }
 
 #[test]
@@ -263,7 +274,7 @@ fn contexts_have_sections_and_a_matrix_that_leads_to_their_objects() {
         vec![in_context("eu", vec![in_sync("db"), in_sync("web")]), in_context("us", vec![in_sync("db"), unknown()])];
     let page = render_all(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default());
     let row = "<tr><th scope=\"row\">ConfigMap shop/web</th><td><a class=\"note\" href=\"#o0-1\">in sync</a></td>\
-               <td><a class=\"alert\" href=\"#o1-1\">not compared</a></td></tr>";
+               <td><a class=\"diagnostic\" href=\"#o1-1\">not compared</a></td></tr>";
     assert!(page.contains(row), "{page}");
     for text in [
         "<h2 id=\"c1\">us</h2>",

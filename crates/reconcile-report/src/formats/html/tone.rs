@@ -6,7 +6,7 @@ pub(super) fn tone(role: Role) -> &'static str {
         Role::Add | Role::AddWord => "add",
         Role::Change => "change",
         Role::Remove | Role::RemoveWord => "remove",
-        Role::Error => "alert",
+        Role::Error => "diagnostic",
         Role::Hint => "hint",
         Role::Name => "name",
         Role::Note => "note",

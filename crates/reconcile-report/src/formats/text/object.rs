@@ -15,7 +15,7 @@ use crate::words::certificate::summarised;
 use crate::words::coded::coded;
 use crate::words::conflict::{conflict_hint, installer};
 use crate::words::excerpt;
-use crate::words::label::{NEEDS_REPLACEMENT, sign};
+use crate::words::label::{NEEDS_REPLACEMENT, sign, stopped_step};
 use crate::words::line_diff::Line;
 use crate::words::users;
 use crate::words::why::{added_by, owner_text, owners};
@@ -53,7 +53,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
         sheet.line(Role::Error, format!("{MARGIN}{reason}"));
     }
     if object.diff.action == Action::Unknown {
-        sheet.text.append(object_error("cannot compare", object, view));
+        sheet.text.append(object_error(object, view));
     }
     deleted(&mut sheet, object);
     if view.full {
@@ -201,7 +201,8 @@ fn hint(sheet: &mut Sheet<'_>, object: &ObjectReport) {
 }
 
 /// The error of an object, with its hint; a hint that several mistakes share is printed once.
-pub(crate) fn object_error(what: &str, object: &ObjectReport, view: &View) -> Styled {
+pub(crate) fn object_error(object: &ObjectReport, view: &View) -> Styled {
+    let what = stopped_step(object.diff.action);
     let mut sheet = Sheet::new(view);
     let Some(error) = &object.messages.error else { return sheet.text };
     if error.details.is_empty() {

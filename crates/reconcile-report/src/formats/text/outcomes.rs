@@ -86,7 +86,7 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     }
     text.append(sheet.text);
     if object.diff.action != Action::Unknown {
-        text.append(object_error("cannot apply", object, view));
+        text.append(object_error(object, view));
     }
     if object.run.is_moved {
         text.append(object_text(object, view));

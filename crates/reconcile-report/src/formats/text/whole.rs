@@ -3,7 +3,8 @@
 use super::sheet::Sheet;
 use super::{object, outcomes, readiness, summary, together, unmanaged};
 use crate::words::conflict;
-use crate::{ApplySetInfo, Command, ObjectReport, ParentAction, Report, Role, Styled, View};
+use crate::words::label::{ParentLabel, parent_label};
+use crate::{ApplySetInfo, Command, ObjectReport, Report, Styled, View};
 
 /// The whole text at once.
 #[must_use]
@@ -60,14 +61,9 @@ fn needs_attention(object: &ObjectReport) -> bool {
 
 /// The line about the parent of an apply set that `apply` has to write, which is no drift.
 pub(crate) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
-    let (mark, about) = match set.parent.action {
-        ParentAction::None => return Styled::new(),
-        ParentAction::Create => (("+", Role::Add), "parent of the apply set"),
-        ParentAction::Update => {
-            (("~", Role::Change), "parent of the apply set: its list of kinds and namespaces changes")
-        }
-    };
     let mut sheet = Sheet::new(view);
-    object::head(&mut sheet, mark, &set.parent.key().to_string(), about, "");
+    if let Some(ParentLabel { sign, role, about }) = parent_label(set.parent.action) {
+        object::head(&mut sheet, (sign, role), &set.parent.key().to_string(), about, "");
+    }
     sheet.text
 }

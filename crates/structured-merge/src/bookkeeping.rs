@@ -4,7 +4,6 @@
 use serde_json::Value;
 
 use crate::changes::Change;
-use crate::claimants::step;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, PathElement};
 use crate::schema::{Shape, TypeRef, builtin_kind};
 
@@ -59,7 +58,7 @@ fn is_nothing_both_times(change: &Change, schema: TypeRef<'_>) -> bool {
     if !is_null(from) && !is_null(to) {
         return false;
     }
-    let schema = change.path.elements().iter().fold(schema, |schema, element| step(schema, element));
+    let schema = schema.at(change.path.elements());
     let is_nothing = |value: Option<&Value>| match value {
         None | Some(Value::Null) => true,
         Some(Value::Array(items)) => items.is_empty() && matches!(schema.shape(), Shape::List(..)),
@@ -82,7 +81,7 @@ fn is_copy(path: &FieldPath, differs: &FieldSet, manifest: &Value, mut schema: T
             let is_left_to_server = !wants(name) && (wants(twin) || !is_second);
             return is_left_to_server && differs.overlaps(&parent.field(twin));
         }
-        schema = step(schema, element);
+        schema = schema.step(element);
     }
     false
 }

@@ -27,7 +27,7 @@ pub fn claim_strength(mut set: &FieldSet, path: &FieldPath, mut schema: TypeRef<
     let mut elements = path.elements().iter().peekable();
     while let Some(element) = elements.next() {
         let Some((is_member, below)) = set.step(element) else { return ClaimStrength::None };
-        schema = step(schema, element);
+        schema = schema.step(element);
         match elements.peek() {
             Some(next) if below.is_empty() => return if is_member { above(schema, next) } else { ClaimStrength::None },
             _ => set = below,
@@ -41,14 +41,6 @@ fn above(schema: TypeRef<'_>, next: &PathElement) -> ClaimStrength {
     // Positions occur only in lists that are replaced as a whole.
     let is_whole = schema.is_atomic_type() || *schema.shape() == Shape::Opaque || matches!(next, PathElement::Index(_));
     if is_whole { ClaimStrength::Own } else { ClaimStrength::Above }
-}
-
-/// The type one step down.
-pub(crate) fn step<'t>(schema: TypeRef<'t>, element: &PathElement) -> TypeRef<'t> {
-    match element {
-        PathElement::Field(name) => schema.field(name),
-        _ => schema.item(),
-    }
 }
 
 /// The claims of several managers.
@@ -102,7 +94,7 @@ impl<'e> Claimants<'e> {
         let mut elements = path.elements().iter().peekable();
         while let Some(element) = elements.next() {
             let Some(child) = node.below.get(element) else { break };
-            schema = step(schema, element);
+            schema = schema.step(element);
             node = child;
             match elements.peek() {
                 None => own.push(&node.here),

@@ -122,6 +122,7 @@ mod predict;
 mod prove;
 mod prune;
 mod schema;
+mod selection;
 mod spelling;
 mod string_data;
 mod subset;
@@ -149,6 +150,7 @@ pub use schema::{
     TypeRef, TypeTable, builtin, builtin_kind, compile, compile_definition, defined_kind, field_set, fields_of,
     is_current, is_default, is_nothing, item_element, semantically_equal, take_out_refused_nulls, untyped_object,
 };
+pub use selection::{Selected, Selection};
 pub use spelling::{verbatim, with_live_spelling};
 pub use string_data::{with_string_data, with_string_data_folded};
 pub use subset::{whole_value, with_fields_of, without_fields};

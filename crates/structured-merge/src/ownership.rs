@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::applier::Applier;
-use crate::claimants::step;
 use crate::last_applied::{fields_last_applied, owns_last_applied};
 use crate::object::{
     FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for,
@@ -243,7 +242,7 @@ fn is_dropped(path: &FieldPath, schema: TypeRef<'_>, applied: &FieldSet, claimed
     let (mut schema, mut applied, mut claimed) = (schema, applied, Some(claimed));
     for (depth, element) in path.elements().iter().enumerate() {
         let Some((_, below)) = applied.step(element) else { return false };
-        schema = step(schema, element);
+        schema = schema.step(element);
         claimed = claimed.and_then(|set| set.step(element)).map(|(_, below)| below);
         if depth == 0 && metadata.is_prefix_of(path) {
             claimed = claimed.or(Some(&nothing));

@@ -171,8 +171,8 @@ impl Walk {
                 self.value(&at.field(name), value, other, below, around.field(name))
             };
             match taken {
-                Some(taken) => drop(result.insert(name.clone(), taken)),
-                None => drop(result.remove(name)),
+                Some(taken) => _ = result.insert(name.clone(), taken),
+                None => _ = result.remove(name),
             }
         }
         Value::Object(result)

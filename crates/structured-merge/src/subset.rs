@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::claimants::step;
 use crate::object::{FieldPath, FieldSet, PathElement};
 use crate::schema::{ListKind, TypeRef, item_element};
 
@@ -17,7 +16,7 @@ pub fn whole_value(path: &FieldPath, mut schema: TypeRef<'_>) -> FieldPath {
         if depth > 0 && (schema.is_atomic_type() || matches!(element, PathElement::Index(_))) {
             return FieldPath::from(path.elements().iter().take(depth).cloned().collect::<Vec<_>>());
         }
-        schema = step(schema, element);
+        schema = schema.step(element);
     }
     path.clone()
 }

@@ -218,11 +218,7 @@ fn is_created(path: &FieldPath, live: &FieldSet, bare: &FieldSet, schema: TypeRe
 /// Returns true if the last step of a path is the key of a map entry, not the name of a declared field.
 fn is_entry(path: &FieldPath, schema: TypeRef<'_>) -> bool {
     let Some((PathElement::Field(name), parents)) = path.elements().split_last() else { return false };
-    let parent = parents.iter().fold(schema, |schema, element| match element {
-        PathElement::Field(name) => schema.field(name),
-        _ => schema.item(),
-    });
-    !parent.declares(name)
+    !schema.at(parents).declares(name)
 }
 
 /// The owners of a live object, once the claims of manual changes and of adopted managers have been transferred to us.

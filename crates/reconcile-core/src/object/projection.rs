@@ -3,8 +3,9 @@
 use std::fmt;
 use std::io::{BufReader, Read};
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+use structured_merge::{Selected, Selection};
 
 /// The fields that are kept of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,63 +46,20 @@ impl<'de> DeserializeSeed<'de> for Projection {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
-        match self {
-            Self::Whole => serde::Deserialize::deserialize(from),
-            Self::Fields(fields) => from.deserialize_any(FieldsVisitor(fields)),
-        }
+        Selected(self).deserialize(from)
     }
 }
 
-struct FieldsVisitor(&'static [(&'static str, Projection)]);
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut kept = Map::new();
-        while let Some(key) = map.next_key::<String>()? {
-            match self.0.iter().find(|(name, _)| *name == key) {
-                Some((_, projection)) => drop(kept.insert(key, map.next_value_seed(*projection)?)),
-                None => _ = map.next_value::<IgnoredAny>()?,
-            }
+impl Selection for Projection {
+    fn of_key(self, key: &str) -> Option<Self> {
+        match self {
+            Self::Whole => Some(Self::Whole),
+            Self::Fields(fields) => fields.iter().find(|(name, _)| *name == key).map(|(_, projection)| *projection),
         }
-        Ok(Value::Object(kept))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut kept = Vec::new();
-        while let Some(item) = items.next_element_seed(Projection::Fields(self.0))? {
-            kept.push(item);
-        }
-        Ok(Value::Array(kept))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn is_whole(self) -> bool {
+        self == Self::Whole
     }
 }
 

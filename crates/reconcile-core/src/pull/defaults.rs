@@ -1,7 +1,7 @@
 //! The defaults of built-in kinds: what the server sets in an item that somebody added.
 
 use serde_json::{Map, Value, json};
-use structured_merge::{PathElement, TypeRef, is_default};
+use structured_merge::{TypeRef, is_default};
 
 /// A value without the fields that the server sets by itself where a manifest has none.
 pub(super) fn without_known_defaults(value: &Value, schema: TypeRef<'_>) -> Value {
@@ -49,14 +49,6 @@ fn pull_policy(container: &Map<String, Value>) -> Value {
     let tag = name.rsplit('/').next().and_then(|name| name.split_once(':')).map(|(_, tag)| tag);
     let is_latest = tag == Some("latest") || tag.is_none() && digest.is_none();
     json!(if is_latest { "Always" } else { "IfNotPresent" })
-}
-
-/// The type at a path of an object.
-pub(super) fn type_at<'t>(object: TypeRef<'t>, path: &[PathElement]) -> TypeRef<'t> {
-    path.iter().fold(object, |schema, element| match element {
-        PathElement::Field(name) => schema.field(name),
-        PathElement::Key(_) | PathElement::Member(_) | PathElement::Index(_) => schema.item(),
-    })
 }
 
 #[cfg(test)]

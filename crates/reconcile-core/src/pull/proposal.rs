@@ -9,7 +9,7 @@ use manifest_edit::{Change, Edit, Refusal, Step};
 use serde_json::{Map, Value};
 use structured_merge::{FieldPath, ObjectKey, Op, PathElement, TypeRef, builtin};
 
-use super::defaults::{is_known_default, type_at, without_known_defaults};
+use super::defaults::{is_known_default, without_known_defaults};
 use super::duplicates::has_duplicates;
 use super::order::in_live_order;
 use super::place::{place_of_new, steps, value_at};
@@ -166,7 +166,7 @@ impl ManifestObject {
         let Some((PathElement::Field(name), above)) = change.path.elements().split_last() else { return false };
         let written = steps(&FieldPath::from(above.to_vec()), &self.object);
         let siblings = written.and_then(|steps| value_at(&self.object, &steps)?.as_object());
-        is_known_default(live, name, siblings.unwrap_or(&Map::new()), type_at(schema, above))
+        is_known_default(live, name, siblings.unwrap_or(&Map::new()), schema.at(above))
     }
 
     fn edit(&self, change: &FieldChange, schema: TypeRef<'_>, live: Option<&Value>) -> Result<Edit, Obstacle> {
@@ -181,7 +181,7 @@ impl ManifestObject {
             return Ok(self.edit_of(&below, ordered));
         }
         let inserted = || place_of_new(&change.path, &self.object, live?).filter(|_| written.is_none());
-        let schema = type_at(schema, change.path.elements());
+        let schema = schema.at(change.path.elements());
         if change.live.as_ref().is_some_and(|live| has_duplicates(live, schema)) {
             return Err(Obstacle::Duplicate);
         }

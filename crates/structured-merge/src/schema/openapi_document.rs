@@ -1,10 +1,10 @@
 //! An OpenAPI v3 document without what [`super::compile`] does not read: descriptions, validation rules, parameters and answers, which
 //! are most of it.
 
-use std::fmt;
+use serde::de::{Deserialize, DeserializeSeed as _, Deserializer};
+use serde_json::Value;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use crate::selection::{Selected, Selection};
 
 /// A document that can be compiled. The rest of it is skipped while it is parsed, so that it never uses memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct OpenApiDocument(pub Value);
 
 impl<'de> Deserialize<'de> for OpenApiDocument {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Part::Document.deserialize(from).map(Self)
+        Selected(Part::Document).deserialize(from).map(Self)
     }
 }
 
@@ -47,9 +47,11 @@ enum Part {
     Whole,
 }
 
-impl Part {
-    /// The part that is the value of a key; `None` if it is not read.
-    fn at(self, key: &str) -> Option<Self> {
+impl Selection for Part {
+    /// `additionalProperties` may be a boolean.
+    const HAS_BOOLEANS: bool = true;
+
+    fn of_key(self, key: &str) -> Option<Self> {
         match (self, key) {
             (Self::Document, "components") => Some(Self::Components),
             (Self::Document, "paths") => Some(Self::Paths),
@@ -62,68 +64,9 @@ impl Part {
             _ => None,
         }
     }
-}
 
-impl<'de> DeserializeSeed<'de> for Part {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
-        match self {
-            Self::Whole => Value::deserialize(from),
-            _ => from.deserialize_any(self),
-        }
-    }
-}
-
-impl<'de> Visitor<'de> for Part {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a part of an OpenAPI document")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut kept = Map::new();
-        while let Some(key) = map.next_key::<String>()? {
-            match self.at(&key) {
-                Some(part) => drop(kept.insert(key, map.next_value_seed(part)?)),
-                None => _ = map.next_value::<IgnoredAny>()?,
-            }
-        }
-        Ok(Value::Object(kept))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut kept = Vec::new();
-        while let Some(item) = items.next_element_seed(self)? {
-            kept.push(item);
-        }
-        Ok(Value::Array(kept))
-    }
-
-    /// `additionalProperties` may be a boolean.
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn is_whole(self) -> bool {
+        matches!(self, Self::Whole)
     }
 }
 

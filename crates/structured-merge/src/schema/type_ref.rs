@@ -142,6 +142,21 @@ impl<'t> TypeRef<'t> {
         }
     }
 
+    /// The type one step down: of an entry of a map, or of the items of a list.
+    #[must_use]
+    pub fn step(self, element: &PathElement) -> TypeRef<'t> {
+        match element {
+            PathElement::Field(name) => self.field(name),
+            PathElement::Key(_) | PathElement::Member(_) | PathElement::Index(_) => self.item(),
+        }
+    }
+
+    /// The type at a path below this one.
+    #[must_use]
+    pub fn at(self, path: &[PathElement]) -> TypeRef<'t> {
+        path.iter().fold(self, Self::step)
+    }
+
     /// Rule by which the list merges; atomic if unknown.
     #[must_use]
     pub fn list_kind(self) -> &'t ListKind {

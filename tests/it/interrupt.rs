@@ -88,9 +88,9 @@ fn an_interrupted_diff_says_so() {
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
     for interrupt in INTERRUPTS {
         let proxy = Proxy::new(&ws);
-        proxy.inject(9, "GET", "configmaps", late(Duration::from_millis(500)));
+        proxy.inject(9, "GET", "configmaps", late(Duration::from_secs(20)));
         let diff = ws.through(&proxy.url()).start_reconcile(["diff", "-f", "."]);
-        arrived(&proxy, &["configmaps"]);
+        is_awaited(&proxy, &["configmaps"]);
         interrupt(&diff);
         let run = diff.finish().exits_with(130);
         assert_eq!(run.report()["verdict"], "interrupted");
@@ -199,6 +199,12 @@ fn arrived(proxy: &Proxy, parts: &[&str]) {
     });
 }
 
+/// Waits until a request has arrived that is read while discovery is under way, and discovery has ended.
+fn is_awaited(proxy: &Proxy, parts: &[&str]) {
+    arrived(proxy, parts);
+    thread::sleep(Duration::from_secs(1));
+}
+
 #[test]
 fn a_list_that_takes_long_is_left() {
     let ws = Workspace::new();
@@ -212,7 +218,7 @@ fn a_list_that_takes_long_is_left() {
         let proxy = Proxy::new(&ws);
         proxy.inject(9, "GET", "configmaps limit=", late(Duration::from_secs(20)));
         let running = ws.through(&proxy.url()).start_reconcile([command, "-f", "."]);
-        arrived(&proxy, &["configmaps?", "limit="]);
+        is_awaited(&proxy, &["configmaps?", "limit="]);
         let started = Instant::now();
         interrupt(&running);
         let run = running.finish().exits_with(130);
@@ -230,7 +236,7 @@ fn a_list_that_takes_long_is_left() {
         let proxy = Proxy::new(&ws);
         proxy.inject(9, "GET", "configmaps limit=", late(Duration::from_secs(20)));
         let running = ws.through(&proxy.url()).start_reconcile(["snapshot", "-f", ".", "--file", "live.txt"]);
-        arrived(&proxy, &["configmaps?", "limit="]);
+        is_awaited(&proxy, &["configmaps?", "limit="]);
         let started = Instant::now();
         interrupt(&running);
         let run = running.finish().exits_with(130);

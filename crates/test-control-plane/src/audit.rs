@@ -66,12 +66,17 @@ impl Audit {
     pub fn log_during<T>(&self, api: &Api, action: impl FnOnce() -> T) -> (T, String) {
         let start = self.mark(api).1;
         let result = action();
-        let (end, _) = self.mark(api);
+        (result, self.since(api, start).0)
+    }
+
+    /// The lines of the log from a position on, and the position of the lines to come.
+    pub fn since(&self, api: &Api, start: u64) -> (String, u64) {
+        let (end, next) = self.mark(api);
         let mut log = String::new();
         let mut file = File::open(&self.0).expect("the audit log");
-        file.seek(SeekFrom::Start(start)).expect("the audit log from a mark on");
+        file.seek(SeekFrom::Start(start)).expect("the audit log from a position on");
         file.take(end.saturating_sub(start)).read_to_string(&mut log).expect("the audit log");
-        (result, log)
+        (log, next)
     }
 
     /// Makes a unique request and waits for its line in the log: all earlier answers are logged by then. Returns the

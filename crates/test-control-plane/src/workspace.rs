@@ -117,6 +117,11 @@ impl Workspace {
         self.plane.audit().log_during(self.plane.api(), action)
     }
 
+    /// The lines of the audit log from a position on, and the position of the lines to come.
+    pub fn audit_log_since(&self, position: u64) -> (String, u64) {
+        self.plane.audit().since(self.plane.api(), position)
+    }
+
     /// The user as which the workspace's programs run.
     pub fn admin(&self) -> String {
         admin_of(&self.namespace)

@@ -2,7 +2,6 @@
 
 mod schemas;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -40,12 +39,12 @@ pub const AT_ONCE: usize = 8;
 /// An API server of its own, as the manifests come in kinds that concern everybody, with all that is known of it.
 pub struct Ground {
     pub cluster: Cluster,
-    pub catalog: Discovery,
-    pub types: Types,
-    pub schemas: Schemas,
+    pub catalog: Arc<Discovery>,
+    pub types: Arc<Types>,
+    pub schemas: Arc<Schemas>,
     /// A certificate signing request, in base64.
     request: String,
-    _plane: Arc<ControlPlane>,
+    plane: Arc<ControlPlane>,
 }
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
@@ -60,6 +59,17 @@ pub fn on_the_ground<T>(test: impl AsyncFnOnce(&Ground) -> T) -> T {
 /// The value of a future, for what runs apart from the tests' own runtime.
 pub fn wait_for<T>(future: impl Future<Output = T>) -> T {
     RUNTIME.block_on(future)
+}
+
+/// A connection of the administrator, or of a user whom the administrator impersonates.
+async fn connection(plane: &ControlPlane, user: Option<&str>) -> Cluster {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kubeconfig = folder.path().join("kubeconfig");
+    std::fs::write(&kubeconfig, plane.kubeconfig("admin", plane.url(), "generated")).expect("a kubeconfig");
+    let as_groups = user.iter().map(|_| "system:masters".to_owned()).collect();
+    let as_user = user.map(ToOwned::to_owned);
+    let options = ConnectOptions { kubeconfig: Some(kubeconfig), as_user, as_groups, ..ConnectOptions::default() };
+    connect(&options, &Environment::default()).await.expect("a connection")
 }
 
 impl Ground {
@@ -80,18 +90,13 @@ impl Ground {
     }
 
     async fn prepare(plane: Arc<ControlPlane>) -> Ground {
-        let folder = tempfile::tempdir().expect("a folder");
-        let kubeconfig = folder.path().join("kubeconfig");
-        std::fs::write(&kubeconfig, plane.kubeconfig("admin", plane.url(), "generated")).expect("a kubeconfig");
-        let options = ConnectOptions { kubeconfig: Some(kubeconfig), ..ConnectOptions::default() };
-        let cluster = connect(&options, &Environment::default()).await.expect("a connection");
         let mut ground = Ground {
-            cluster,
-            catalog: Discovery::default(),
-            types: Types::default(),
-            schemas: Schemas(BTreeMap::new()),
+            cluster: connection(&plane, None).await,
+            catalog: Arc::default(),
+            types: Arc::default(),
+            schemas: Arc::default(),
             request: signing_request(),
-            _plane: plane,
+            plane,
         };
         for namespace in ["generated", "limited"] {
             let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
@@ -103,6 +108,18 @@ impl Ground {
         }
         ground.learn().await;
         ground
+    }
+
+    /// The same server, as it answers a user whom the administrator impersonates.
+    pub async fn as_user(&self, name: &str) -> Ground {
+        Ground {
+            cluster: connection(&self.plane, Some(name)).await,
+            catalog: Arc::clone(&self.catalog),
+            types: Arc::clone(&self.types),
+            schemas: Arc::clone(&self.schemas),
+            request: self.request.clone(),
+            plane: Arc::clone(&self.plane),
+        }
     }
 
     /// Waits until the custom kinds are served, and reads what the server knows of all kinds.
@@ -117,16 +134,19 @@ impl Ground {
             assert!(Instant::now() < deadline, "the custom kinds are published");
             tokio::time::sleep(Duration::from_millis(100)).await;
         };
+        let mut schemas = Schemas::default();
         for (path, entry) in index["paths"].as_object().expect("an index") {
             let api_version = path.strip_prefix("apis/").or_else(|| path.strip_prefix("api/")).unwrap_or_default();
             if api_version.contains('/') || api_version == "v1" {
                 let document = self.read(entry["serverRelativeURL"].as_str().expect("a URL")).await;
-                self.schemas.0.insert(api_version.to_owned(), document);
+                schemas.0.insert(api_version.to_owned(), document);
             }
         }
-        self.catalog = discover(&self.cluster).await.expect("a catalog");
-        let targets = self.targets(1, |_| true);
-        self.types.load(&self.cluster, targets.iter().filter_map(|target| target.resource.as_ref().ok())).await;
+        self.schemas = Arc::new(schemas);
+        self.catalog = Arc::new(discover(&self.cluster).await.expect("a catalog"));
+        let (targets, mut types) = (self.targets(1, |_| true), Types::default());
+        types.load(&self.cluster, targets.iter().filter_map(|target| target.resource.as_ref().ok())).await;
+        self.types = Arc::new(types);
     }
 
     async fn read(&self, path: &str) -> Value {

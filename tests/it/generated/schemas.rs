@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Rng;
 
 /// The server's OpenAPI documents, by `apiVersion`.
+#[derive(Default)]
 pub struct Schemas(pub BTreeMap<String, Value>);
 
 /// A schema in its document, references followed.

@@ -19,7 +19,7 @@ use crate::generated::{AT_ONCE, wait_for};
 pub fn ended_well(world: &World, call: &Call, ended: &Ended, tally: &mut Tally) {
     let Ended { run, requests, .. } = ended;
     let codes: &[i32] = match call.command {
-        Command::Diff | Command::Pull => &[0, 1, 4],
+        Command::Diff | Command::Pull | Command::Resolve => &[0, 1, 4],
         Command::Apply | Command::Status => &[0, 4, 5],
         Command::Blame => &[0, 4],
         // 2: nothing has such an annotation.
@@ -40,7 +40,9 @@ pub fn ended_well(world: &World, call: &Call, ended: &Ended, tally: &mut Tally) 
         }
     }
     let allowed: BTreeSet<String> = match call.command {
-        Command::Apply => world.items.iter().filter(|item| item.folder() == call.folder).map(Item::path).collect(),
+        Command::Apply | Command::Resolve => {
+            world.items.iter().filter(|item| item.folder() == call.folder).map(Item::path).collect()
+        }
         _ => BTreeSet::new(),
     };
     for write in ours(world, requests).filter(|request| request.is_write()) {
@@ -158,4 +160,21 @@ fn is_same_object(one: &str, other: &str) -> bool {
 
 pub fn path_of(uri: &str) -> &str {
     uri.split_once('?').map_or(uri, |(path, _)| path)
+}
+
+/// The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
+pub fn is_about_emptiness(object: &Value) -> bool {
+    let is_empty = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => true,
+        Some(Value::Object(map)) => map.is_empty(),
+        Some(Value::Array(items)) => items.is_empty(),
+        Some(_) => false,
+    };
+    let changes = object["changes"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_of_value = |change: &&Value| change["path"] != "";
+    changes.iter().any(|change| is_of_value(&change))
+        && changes
+            .iter()
+            .filter(is_of_value)
+            .all(|change| is_empty(change.get("live")) && is_empty(change.get("desired")))
 }

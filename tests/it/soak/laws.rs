@@ -1,17 +1,18 @@
 //! What has to hold of the commands that work on more than one state of the cluster: `pull` and the `diff` after it, a plan and its
 //! `apply`, a baseline and its `diff`; and of those that only read: `blame` and `--from last-applied`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, LAST_APPLIED, ObjectKey, managed_fields};
 
 use super::checks::touched_by_others;
+use super::probe::{ends_with, moved, objects, pass, run, versions};
 use super::tally::Tally;
 use super::world::{Item, World, is_terminating};
 use super::writers::apply_client_side;
-use crate::control_plane::{Request, Rng, Run};
+use crate::control_plane::Rng;
 use crate::generated::{resource_of, wait_for};
 
 /// How many objects `blame` shows in each cycle.
@@ -50,49 +51,6 @@ pub fn hold(world: &World, folder: &'static str, rng: &mut Rng, tally: &mut Tall
     if rng.chance(60) {
         a_plan_is_done_exactly(world, folder, tally);
     }
-}
-
-/// Runs our program, and returns everything that was asked of the server meanwhile.
-fn run(world: &World, arguments: &[&str]) -> (Run, Vec<Request>) {
-    let kubeconfig = world.kubeconfig.display().to_string();
-    world.ws.all_requests_during(|| world.ws.env("KUBECONFIG", &kubeconfig).reconcile(arguments))
-}
-
-/// The flags of a pass over a folder.
-fn pass<'a>(command: &'a str, folder: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let mut arguments = vec![command, "-f", folder, "--quiet"];
-    if folder == "set" {
-        arguments.extend(["--prune", "--applyset=set"]);
-    }
-    arguments.extend(more);
-    arguments
-}
-
-fn objects(run: &Run) -> Vec<Value> {
-    run.report.as_ref().and_then(|report| report["objects"].as_array().cloned()).unwrap_or_default()
-}
-
-/// Ends well: with one of these codes, and without a panic.
-fn ends_with(run: &Run, codes: &[i32], tally: &mut Tally) -> bool {
-    let is_right = codes.contains(&run.code) && !run.stderr.contains("panicked");
-    if !is_right {
-        tally.fail(format!("not one of {codes:?}: {run}"));
-    }
-    is_right
-}
-
-/// The resource versions, by the paths of the objects.
-fn versions(world: &World) -> BTreeMap<String, Value> {
-    let live = world.items.iter().zip(world.live());
-    let version = |live: Value| live.pointer("/metadata/resourceVersion").cloned();
-    live.filter_map(|(item, live)| Some((item.path(), version(live?)?))).collect()
-}
-
-/// The objects that may have changed since: those with another version, and those that others wrote to.
-fn moved(world: &World, before: &BTreeMap<String, Value>, requests: &[Request]) -> BTreeSet<String> {
-    let now = versions(world);
-    let paths = before.keys().chain(now.keys()).filter(|path| before.get(*path) != now.get(*path));
-    paths.cloned().chain(touched_by_others(world, requests)).collect()
 }
 
 /// `blame` names the managers that `managedFields` names.
@@ -213,12 +171,7 @@ fn is_new(object: &Value) -> bool {
 
 /// What `pull` has taken into the manifests is no difference any more.
 fn what_is_pulled_differs_no_more(world: &World, folder: &'static str, tally: &mut Tally) {
-    let (from, to) = (world.ws.folder().join(folder), world.ws.folder().join("pulled"));
-    let _ = fs::remove_dir_all(&to);
-    fs::create_dir_all(&to).expect("a folder of the soak");
-    for entry in fs::read_dir(from).into_iter().flatten().flatten() {
-        fs::copy(entry.path(), to.join(entry.file_name())).expect("a copy of a manifest");
-    }
+    let to = world.copy(folder, "pulled");
     let before = versions(world);
     let (pull, requests) = run(world, &["pull", "-f", "pulled", "-o", "json"]);
     let (diff, more) = run(world, &["diff", "-f", "pulled", "--quiet"]);

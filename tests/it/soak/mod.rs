@@ -4,11 +4,14 @@
 //!
 //! `just soak` runs it for half an hour; `SOAK_SECONDS` and `SOAK_SEED` choose how long, and what happens.
 
+mod answers;
 mod checks;
 mod laws;
+mod probe;
 mod process;
 mod tally;
 mod truth;
+mod who;
 mod world;
 mod writers;
 
@@ -28,6 +31,7 @@ use crate::control_plane::Rng;
 use crate::generated::wait_for;
 use process::{Call, Command, Ended};
 use tally::Tally;
+use who::Writes;
 use world::{FOLDERS, World, is_terminating};
 use writers::Gate;
 
@@ -36,7 +40,7 @@ const WRITERS: u64 = 3;
 /// When a call is stopped, as a part of the time that such a call takes.
 const MOMENTS: [f64; 12] = [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 /// What runs while others write.
-const COMMANDS: [Command; 8] = [
+const COMMANDS: [Command; 9] = [
     Command::Diff,
     Command::Apply,
     Command::Diff,
@@ -45,6 +49,7 @@ const COMMANDS: [Command; 8] = [
     Command::Apply,
     Command::Blame,
     Command::LastApplied,
+    Command::Resolve,
 ];
 /// How often the cluster is looked at until it rests.
 const LOOKS: usize = 20;
@@ -64,10 +69,15 @@ fn every_verdict_is_true_in_a_long_soak() {
 
 fn soak(length: Duration, seed: u64, variants: usize) {
     let _ = writeln!(stdout(), "SOAK_SEED={seed}");
-    let world = RwLock::new(World::new(seed, variants));
+    let world = World::new(seed, variants);
+    for folder in FOLDERS {
+        world.copy(folder, answers::moving_copy(folder));
+    }
+    let world = RwLock::new(world);
     let gate = Gate::default();
     let deadline = Instant::now() + length;
-    let mut soak = Soak { world: &world, rng: Rng::new(seed), tally: Tally::default(), took: BTreeMap::new(), turn: 0 };
+    let mut soak =
+        Soak { world: &world, rng: Rng::new(seed), tally: Tally::default(), took: BTreeMap::new(), turn: 0, log: 0 };
     thread::scope(|scope| {
         for writer in 1..=WRITERS {
             let (world, gate, rng) = (&world, &gate, Rng::new(seed ^ (writer << 32)));
@@ -100,6 +110,8 @@ struct Soak<'a> {
     /// How long the last call of each name took, for the moment at which the next one is stopped.
     took: BTreeMap<String, Duration>,
     turn: usize,
+    /// Where the part of the audit log begins that nobody has read yet.
+    log: u64,
 }
 
 impl Soak<'_> {
@@ -113,6 +125,9 @@ impl Soak<'_> {
             if command == Command::Diff && self.rng.chance(30) {
                 call = call.with(laws::files_of(&world, folder, &mut self.rng));
             }
+            if [Command::Diff, Command::Blame].contains(&command) && self.rng.chance(30) && self.log > 0 {
+                call = call.with(&[who::FLAG]);
+            }
             self.turn += 1;
             let moment = self.took.get(&call.name()).filter(|_| self.rng.chance(30));
             let moment = moment.map(|whole| whole.mul_f64(*self.rng.pick(&MOMENTS)));
@@ -120,6 +135,9 @@ impl Soak<'_> {
             let before = if is_watched { world.live() } else { Vec::new() };
             let ended = call.run_until(&world, moment, &mut self.rng);
             self.note(&world, &call, &ended);
+            if command == Command::Resolve {
+                answers::files_are_whole(&world, answers::moving_copy(folder), &mut self.tally);
+            }
             if is_watched {
                 checks::verdicts_hold(&world, &call, &ended, &before, &mut self.tally);
                 checks::prunes_hold(&world, &call, &ended, &before, &mut self.tally);
@@ -132,12 +150,19 @@ impl Soak<'_> {
         let mut world = self.world.write().expect("no writer has failed");
         self.tally.count("cycles");
         rest(&world);
+        let (writes, log) = Writes::since(&world, self.log);
+        self.log = log;
         for folder in FOLDERS {
             self.diff(&world, folder);
+            who::who_did_it_is_true(&world, folder, &writes, &mut self.tally);
             laws::hold(&world, folder, &mut self.rng, &mut self.tally);
+            answers::what_is_resolved_differs_no_more(&world, folder, &mut self.rng, &mut self.tally);
             self.applies(&world, folder);
         }
         world.advance(&mut self.rng);
+        for folder in FOLDERS {
+            world.copy(folder, answers::moving_copy(folder));
+        }
         self.tally.kept(files_in(&world.ws.home()));
     }
 
@@ -216,7 +241,7 @@ impl Soak<'_> {
                 self.tally.count("second writes, after others");
             } else if was(is_terminating) {
                 self.tally.count("second writes, of what was being deleted");
-            } else if object.is_some_and(is_about_emptiness) {
+            } else if object.is_some_and(checks::is_about_emptiness) {
                 self.tally.count("second writes, of what is empty");
             } else {
                 let object = object.unwrap_or(&Value::Null);
@@ -235,23 +260,6 @@ impl Soak<'_> {
             self.tally.used(call.name(), ended);
         }
     }
-}
-
-/// The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
-fn is_about_emptiness(object: &Value) -> bool {
-    let is_empty = |value: Option<&Value>| match value {
-        None | Some(Value::Null) => true,
-        Some(Value::Object(map)) => map.is_empty(),
-        Some(Value::Array(items)) => items.is_empty(),
-        Some(_) => false,
-    };
-    let changes = object["changes"].as_array().map_or(&[][..], Vec::as_slice);
-    let is_of_value = |change: &&Value| change["path"] != "";
-    changes.iter().any(|change| is_of_value(&change))
-        && changes
-            .iter()
-            .filter(is_of_value)
-            .all(|change| is_empty(change.get("live")) && is_empty(change.get("desired")))
 }
 
 /// How many files the program keeps: what the tests put there themselves is at the top.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::answers;
 use super::truth::Force;
 use super::world::World;
 use crate::control_plane::{Request, Rng, Run, peak_memory};
@@ -20,6 +21,8 @@ pub enum Command {
     Blame,
     /// `diff --from last-applied`.
     LastApplied,
+    /// `resolve` with random answers, of copies of the manifests.
+    Resolve,
 }
 
 impl Command {
@@ -35,12 +38,14 @@ impl Command {
 }
 
 /// One call of the program.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Call {
     pub command: Command,
     pub folder: &'static str,
     pub force: Force,
     more: Vec<&'static str>,
+    /// The lines that are typed.
+    answers: String,
 }
 
 /// How a call ended, and what it used.
@@ -64,9 +69,12 @@ impl Call {
             _ => Force::Manual,
         };
         let force = if command.is_pass() { force } else { Force::Manual };
-        let mut more = Vec::new();
+        let (mut more, mut answers) = (Vec::new(), String::new());
+        if command == Command::Resolve {
+            answers = answers::random(rng, &["a", "p", "i", "s"]);
+        }
         if !command.is_pass() && command != Command::Status {
-            return Call { command, folder, force, more };
+            return Call { command, folder, force, more, answers };
         }
         if command.is_pass() {
             if rng.chance(25) {
@@ -80,13 +88,13 @@ impl Call {
         if command == Command::Apply && rng.chance(10) {
             more.extend(["--wait", "--timeout=2s"]);
         }
-        Call { command, folder, force, more }
+        Call { command, folder, force, more, answers }
     }
 
     /// The `diff` that tells what this call has left.
     pub fn diff(&self) -> Call {
         let more = self.more.iter().copied().filter(|flag| !["--wait", "--timeout=2s"].contains(flag)).collect();
-        Call { command: Command::Diff, more, ..*self }
+        Call { command: Command::Diff, more, ..self.clone() }
     }
 
     /// Under which name its figures are kept: those of the same command in the same folder are comparable.
@@ -102,6 +110,7 @@ impl Call {
             Command::Pull => "pull",
             Command::Blame => "blame",
             Command::LastApplied => "last-applied",
+            Command::Resolve => "resolve",
         }
     }
 
@@ -114,6 +123,7 @@ impl Call {
     fn arguments(&self) -> Vec<&'static str> {
         let mut arguments = match self.command {
             Command::LastApplied => vec!["diff", "--from", "last-applied", "-A"],
+            Command::Resolve => vec!["resolve", "-f", answers::moving_copy(self.folder)],
             _ => vec![self.verb(), "-f", self.folder],
         };
         match self.command {
@@ -143,7 +153,11 @@ impl Call {
         let kubeconfig = world.kubeconfig.display().to_string();
         let started = Instant::now();
         let ((run, memory, handles), requests) = world.ws.all_requests_during(|| {
-            let mut running = world.ws.env("KUBECONFIG", &kubeconfig).start_reconcile(self.arguments());
+            let mut caller = world.ws.env("KUBECONFIG", &kubeconfig);
+            if self.command == Command::Resolve {
+                caller = caller.stdin(&self.answers).on_terminal();
+            }
+            let mut running = caller.start_reconcile(self.arguments());
             let (pid, is_over) = (running.pid(), AtomicBool::new(false));
             thread::scope(|scope| {
                 let watcher = scope.spawn(|| watch(pid, &is_over));

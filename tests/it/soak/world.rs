@@ -17,6 +17,9 @@ use crate::soundness::manifest;
 /// The folder whose objects are applied alone, and the one whose objects are an apply set.
 pub const FOLDERS: [&str; 2] = ["plain", "set"];
 
+/// Who writes beside us and the controllers.
+pub const PEOPLE: [&str; 3] = ["ann", "ben", "eve"];
+
 /// Kinds that concern the whole control plane, that controllers remove by themselves, or that go with the time.
 const LEFT_OUT: [&str; 19] = [
     "APIService",
@@ -91,6 +94,8 @@ impl Item {
 pub struct World {
     pub ws: Workspace,
     pub ground: Ground,
+    /// The same server for each of [`PEOPLE`].
+    pub people: Vec<Ground>,
     pub items: Vec<Item>,
     /// Of who runs our program.
     pub kubeconfig: PathBuf,
@@ -122,7 +127,8 @@ impl World {
             name: "set".to_owned(),
         };
         let kubeconfig = ws.as_user("admin").kubeconfig();
-        let world = World { ws, ground, items, kubeconfig, set: ApplySet::of(parent) };
+        let people = PEOPLE.iter().map(|name| wait_for(ground.as_user(name))).collect();
+        let world = World { ws, ground, people, items, kubeconfig, set: ApplySet::of(parent) };
         world.items.iter().for_each(|item| world.write(item));
         world
     }
@@ -171,6 +177,17 @@ impl World {
             }
             self.write(&self.items[at]);
         }
+    }
+
+    /// Copies the manifests of a folder to another one, which has nothing else then. Returns its path.
+    pub fn copy(&self, folder: &str, to: &str) -> PathBuf {
+        let (from, to) = (self.ws.folder().join(folder), self.ws.folder().join(to));
+        let _ = fs::remove_dir_all(&to);
+        fs::create_dir_all(&to).expect("a folder of the soak");
+        for entry in fs::read_dir(from).into_iter().flatten().flatten() {
+            fs::copy(entry.path(), to.join(entry.file_name())).expect("a copy of a manifest");
+        }
+        to
     }
 
     fn changed(&self, item: &Item, rng: &mut Rng) -> Option<Target> {

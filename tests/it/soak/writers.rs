@@ -10,12 +10,16 @@ use http::Method;
 use reconcile_core::live::Target;
 use serde_json::{Value, json};
 
-use super::world::{Item, World, is_terminating};
+use super::world::{Item, PEOPLE, World, is_terminating};
 use crate::control_plane::{Rng, Run, Workspace};
 use crate::generated::{Ground, path_of, wait_for};
 use crate::soundness::live;
 
 const FINALIZER: &str = "example.com/soak";
+/// A label with the name of the person who set it.
+pub const SIGNATURE: &str = "signature";
+/// The manager of that label.
+pub const SIGNER: &str = "kubectl-label";
 
 /// What the writers share with who lets them write.
 #[derive(Default)]
@@ -31,10 +35,11 @@ pub fn write(world: &RwLock<World>, gate: &Gate, mut rng: Rng) {
     while !gate.is_over.load(Ordering::Relaxed) {
         let world = world.read().expect("no writer has failed");
         let item = rng.pick(&world.items);
-        wait_for(write_once(&world.ground, item, &mut rng));
+        let person = rng.below(PEOPLE.len());
+        wait_for(write_once(&world.people[person], item, PEOPLE[person], &mut rng));
         gate.writes.fetch_add(1, Ordering::Relaxed);
         if rng.chance(2) {
-            by_kubectl(&world.ws, item, &mut rng);
+            by_kubectl(&world.ws, item, PEOPLE[person], &mut rng);
             gate.writes.fetch_add(1, Ordering::Relaxed);
         }
         drop(world);
@@ -42,7 +47,7 @@ pub fn write(world: &RwLock<World>, gate: &Gate, mut rng: Rng) {
     }
 }
 
-async fn write_once(ground: &Ground, item: &Item, rng: &mut Rng) {
+async fn write_once(ground: &Ground, item: &Item, person: &str, rng: &mut Rng) {
     let target = &item.target;
     let Some(object) = ground.find(target).await else { return create(ground, target, rng).await };
     if is_terminating(&object) {
@@ -60,8 +65,8 @@ async fn write_once(ground: &Ground, item: &Item, rng: &mut Rng) {
         }
         2 => release(ground, target).await,
         3 => {
-            let label = json!({"metadata": {"labels": {"moment": rng.pick(&["a", "b", ""])}}});
-            merge(ground, target, "kubectl-label", &label).await;
+            let label = json!({"metadata": {"labels": {SIGNATURE: if rng.chance(90) { person } else { "" }}}});
+            merge(ground, target, SIGNER, &label).await;
         }
         _ => {
             live::change(ground, target, &object, rng).await;
@@ -115,18 +120,17 @@ pub fn apply_client_side(ws: &Workspace, item: &Item) -> Run {
 }
 
 /// What people do from a terminal; a refusal changes nothing.
-fn by_kubectl(ws: &Workspace, item: &Item, rng: &mut Rng) {
+fn by_kubectl(ws: &Workspace, item: &Item, person: &str, rng: &mut Rng) {
     let key = &item.target.key;
     let object = format!("{}.{}.{}/{}", key.gvk.kind, key.gvk.version, key.gvk.group, key.name);
     let namespace = format!("--namespace={}", key.namespace.as_deref().unwrap_or("default"));
     let manifest = item.target.desired.object().to_string();
-    match rng.below(4) {
-        0 => apply_client_side(ws, item),
-        1 => ws.stdin(&manifest).kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"]),
-        2 => ws.kubectl(["scale", &object, &namespace, "--replicas=2"]),
-        _ => {
-            let editor = "sed -i s/shop/store/";
-            ws.env("KUBE_EDITOR", editor).kubectl(["edit", &object, &namespace])
-        }
+    let words = match rng.below(4) {
+        0 => vec!["apply", "-f", "-"],
+        1 => vec!["apply", "--server-side", "--force-conflicts", "-f", "-"],
+        2 => vec!["scale", &object, &namespace, "--replicas=2"],
+        _ => vec!["edit", &object, &namespace],
     };
+    let who = ["--as", person, "--as-group=system:masters"];
+    ws.stdin(&manifest).env("KUBE_EDITOR", "sed -i s/shop/store/").kubectl([&words[..], &who].concat());
 }

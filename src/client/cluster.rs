@@ -9,7 +9,7 @@ use http::StatusCode;
 use kube::client::Body;
 
 use super::auth::session::{Session, Sessions};
-use super::early::{self, EarlyReads};
+use super::early::EarlyReads;
 use super::options::{ConnectOptions, Log, RequestTimeout};
 use super::request::{Counters, Reply, Request, RequestKind};
 use super::transport::body_reader::BodyReader;
@@ -170,6 +170,11 @@ impl Cluster {
         }
     }
 
+    /// Opens connections that requests will probably need soon, so that they find the TLS handshake done.
+    pub fn open_ahead(&self, connections: usize) {
+        self.0.sessions.open_ahead(connections);
+    }
+
     /// Sends one request, repeats it if that is safe, and reads the whole answer, all within the request timeout. After a 401, it renews
     /// the credentials once, if they can be renewed, and starts over. If the run is stopped, it does not wait for the answer to a
     /// request that changes nothing; it waits for every write.
@@ -181,14 +186,11 @@ impl Cluster {
         }
     }
 
-    /// Sends reads that will probably be needed. The first equal request takes the answer of each, whatever it is, so that nothing is
-    /// asked twice. Reads beyond [`MOST_EARLY`](early::MOST_EARLY) are left out, and so are answers that are too large to keep until a
-    /// request comes.
-    pub fn send_early(&self, reads: impl IntoIterator<Item = Request>) {
-        for read in reads.into_iter().take(early::MOST_EARLY) {
-            let (cluster, request) = (self.clone(), read.clone());
-            self.0.early.begin(read, async move { cluster.answer(&request, &Whole).await });
-        }
+    /// Sends a read that will probably be needed. The first equal request takes the answer, whatever it is, so that nothing is asked
+    /// twice. An answer that is too large to keep until a request comes is left out.
+    pub fn send_early(&self, read: Request) {
+        let (cluster, request) = (self.clone(), read.clone());
+        self.0.early.begin(read, async move { cluster.answer(&request, &Whole).await });
     }
 
     /// Ends the early reads for which `is_needed` returns false.

@@ -139,7 +139,7 @@ fn client(uri: &Uri, environment: &Environment) -> Result<Client, DownloadError>
     })?;
     let host = format!("{scheme}://{authority}").parse().map_err(|_| DownloadError::finally("it is not a URL"))?;
     let connector = Connector::new(Config::new(host), proxy, RequestTimeout::Unbounded);
-    connector.client(None).map_err(|error| DownloadError::finally(error.to_string()))
+    connector.client(None).map(|http| http.client).map_err(|error| DownloadError::finally(error.to_string()))
 }
 
 /// The URL without user name and password, which are sent in a header.

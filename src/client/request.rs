@@ -112,7 +112,7 @@ impl Request {
     }
 
     /// Returns true if both read the same, in the same format.
-    pub(super) fn is_same_read(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_read(&self, other: &Self) -> bool {
         let reads = |request: &Self| (request.kind, request.method == Method::GET, request.accept);
         self.method == Method::GET && reads(self) == reads(other) && self.address == other.address
     }

@@ -110,7 +110,8 @@ impl ContextCommand for Diff<'_> {
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);
         let unmanaged = UnmanagedSearch::of(args, &gate, &plan, hooks)?;
         let plurals = plural_names(plan.targets());
-        let (pass, admission) = futures::join!(Reconciliation::compare(comparison, plan, apply_set), admission);
+        // What is requested first leaves first: a comparison may take a while before it waits.
+        let (admission, pass) = futures::join!(admission, Reconciliation::compare(comparison, plan, apply_set));
         output.details(pass.unproven());
 
         let mut report = events.builder.last_report(Command::Diff, &gate, &pass);

@@ -1,7 +1,6 @@
 //! Compares a set of targets: reads the live objects, sends dry runs, and decides in the order of the plan.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::client::{Cluster, MOST_IN_FLIGHT};
@@ -58,11 +57,11 @@ impl<'a> Comparison<'a> {
     pub fn new(
         server: &'a Server,
         policy: &'a Policy,
-        cache: Option<&Path>,
+        types: Types,
         interrupt: Interrupt,
         events: &'a dyn EventSink,
     ) -> Self {
-        let (types, redactor) = (Types::new(cache), Arc::default());
+        let redactor = Arc::default();
         Self {
             server,
             cluster: &server.cluster,
@@ -110,7 +109,8 @@ impl<'a> Comparison<'a> {
             Some(target) => Some(inputs.compare(target, state).await),
             None => None,
         };
-        let (begun, ()) = futures::join!(fetch_into(self.cluster, targets, &take), read);
+        // The requests of `read` leave before many objects are compared at once.
+        let ((), begun) = futures::join!(read, fetch_into(self.cluster, targets, &take));
         // From now on, objects are read because they may have changed.
         self.cluster.keep_early(|_| false);
         let mut machines: Vec<ComparisonMachine<'_>> = begun.into_iter().flatten().collect();

@@ -44,7 +44,8 @@ impl<'a> Reconciliation<'a> {
                 None => None,
             }
         };
-        let (run, listed) = futures::join!(ApplyRun::compare(comparison, plan), listing);
+        // The first requests of the list leave before many objects are compared at once.
+        let (listed, run) = futures::join!(listing, ApplyRun::compare(comparison, plan));
         // Objects of other shards are in the manifests as well.
         let targets: Vec<&Target> = run.items().iter().map(Item::target).chain(&others).collect();
         let Comparison { policy, redactor, .. } = run.comparison();

@@ -12,6 +12,8 @@ use reconcile_core::live::Resource;
 use reconcile_core::live::{Discovery, Resolution};
 use reconcile_core::object::Projection;
 
+const API_VERSION: &str = "admissionregistration.k8s.io/v1";
+
 /// The kinds that have rules, and the path from an object to its rules.
 const SOURCES: [(&str, &str); 2] =
     [("MutatingWebhookConfiguration", "/webhooks"), ("MutatingAdmissionPolicy", "/spec/matchConstraints")];
@@ -33,11 +35,24 @@ fn pages<'c>(cluster: &'c Cluster, resource: &'c Resource) -> Pages<'c> {
     Pages::new(cluster, resource, None).counted_as_other().keeping(FIELDS)
 }
 
-/// The first request for the webhooks. Policies are younger than some servers, so that they are requested after discovery only.
-pub(crate) fn first_request(cluster: &Cluster, discovery: &Discovery) -> Option<(Resource, Request)> {
-    let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration");
-    let Resolution::Known(resource) = discovery.resolve(&gvk) else { return None };
-    Some((resource.clone(), pages(cluster, resource).first_request()))
+/// The kind of the policies.
+pub(crate) fn policy() -> GroupVersionKind {
+    GroupVersionKind::new(API_VERSION, "MutatingAdmissionPolicy")
+}
+
+/// The resources with rules that the server has.
+fn sources(discovery: &Discovery) -> impl Iterator<Item = (&Resource, &'static str)> {
+    SOURCES.into_iter().filter_map(|(kind, rules_at)| {
+        let Resolution::Known(resource) = discovery.resolve(&GroupVersionKind::new(API_VERSION, kind)) else {
+            return None;
+        };
+        Some((resource, rules_at))
+    })
+}
+
+/// The first requests for the webhooks and policies.
+pub(crate) fn first_requests(cluster: &Cluster, discovery: &Discovery) -> Vec<(Resource, Request)> {
+    sources(discovery).map(|(resource, _)| (resource.clone(), pages(cluster, resource).first_request())).collect()
 }
 
 /// All rules of a cluster that the user may see.
@@ -57,12 +72,10 @@ struct AdmissionRule {
 impl Admission {
     /// Lists webhooks and policies. If that is forbidden, the report does not mention them.
     pub async fn load(cluster: &Cluster, discovery: &Discovery) -> Self {
-        let lists = SOURCES.map(|(kind, rules_at)| async move {
-            let gvk = GroupVersionKind::new("admissionregistration.k8s.io/v1", kind);
-            let Resolution::Known(resource) = discovery.resolve(&gvk) else { return Vec::new() };
+        let lists = sources(discovery).map(|(resource, rules_at)| async move {
             let pages = pages(cluster, resource);
             let (items, _) = pages.all().await.unwrap_or_default();
-            items.iter().flat_map(|item| rules_of(kind, item, rules_at)).collect()
+            items.iter().flat_map(|item| rules_of(&resource.gvk.kind, item, rules_at)).collect::<Vec<_>>()
         });
         Self { rules: futures::future::join_all(lists).await.into_iter().flatten().collect() }
     }

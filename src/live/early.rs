@@ -1,5 +1,6 @@
-//! Reads that begin while discovery is under way. The paths of built-in kinds do not depend on it, and waiting for it would cost two or
-//! three round trips: one to learn that the path is right, and those of the connections that are opened only then.
+//! Reads that begin before the work that needs them. The paths of built-in kinds do not depend on discovery, and waiting for it would
+//! cost two or three round trips: one to learn that the path is right, and those of the connections that are opened only then. The
+//! paths of all other kinds are known once discovery has answered, and their answers can arrive while the objects are put in order.
 //!
 //! Discovery has the last word. A read is used only when the program sends the same request because of what discovery said, so that a
 //! wrong expectation costs a request and changes no verdict. Reads that discovery does not confirm end at once.
@@ -13,6 +14,7 @@ use reconcile_core::live::{
     reads_documents,
 };
 use reconcile_core::manifest::{DesiredSet, Manifest};
+use structured_merge::GroupVersionKind;
 use tokio::sync::SetOnce;
 
 use super::admission;
@@ -20,7 +22,13 @@ use super::all_namespaces::first_request;
 use super::autoscalers::AutoscalerSource;
 use super::list::Pages;
 use super::openapi;
-use crate::client::{Cluster, Request};
+use super::types::Types;
+use crate::client::{Cluster, MOST_EARLY, Request};
+
+/// The most connections that are opened before the manifests are read.
+const MOST_AHEAD: usize = 14;
+/// Requests that are sent at once, whatever the manifests are: those of discovery and the version.
+const FIRST_REQUESTS: usize = 3;
 
 /// Something that a command reads besides discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,80 +45,135 @@ pub(crate) enum EarlySubject {
 
 /// The early reads of one run.
 pub(crate) struct Early<'a> {
-    reads: BTreeSet<EarlySubject>,
+    subjects: BTreeSet<EarlySubject>,
     allows_namespace: &'a dyn Fn(&str) -> bool,
+    /// The number of kinds in the manifests, while these are being read.
+    kinds: usize,
     /// The connection once there is one; `None` inside if there will be none.
     connected: SetOnce<Option<(Cluster, Namespaces)>>,
     has_discovery: Cell<bool>,
-    sent: RefCell<Vec<(Resource, Request)>>,
+    /// The reads that were sent and not refuted, each with its resource; the index of documents has none.
+    sent: RefCell<Vec<EarlyRead>>,
 }
+
+type EarlyRead = (Option<Resource>, Request);
 
 impl<'a> Early<'a> {
     /// A run that reads these, in namespaces for which `allows_namespace` returns true.
-    pub fn new(reads: impl IntoIterator<Item = EarlySubject>, allows_namespace: &'a dyn Fn(&str) -> bool) -> Self {
-        let reads = reads.into_iter().collect();
+    pub fn new(subjects: impl IntoIterator<Item = EarlySubject>, allows_namespace: &'a dyn Fn(&str) -> bool) -> Self {
+        let subjects = subjects.into_iter().collect();
         let (connected, has_discovery, sent) = (SetOnce::new(), Cell::new(false), RefCell::default());
-        Self { reads, allows_namespace, connected, has_discovery, sent }
+        Self { subjects, allows_namespace, kinds: 0, connected, has_discovery, sent }
+    }
+
+    /// The same run with manifests of about this number of kinds that take a while to read. The connections for them are opened
+    /// meanwhile.
+    pub fn of_kinds(self, kinds: usize) -> Self {
+        Self { kinds, ..self }
     }
 
     /// Learns the connection; without one, nothing is read.
     pub fn connected(&self, connection: Option<(&Cluster, &Namespaces)>) {
+        if let Some((cluster, _)) = connection
+            && !self.subjects.is_empty()
+        {
+            let first = if self.kinds > 0 { FIRST_REQUESTS } else { 0 };
+            cluster.open_ahead(self.kinds.saturating_add(first).min(MOST_AHEAD));
+        }
         let connection = connection.map(|(cluster, namespaces)| (cluster.clone(), namespaces.clone()));
         // It is learned once.
         let _ = self.connected.set(connection);
     }
 
-    /// Sends the reads for these manifests, unless discovery has answered already.
+    /// Sends the reads for these manifests whose paths are known without discovery, unless discovery has answered already.
     pub async fn begin(&self, desired: &DesiredSet) {
-        if self.reads.is_empty() {
+        if self.subjects.is_empty() {
             return;
         }
         let Some((cluster, namespaces)) = self.connected.wait().await else { return };
-        if self.has_discovery.get() {
-            return;
+        if !self.has_discovery.get() {
+            // Policies are younger than some servers.
+            let left_out = BTreeSet::from([admission::policy()]);
+            self.send(cluster, self.reads(cluster, desired, (&Discovery::assumed(), namespaces), &left_out));
         }
-        let expected = Discovery::assumed();
-        let is_read = |manifest: &&Manifest| {
-            let namespace = manifest.namespace().unwrap_or(&namespaces.default);
-            (self.allows_namespace)(namespace)
-        };
-        let manifests: Vec<&Manifest> = desired.manifests.iter().filter(is_read).collect();
-        let mut requests = Vec::new();
-        if self.reads.contains(&EarlySubject::Objects) {
-            for (resource, wanted) in expected_collections(manifests.iter().copied(), &expected, namespaces) {
-                requests.extend(objects(cluster, resource, &wanted).map(|request| (resource.clone(), request)));
-            }
-        }
-        if self.reads.contains(&EarlySubject::Autoscalers) {
-            let scaled: Vec<_> = manifests
-                .iter()
-                .map(|manifest| (manifest.namespace().unwrap_or(&namespaces.default), manifest.object()))
-                .collect();
-            let source = AutoscalerSource::new(&expected, std::iter::empty());
-            requests.extend(source.first_requests(cluster, &scaled));
-        }
-        if self.reads.contains(&EarlySubject::Admission) {
-            requests.extend(admission::first_request(cluster, &expected));
-        }
-        let types = self.reads.contains(&EarlySubject::Types) && reads_documents(&desired.manifests);
-        cluster.send_early(types.then(openapi::index));
-        cluster.send_early(requests.iter().map(|(_, request)| request.clone()));
-        self.sent.replace(requests);
     }
 
     /// Ends the reads of resources that the server serves otherwise, or does not serve. Without discovery, all of them end.
     pub fn discovered(&self, cluster: &Cluster, discovery: Option<&Discovery>) {
         self.has_discovery.set(true);
-        let sent = self.sent.take();
         let is_confirmed = |expected: &Resource| {
             let found = discovery.map(|discovery| discovery.resolve(&expected.gvk));
             matches!(found, Some(Resolution::Known(found))
                 if (&found.plural, found.namespaced) == (&expected.plural, expected.namespaced)
                     && expected.verbs.is_subset(&found.verbs))
         };
-        let refuted: Vec<&Request> =
-            sent.iter().filter(|(resource, _)| !is_confirmed(resource)).map(|(_, request)| request).collect();
-        cluster.keep_early(|read| discovery.is_some() && !refuted.contains(&read));
+        let mut sent = self.sent.borrow_mut();
+        sent.retain(|(resource, _)| discovery.is_some() && resource.as_ref().is_none_or(is_confirmed));
+        cluster.keep_early(|read| sent.iter().any(|(_, request)| request.is_same_read(read)));
+    }
+
+    /// Sends the reads of all other kinds, once discovery has answered, and begins to load their types.
+    pub fn complete(&self, desired: &DesiredSet, discovery: &Discovery, types: &mut Types) {
+        let Some(Some((cluster, namespaces))) = self.connected.get() else { return };
+        let sent = self.sent.borrow().iter().filter_map(|(resource, _)| Some(resource.as_ref()?.gvk.clone())).collect();
+        let has_index = self.sent.borrow().iter().any(|(resource, _)| resource.is_none());
+        let mut reads = self.reads(cluster, desired, (discovery, namespaces), &sent);
+        reads.retain(|(resource, _)| resource.is_some() || !has_index);
+        self.send(cluster, reads);
+        if self.subjects.contains(&EarlySubject::Types) {
+            let is_served = |gvk: &&GroupVersionKind| matches!(discovery.resolve(gvk), Resolution::Known(_));
+            types.begin(cluster, desired.manifests.iter().map(Manifest::gvk).filter(is_served));
+        }
+    }
+
+    fn send(&self, cluster: &Cluster, reads: Vec<EarlyRead>) {
+        let mut sent = self.sent.borrow_mut();
+        let room = MOST_EARLY.saturating_sub(sent.len());
+        for (resource, request) in reads.into_iter().take(room) {
+            cluster.send_early(request.clone());
+            sent.push((resource, request));
+        }
+    }
+
+    /// The reads with which the work on these manifests begins, without those of some kinds.
+    fn reads(
+        &self,
+        cluster: &Cluster,
+        desired: &DesiredSet,
+        (discovery, namespaces): (&Discovery, &Namespaces),
+        left_out: &BTreeSet<GroupVersionKind>,
+    ) -> Vec<EarlyRead> {
+        let is_read = |manifest: &&Manifest| {
+            let namespace = manifest.namespace().unwrap_or(&namespaces.default);
+            (self.allows_namespace)(namespace)
+        };
+        let manifests: Vec<&Manifest> = desired.manifests.iter().filter(is_read).collect();
+        let mut reads = Vec::new();
+        if self.subjects.contains(&EarlySubject::Types) && reads_documents(&desired.manifests) {
+            reads.push((None, openapi::index()));
+        }
+        let mut add = |resource: Resource, request| reads.push((Some(resource), request));
+        if self.subjects.contains(&EarlySubject::Objects) {
+            let read = manifests.iter().copied().filter(|manifest| !left_out.contains(manifest.gvk()));
+            for (resource, wanted) in expected_collections(read, discovery, namespaces) {
+                objects(cluster, resource, &wanted).for_each(|request| add(resource.clone(), request));
+            }
+        }
+        let mut add_all = |found: Vec<(Resource, Request)>| {
+            let found = found.into_iter().filter(|(resource, _)| !left_out.contains(&resource.gvk));
+            found.for_each(|(resource, request)| add(resource, request));
+        };
+        if self.subjects.contains(&EarlySubject::Autoscalers) {
+            let scaled: Vec<_> = manifests
+                .iter()
+                .map(|manifest| (manifest.namespace().unwrap_or(&namespaces.default), manifest.object()))
+                .collect();
+            add_all(AutoscalerSource::new(discovery, std::iter::empty()).first_requests(cluster, &scaled));
+        }
+        if self.subjects.contains(&EarlySubject::Admission) {
+            add_all(admission::first_requests(cluster, discovery));
+        }
+        reads
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, TypeRef, TypeTable, compile_definition, defined_kind};
+use tokio::task::JoinSet;
 
 use super::cache::{Cache, CachedDocument};
 use super::definitions::live_definitions;
@@ -23,10 +24,15 @@ pub struct Types {
     custom: BTreeMap<GroupVersion, TypeTable>,
     /// Types from CustomResourceDefinitions, of kinds that no document of the server is known to have.
     defined: BTreeMap<GroupVersionKind, TypeTable>,
+    /// The documents that are being loaded.
+    coming: JoinSet<Documents>,
     cache: Option<Cache>,
 }
 
 type GroupVersion = (String, String);
+
+/// The documents of some groups and versions, as far as the server has them.
+type Documents = BTreeMap<GroupVersion, Option<TypeTable>>;
 
 impl Types {
     /// Starts with the built-in types. Tables are cached below `cache`, if it is given.
@@ -91,13 +97,28 @@ impl Types {
         served.and_then(|table| table.object(gvk)).or_else(|| self.defined.get(gvk)?.object(gvk))
     }
 
+    /// Begins to load the documents of custom kinds, which [`load`](Self::load) awaits.
+    pub fn begin<'k>(&mut self, cluster: &Cluster, kinds: impl IntoIterator<Item = &'k GroupVersionKind>) {
+        let wanted = self.missing(kinds);
+        if !wanted.is_empty() {
+            let (cluster, cache) = (cluster.clone(), self.cache.clone());
+            self.coming.spawn(async move { documents(&cluster, cache.as_ref(), wanted).await });
+        }
+    }
+
     /// Loads the missing types of custom kinds from the server's documents. A kind that the documents do not have, as right after its
     /// definition, gets the type of its CustomResourceDefinition. If that fails, the kind stays untyped: nothing about its objects
     /// is proven, and dry runs decide.
     pub async fn load(&mut self, cluster: &Cluster, resources: impl IntoIterator<Item = &Resource>) {
+        let mut asked = BTreeSet::new();
+        while let Some(documents) = self.coming.join_next().await {
+            asked.extend(self.take(documents.unwrap_or_default()));
+        }
         let mut rest: BTreeMap<_, _> = resources.into_iter().map(|resource| (&resource.gvk, resource)).collect();
         rest.retain(|gvk, _| !gvk.group.is_empty() && self.is_untyped(gvk));
-        self.load_documents(cluster, rest.keys().copied()).await;
+        let mut wanted = self.missing(rest.keys().copied());
+        wanted.retain(|group_version| !asked.contains(group_version));
+        self.take(documents(cluster, self.cache.as_ref(), wanted).await);
         rest.retain(|gvk, _| self.is_untyped(gvk));
         if !rest.is_empty() {
             let definitions = live_definitions(cluster, rest.values().copied()).await;
@@ -105,37 +126,48 @@ impl Types {
         }
     }
 
-    /// Loads the server's documents. Their index names the hash of each (KEP-2896), and only documents with an unknown hash are
-    /// fetched.
-    async fn load_documents(&mut self, cluster: &Cluster, kinds: impl Iterator<Item = &GroupVersionKind>) {
-        let wanted: BTreeSet<GroupVersion> = kinds
-            .map(|gvk| (gvk.group.clone(), gvk.version.clone()))
-            .filter(|group_version| !self.custom.contains_key(group_version))
-            .collect();
-        if wanted.is_empty() {
-            return;
-        }
-        let path = |(group, version): &GroupVersion| format!("apis/{group}/{version}");
-        let urls = openapi::urls(cluster, wanted.iter().map(path).collect()).await.unwrap_or_default();
-        let cache = self.cache.as_ref();
-        let tables = wanted.into_iter().map(|group_version| {
-            let source = urls.get(&path(&group_version));
-            let source = source.and_then(|url| source_of(url, &group_version.0, &group_version.1));
-            async move {
-                let table = table(cluster, cache, &group_version, source?).await?;
-                Some((group_version, table))
-            }
-        });
-        let tables: Vec<Option<(GroupVersion, TypeTable)>> =
-            futures::stream::iter(tables).buffer_unordered(IN_FLIGHT).collect().await;
-        self.custom.extend(tables.into_iter().flatten());
+    /// The groups and versions whose documents have not been loaded, of kinds without a type.
+    fn missing<'k>(&self, kinds: impl IntoIterator<Item = &'k GroupVersionKind>) -> BTreeSet<GroupVersion> {
+        let untyped = kinds.into_iter().filter(|gvk| !gvk.group.is_empty() && self.is_untyped(gvk));
+        let missing = untyped.map(|gvk| (gvk.group.clone(), gvk.version.clone()));
+        missing.filter(|group_version| !self.custom.contains_key(group_version)).collect()
+    }
+
+    /// Adds documents. Returns the groups and versions that the server was asked for.
+    fn take(&mut self, documents: Documents) -> Vec<GroupVersion> {
+        let asked = documents.keys().cloned().collect();
+        let found = documents.into_iter().filter_map(|(group_version, table)| Some((group_version, table?)));
+        self.custom.extend(found);
+        asked
     }
 
     /// Forgets the types of the server, after its CustomResourceDefinitions have changed.
     pub fn forget(&mut self) {
         self.custom.clear();
         self.defined.clear();
+        self.coming = JoinSet::new();
     }
+}
+
+/// Loads the server's documents. Their index names the hash of each (KEP-2896), and only documents with an unknown hash are fetched.
+async fn documents(cluster: &Cluster, cache: Option<&Cache>, wanted: BTreeSet<GroupVersion>) -> Documents {
+    if wanted.is_empty() {
+        return Documents::new();
+    }
+    let path = |(group, version): &GroupVersion| format!("apis/{group}/{version}");
+    let urls = openapi::urls(cluster, wanted.iter().map(path).collect()).await.unwrap_or_default();
+    let tables = wanted.into_iter().map(|group_version| {
+        let source = urls.get(&path(&group_version));
+        let source = source.and_then(|url| source_of(url, &group_version.0, &group_version.1));
+        async move {
+            let table = match source {
+                Some(source) => table(cluster, cache, &group_version, source).await,
+                None => None,
+            };
+            (group_version, table)
+        }
+    });
+    futures::stream::iter(tables).buffer_unordered(IN_FLIGHT).collect().await
 }
 
 /// Reads the types of one group and version. A document that does not have the server's hash is used in this run, but not cached.

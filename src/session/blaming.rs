@@ -63,7 +63,7 @@ impl Blaming<'_> {
         let references: Vec<&Target> = targets.iter().collect();
         let mut types = Types::new(cache_folder(connection).as_deref());
         let resources = targets.iter().filter_map(|target| target.resource.as_ref().ok());
-        let (states, ()) = futures::join!(fetch(&cluster, &references), types.load(&cluster, resources));
+        let ((), states) = futures::join!(types.load(&cluster, resources), fetch(&cluster, &references));
         let redactor = Redactor::default();
         let mut objects = Vec::with_capacity(targets.len());
         for (target, state) in targets.iter().zip(states) {
@@ -98,6 +98,7 @@ impl Blaming<'_> {
             Some(desired) => desired.clone(),
             None => Reading::stored(invocation.input, &run.server, &output.terminal).await?.desired().await?,
         };
+        run.complete(&early, &desired);
         if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
             output.terminal.note(Role::Note, &left_out);
         }

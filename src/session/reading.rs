@@ -1,6 +1,7 @@
 //! Reads the input while other work goes on, and on several processors: the chunks are independent, and only the order of their
 //! results counts.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::pin::pin;
@@ -25,11 +26,17 @@ use reconcile_core::manifest::{Chunk, DesiredSet, Hooks, ReadChunk, ReadOptions,
 use reconcile_core::object::Selector;
 
 /// The amount of text for which a thread is worth starting, in bytes.
-const TEXT_OF_A_THREAD: usize = 1 << 20;
+const TEXT_OF_A_THREAD: usize = 128 << 10;
+/// The amount of text that takes a round trip to read, in bytes.
+const LONG: usize = 64 << 10;
+/// The part of a text in which its kinds are counted, in bytes.
+const BEGINNING: usize = 1 << 20;
 
 /// An input that was loaded and is being parsed.
 pub(crate) struct Reading {
     desired: JoinHandle<Result<DesiredSet, Vec<Diagnostic>>>,
+    /// About the number of kinds in the input, if it takes a while to read.
+    pub kinds: usize,
     respects_annotations: bool,
     terminal: Terminal,
 }
@@ -53,8 +60,9 @@ impl Reading {
     }
 
     fn of(inputs: Vec<Input>, args: &InputArgs, options: ReadOptions, terminal: &Terminal) -> Self {
+        let kinds = kinds(&inputs);
         let desired = spawn_blocking(move || gather(read_chunks(&inputs, options.validation), &options));
-        Self { desired, respects_annotations: args.respects_annotations(), terminal: terminal.clone() }
+        Self { desired, kinds, respects_annotations: args.respects_annotations(), terminal: terminal.clone() }
     }
 
     /// The manifests; prints the warnings about them.
@@ -123,6 +131,16 @@ async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec
         }
     }
     inputs.finish()
+}
+
+/// About the number of kinds in texts that take a while to read: those that begin a line, as in a stream of YAML documents.
+fn kinds(inputs: &[Input]) -> usize {
+    let texts = || inputs.iter().map(|input| input.text.bytes());
+    if texts().map(<[u8]>::len).sum::<usize>() < LONG {
+        return 0;
+    }
+    let lines = texts().flat_map(|text| text.get(..BEGINNING).unwrap_or(text).split(|byte| *byte == b'\n'));
+    lines.filter_map(|line| line.strip_prefix(b"kind:")).map(<[u8]>::trim_ascii).collect::<BTreeSet<_>>().len()
 }
 
 /// Reads all chunks, on several processors if there is much to read, and gives what was read in their order.

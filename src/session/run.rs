@@ -1,5 +1,6 @@
 //! The run of a command in one context, and the flags of the command.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use apply_set::ApplySet;
@@ -14,6 +15,7 @@ use crate::engine::namespaces::missing_namespaces;
 use crate::engine::server::Server;
 use crate::live::discover;
 use crate::live::early::{Early, EarlySubject};
+use crate::live::types::Types;
 use crate::session::agreement::Participant;
 use crate::session::configured::Settings;
 use crate::session::confirm::confirmed;
@@ -57,6 +59,8 @@ pub(crate) struct Run<'a> {
     pub interrupt: Interrupt,
     /// The folder for what is kept between runs.
     cache: Option<PathBuf>,
+    /// The types of custom kinds for the first comparison, of which some are being loaded.
+    types: Cell<Types>,
     /// Its turn in the question that several contexts ask together.
     participant: Option<Participant<'a>>,
 }
@@ -85,15 +89,18 @@ impl<'a> Invocation<'a> {
             excluded(self.input)?;
             let run = Box::pin(self.join(connection, self.output, listen(terminal), None, &early)).await?;
             let desired = Box::pin(Reading::stored(self.input, &run.server, terminal)).await?.desired().await?;
+            run.complete(&early, &desired);
             return Ok((run, desired));
         }
         let reading = {
             let _progress = terminal.progress("reading", 0);
             Reading::begin(self.input, terminal).await?
         };
+        let early = early.of_kinds(reading.kinds);
         let interrupt = listen(terminal);
         let joining = self.join(connection, self.output, interrupt, None, &early);
         let (desired, run) = Box::pin(reading.beside(&early, joining)).await?;
+        run.complete(&early, &desired);
         Ok((run, desired))
     }
 
@@ -136,7 +143,8 @@ impl<'a> Invocation<'a> {
         let info = ClusterInfo { uid, ..cluster_info(&cluster, version.ok().flatten()) };
         let server = Server { discovery: discovery?, namespaces, cluster };
         let cache = cache_folder(connection);
-        Ok(Run { server, info, output, settings: self.settings, interrupt, cache, participant })
+        let types = Types::new(cache.as_deref()).into();
+        Ok(Run { server, info, output, settings: self.settings, interrupt, cache, types, participant })
     }
 }
 
@@ -154,6 +162,13 @@ pub(crate) fn cache_folder(connection: &ConnectionArgs) -> Option<PathBuf> {
 }
 
 impl Run<'_> {
+    /// Sends the early reads of kinds that only discovery knows.
+    pub(super) fn complete(&self, early: &Early<'_>, desired: &DesiredSet) {
+        let mut types = self.types.take();
+        early.complete(desired, &self.server.discovery, &mut types);
+        self.types.set(types);
+    }
+
     /// Resolves the manifests, makes them members of the apply set, and orders them.
     pub fn plan(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Plan, Failure> {
         Ok(Plan::of(self.resolved(desired, set)?)?)
@@ -196,8 +211,9 @@ impl Run<'_> {
         plan: &Plan,
         events: &'r dyn EventSink,
     ) -> Comparison<'r> {
-        let Self { server, interrupt, settings, cache, .. } = self;
-        Comparison::new(server, policy, cache.as_deref(), interrupt.clone(), events)
+        let Self { server, interrupt, settings, types, .. } = self;
+        let types = types.replace(Types::new(self.cache.as_deref()));
+        Comparison::new(server, policy, types, interrupt.clone(), events)
             .respecting(autoscalers(args, &server.discovery, plan))
             .with_readiness(&settings.readiness)
     }

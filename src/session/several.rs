@@ -152,6 +152,7 @@ impl<C: ContextCommand> InSeveral<'_, C> {
         let (run, ()) = Box::pin(async { futures::join!(connecting, reading) }).await;
         let run = run?;
         let desired = Box::pin(self.desired(&run, own)).await?;
+        run.complete(&early, &desired);
         let hooks = desired.hooks_left_out();
         let report = Box::pin(self.command.pass(&run, desired)).await?;
         Ok(run.concluded(report, hooks))

@@ -1,6 +1,7 @@
 //! Reads that begin while discovery is under way: the same requests, only earlier, and discovery has the last word.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,8 @@ use reconcile_core::live::{Discovery, Resolution};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::control_plane::{Fault, Proxy, Run, Workspace, wait_until};
+use crate::control_plane::{Fault, Proxy, Replaced as _, Run, Workspace, wait_until};
+use crate::manifests::definition;
 
 /// The two requests of discovery, as patterns of the proxy.
 const CORE: &str = "/api !/apis !/api/ !openapi";
@@ -118,6 +120,33 @@ fn pull_snapshot_and_blame_read_while_discovery_is_under_way() {
         let requests = proxy.requests();
         assert_eq!(requests.iter().collect::<BTreeSet<_>>().len(), requests.len(), "{requests:#?}");
     }
+}
+
+/// Kinds that only discovery knows are read as soon as it has answered: here, before the parent of the apply set is known.
+#[test]
+fn custom_kinds_and_policies_are_read_before_the_work_begins() {
+    let ws = shop();
+    ws.write("crd.yaml", definition!("Note", "notes", "\n              text: {type: string}\n"));
+    ws.reconcile(["apply", "-f", "crd.yaml", "--wait"]).exits_with(0);
+    ws.wait_for_types();
+    std::fs::remove_file(ws.folder().join("crd.yaml")).unwrap();
+    for number in 0..5 {
+        let note =
+            format!("{{apiVersion: $NS.example.com/v1, kind: Note, metadata: {{name: note-{number}}}, spec: {{}}}}");
+        ws.write(format!("note-{number}.yaml"), &note);
+    }
+    let flags = ["-f", ".", "--prune", "--applyset=shop"];
+    ws.reconcile([&["apply"][..], &flags].concat()).exits_with(0);
+    let proxy = late(
+        &ws,
+        "/secrets/shop",
+        &["/$NS.example.com/v1/namespaces/$NS/notes?limit=", "/mutatingadmissionpolicies?limit="],
+    );
+    let started = Instant::now();
+    let run = ws.through(&proxy.url()).reconcile([&["diff"][..], &flags].concat()).exits_with(0);
+    assert!(started.elapsed() < Duration::from_secs(20), "the parent waited in vain: {:#?}", proxy.requests());
+    assert_eq!(run.report()["summary"]["inSync"], 11, "{run}");
+    each_once(&run, &proxy);
 }
 
 /// The same answer to discovery, with another description of one resource of `apps/v1`.
@@ -228,6 +257,69 @@ fn a_run_that_is_interrupted_during_discovery_ends_at_once() {
     wait_until("objects are read", || proxy.requests().iter().any(|request| request.contains(&list)));
     run.interrupt();
     run.finish().exits_with(130);
+}
+
+/// The token of the first reads has expired: it is renewed once for all of them, and each read is repeated once.
+#[test]
+fn early_reads_that_are_refused_are_repeated_with_renewed_credentials() {
+    let ws = shop();
+    ws.allow("editor", "*", "*.*");
+    ws.as_user("editor").reconcile(["apply", "-f", "."]).exits_with(0);
+    let plugin = ws.home().join("plugin");
+    let script = "#!/bin/sh\necho run >>\"$HOME/runs\"\n\
+        echo '{\"apiVersion\": \"client.authentication.k8s.io/v1\", \"kind\": \"ExecCredential\", \"status\": {\"token\": \"bearer-token-of-editor\"}}'\n";
+    std::fs::write(&plugin, script).expect("a plugin");
+    std::fs::set_permissions(&plugin, std::fs::Permissions::from_mode(0o755)).expect("a plugin");
+    let expired = || Fault::Answer(401, Vec::new(), String::new());
+    for refused in [&[LIST][..], &[LIST, GET], &[LIST, GET, AUTOSCALERS, "/version"]] {
+        let proxy = late(&ws, GROUPS, &[LIST, GET]);
+        for pattern in refused {
+            proxy.inject(1, "GET", &ws.fill_in(pattern), expired());
+        }
+        let path = ws.as_user("editor").kubeconfig();
+        let mut config: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).expect("a kubeconfig");
+        config["clusters"][0]["cluster"]["server"] = proxy.url().into();
+        config["users"][0]["user"] = json!({"exec": {
+            "apiVersion": "client.authentication.k8s.io/v1", "command": plugin, "interactiveMode": "Never"
+        }});
+        std::fs::write(&path, config.to_string()).unwrap();
+        let _ = std::fs::remove_file(ws.home().join("runs"));
+        let caller = ws.env("KUBECONFIG", &path.display().to_string());
+        let run = caller.reconcile(["diff", "-f", "."]).exits_with(0);
+        assert_eq!(proxy.clear(), Vec::<String>::new(), "{refused:?}: {run}");
+        assert_eq!(std::fs::read_to_string(ws.home().join("runs")).unwrap(), "run\nrun\n", "{refused:?}: {run}");
+        for pattern in [LIST, GET, AUTOSCALERS] {
+            let sent = proxy.requests().iter().filter(|request| request.contains(&ws.fill_in(pattern))).count();
+            assert_eq!(sent, 1 + usize::from(refused.contains(&pattern)), "{:#?}", proxy.requests());
+        }
+    }
+}
+
+/// A read that has no answer in time is no other than a read after discovery: the same result, after as many requests.
+#[test]
+fn early_reads_have_the_deadline_and_the_retries_of_any_read() {
+    let ws = shop();
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let outcome = |words: &[&str]| {
+        let proxy = Proxy::new(&ws);
+        proxy.inject(99, "GET", "configmaps", Fault::Silence);
+        let started = Instant::now();
+        let run = ws.through(&proxy.url()).reconcile(words).exits_with(4);
+        assert!(started.elapsed() < Duration::from_secs(40), "{run}");
+        let mut asked: Vec<String> =
+            proxy.requests().into_iter().filter(|request| request.contains("configmaps")).collect();
+        asked.sort();
+        (
+            reason(&run, "ConfigMap", "map-0").replaced(&proxy.url(), "URL"),
+            run.report()["summary"]["inSync"].clone(),
+            asked,
+        )
+    };
+    let early = outcome(&["diff", "-f", ".", "--request-timeout=1s"]);
+    // With shards, nothing is read early.
+    let late = outcome(&["diff", "-f", ".", "--request-timeout=1s", "--shard=0/1"]);
+    assert_eq!(early, late);
+    assert_eq!(early.1, 1, "the Deployment");
 }
 
 #[test]

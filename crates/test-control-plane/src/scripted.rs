@@ -14,7 +14,10 @@ use tokio::{
     net::{TcpListener, TcpStream},
     task::JoinHandle,
 };
-use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{HandshakeKind, ServerConfig},
+};
 
 /// A received request.
 #[derive(Clone, Debug)]
@@ -25,8 +28,17 @@ pub struct Seen {
     pub line: String,
     headers: Vec<(String, String)>,
     pub body: String,
+    /// The TLS of its connection; `None` without TLS.
+    pub tls: Option<Handshake>,
+}
+
+/// The TLS handshake of a connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Handshake {
     /// True if the client presented a certificate.
     pub certified: bool,
+    /// True if it resumed the session of an earlier connection.
+    pub resumed: bool,
 }
 
 impl Seen {
@@ -71,6 +83,7 @@ pub struct Server {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
     in_flight: Arc<InFlight>,
+    connections: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
@@ -124,22 +137,30 @@ impl Server {
         let in_flight = Arc::<InFlight>::default();
         let (record, script): (_, Arc<Script>) = (Arc::clone(&seen), Arc::new(script));
         let gauge = Arc::clone(&in_flight);
+        let connections = Arc::<AtomicUsize>::default();
+        let opened = Arc::clone(&connections);
         let task = tokio::spawn(async move {
             for connection in 0.. {
                 let (stream, _) = listener.accept().await.unwrap();
-                let (tls, record, script, gauge) =
-                    (tls.clone(), Arc::clone(&record), Arc::clone(&script), Arc::clone(&gauge));
+                let (tls, record, script) = (tls.clone(), Arc::clone(&record), Arc::clone(&script));
+                let (gauge, opened) = (Arc::clone(&gauge), Arc::clone(&opened));
                 tokio::spawn(async move {
                     let Some(tls) = tls else {
-                        return converse(connection, stream, false, (&record, &gauge), &script).await;
+                        opened.fetch_add(1, Ordering::SeqCst);
+                        return converse(connection, stream, None, (&record, &gauge), &script).await;
                     };
                     let Ok(stream) = tls.accept(stream).await else { return };
-                    let certified = stream.get_ref().1.peer_certificates().is_some();
-                    converse(connection, stream, certified, (&record, &gauge), &script).await;
+                    opened.fetch_add(1, Ordering::SeqCst);
+                    let session = stream.get_ref().1;
+                    let handshake = Handshake {
+                        certified: session.peer_certificates().is_some(),
+                        resumed: session.handshake_kind() == Some(HandshakeKind::Resumed),
+                    };
+                    converse(connection, stream, Some(handshake), (&record, &gauge), &script).await;
                 });
             }
         });
-        Self { address, seen, in_flight, task }
+        Self { address, seen, in_flight, connections, task }
     }
 
     /// `127.0.0.1:port`.
@@ -150,6 +171,11 @@ impl Server {
     /// Largest number of requests that were waiting for an answer at the same time.
     pub fn most_in_flight(&self) -> usize {
         self.in_flight.most.load(Ordering::SeqCst)
+    }
+
+    /// The number of connections that clients have opened, with TLS if there is any.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     /// The requests so far.
@@ -183,12 +209,12 @@ impl Stream for tokio_rustls::server::TlsStream<TcpStream> {
 async fn converse(
     connection: usize,
     mut stream: impl Stream,
-    certified: bool,
+    tls: Option<Handshake>,
     (record, in_flight): (&Mutex<Vec<Seen>>, &Arc<InFlight>),
     script: &Arc<Script>,
 ) {
     while let Some(mut seen) = read(connection, &mut stream).await {
-        seen.certified = certified;
+        seen.tls = tls;
         let pending = in_flight.begin();
         let number = {
             let mut record = record.lock().unwrap();
@@ -257,5 +283,5 @@ async fn read(connection: usize, stream: &mut (impl AsyncRead + Unpin)) -> Optio
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
     let body = String::from_utf8(body).unwrap();
-    Some(Seen { connection, line: line.to_owned(), headers, body, certified: false })
+    Some(Seen { connection, line: line.to_owned(), headers, body, tls: None })
 }

@@ -123,6 +123,11 @@ impl Sessions {
         })
     }
 
+    /// Opens connections before requests need them.
+    pub fn open_ahead(&self, connections: usize) {
+        (self.get().client.http.open_ahead)(connections);
+    }
+
     fn get(&self) -> Arc<Session> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }

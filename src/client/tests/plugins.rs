@@ -143,7 +143,7 @@ async fn a_certificate_of_a_plugin_is_shown() {
     stage.authority.issue_client();
     let server = Server::start_tls(stage.authority.server("127.0.0.1", true), |_, _| ok()).await;
     stage.connect(&server).await.send(Request::get("/")).await.unwrap();
-    assert!(server.seen()[0].certified);
+    assert!(server.seen()[0].tls.unwrap().certified);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -15,6 +16,7 @@ use tokio_rustls::rustls::{ConfigBuilder, RootCertStore, ServerConfig};
 use super::server::{Act, Seen, Server, answer, ok};
 use super::*;
 
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
 const ALWAYS: RangeInclusive<i32> = 1975..=4000;
 
 /// An authority, and files with what it issued.
@@ -193,7 +195,7 @@ async fn a_client_certificate_is_shown() {
         ..authority.trusted(&server)
     };
     send(&options).await.unwrap();
-    assert!(server.seen()[0].certified);
+    assert!(server.seen()[0].tls.unwrap().certified);
 
     let error = send(&authority.trusted(&server)).await.unwrap_err();
     assert!(
@@ -201,6 +203,42 @@ async fn a_client_certificate_is_shown() {
         "{error}"
     );
     assert!(error.is_whole_run());
+}
+
+/// Each answer closes its connection, so that each request opens another one, which finds the tickets of those before it.
+#[tokio::test]
+async fn later_connections_of_a_run_resume_the_tls_session() {
+    let authority = Authority::new();
+    let closing = |_: usize, _: &Seen| Act::AnswerAndClose(OK.to_vec());
+    let server = Server::start_tls(authority.server("127.0.0.1", false), closing).await;
+    let handshakes = || -> Vec<(usize, bool)> {
+        server.seen().iter().map(|seen| (seen.connection, seen.tls.unwrap().resumed)).collect()
+    };
+    let cluster = connect(&authority.trusted(&server), &Environment::default()).await.unwrap();
+    for _ in 0..3 {
+        cluster.send(Request::get("/api")).await.unwrap();
+    }
+    assert_eq!(handshakes(), [(0, false), (1, true), (2, true)]);
+    // Another run has no ticket.
+    send(&authority.trusted(&server)).await.unwrap();
+    assert_eq!(handshakes()[3..], [(3, false)]);
+}
+
+/// Requests take the connections that were opened ahead, in their order, and open more only when there are none left.
+#[tokio::test]
+async fn connections_are_opened_before_requests_need_them() {
+    let authority = Authority::new();
+    let slow = |_: usize, _: &Seen| Act::AnswerLater(Duration::from_millis(200), OK.to_vec());
+    let server = Server::start_tls(authority.server("127.0.0.1", false), slow).await;
+    let cluster = connect(&authority.trusted(&server), &Environment::default()).await.unwrap();
+    cluster.open_ahead(3);
+    while server.connections() < 3 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(server.seen().len(), 0, "no request yet");
+    let all = (0..4).map(|_| cluster.send(Request::get("/api")));
+    futures::future::try_join_all(all).await.unwrap();
+    assert_eq!(server.connections(), 4, "three of them were open");
 }
 
 /// As in Go (`tls.X509KeyPair`), other blocks of the files are ignored.
@@ -220,7 +258,7 @@ async fn a_certificate_request_in_the_same_file_is_ignored() {
         ..authority.trusted(&server)
     };
     send(&options).await.unwrap();
-    assert!(server.seen()[0].certified);
+    assert!(server.seen()[0].tls.unwrap().certified);
 }
 
 #[tokio::test]

@@ -7,13 +7,13 @@ use base64::prelude::BASE64_STANDARD;
 use http::Uri;
 use http::header::InvalidHeaderName;
 use kube::client::RustlsTlsError;
-use kube::{Client, Config, Error};
+use kube::{Config, Error};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::connect_cause;
-use super::http::client;
+use super::http::{HttpClient, client};
 use crate::client::kubeconfig::credentials::ClientCertificate;
 use crate::client::options::RequestTimeout;
 use reconcile_core::diagnostic::Diagnostic;
@@ -39,7 +39,7 @@ impl Connector {
     }
 
     /// A client that presents `certificate` to the server.
-    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<Client, Diagnostic> {
+    pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<HttpClient, Diagnostic> {
         let mut config = self.config.clone();
         if let Some(certificate) = certificate {
             let (chain, key) = identity(certificate)?;

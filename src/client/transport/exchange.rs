@@ -161,7 +161,7 @@ async fn begin(
     deadline: Deadline,
 ) -> Result<(Parts, Body), RequestError> {
     let message = message(client, endpoint, request)?;
-    let response = deadline.spend(&endpoint.server, client.http.send(message)).await?;
+    let response = deadline.spend(&endpoint.server, client.http.client.send(message)).await?;
     response.map(Response::into_parts).map_err(|error| failed(endpoint, &error))
 }
 

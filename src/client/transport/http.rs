@@ -23,16 +23,27 @@ use percent_encoding::percent_decode_str;
 use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
+use super::ahead::{Ahead, OpenAhead};
+
+/// An HTTP client, with its certificate.
+#[derive(Clone)]
+pub struct HttpClient {
+    /// The client.
+    pub client: Client,
+    /// Opens connections before requests need them.
+    pub open_ahead: OpenAhead,
+}
+
 /// An HTTP client, with the credentials of its requests.
 pub struct AuthorizedClient {
-    /// The client, with its certificate.
-    pub http: Client,
+    /// The client.
+    pub http: HttpClient,
     /// The header with a token.
     pub authorization: Option<HeaderValue>,
 }
 
 /// A client without a connection yet, for the server, proxy, certificates and connect timeout of `config`.
-pub fn client(config: &Config) -> kube::Result<Client> {
+pub fn client(config: &Config) -> kube::Result<HttpClient> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     // The first request follows the end of the TLS handshake. With Nagle's algorithm it would wait for an acknowledgement, which the
@@ -58,7 +69,7 @@ fn tunnel<C>(proxy: &Uri, connector: C) -> Tunnel<C> {
     }
 }
 
-fn over<C>(connector: C, config: &Config) -> kube::Result<Client>
+fn over<C>(connector: C, config: &Config) -> kube::Result<HttpClient>
 where
     C: Service<Uri> + Clone + Send + Sync + 'static,
     C::Response: Connection + Read + Write + Send + Unpin + 'static,
@@ -67,13 +78,15 @@ where
 {
     let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(connector)?);
     connector.set_connect_timeout(config.connect_timeout);
+    let connector = Ahead::new(connector);
+    let open_ahead = connector.opener(config.cluster_url.clone());
     let service = ServiceBuilder::new()
         .layer(config.base_uri_layer())
         .layer(DecompressionLayer::new().gzip(!config.disable_compression))
         .layer(config.extra_headers_layer()?)
         .map_response(counted)
         .service(Builder::new(TokioExecutor::new()).build::<_, Body>(connector));
-    Ok(Client::new(service, config.default_namespace.as_str()))
+    Ok(HttpClient { client: Client::new(service, config.default_namespace.as_str()), open_ahead })
 }
 
 /// The number of bytes of an answer's body that were received so far.

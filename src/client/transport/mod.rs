@@ -1,5 +1,6 @@
 //! The transport of requests: connections, proxies, deadlines, concurrency, causes of failures, and retries.
 
+pub mod ahead;
 pub mod body_reader;
 pub mod connect_cause;
 pub mod connector;

@@ -115,7 +115,12 @@ impl World {
                     .map(|header| (header, seen.header(header).into_iter().map(str::to_owned).collect::<Vec<_>>()))
                     .filter(|(_, values)| !values.is_empty())
                     .collect();
-                visits.insert(Visit { server: name, line: seen.line.clone(), certified: seen.certified, headers });
+                visits.insert(Visit {
+                    server: name,
+                    line: seen.line.clone(),
+                    certified: seen.tls.is_some_and(|tls| tls.certified),
+                    headers,
+                });
             }
         }
         visits

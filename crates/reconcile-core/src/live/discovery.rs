@@ -100,7 +100,8 @@ impl Discovery {
     /// Looks a kind up in its preferred version.
     #[must_use]
     pub fn resolve_kind(&self, kind: &GroupKind) -> Resolution<'_> {
-        let served = self.resources().filter(|resource| GroupKind::from(&resource.gvk) == *kind);
+        let is_it = |gvk: &GroupVersionKind| gvk.kind == kind.kind && gvk.group == kind.group;
+        let served = self.resources().filter(|resource| is_it(&resource.gvk));
         match served.max_by_key(|resource| resource.gvk.version_priority()) {
             Some(resource) => Resolution::Known(resource),
             None if self.unavailable.iter().any(|(group, _)| *group == kind.group) => Resolution::Unavailable,

@@ -13,7 +13,7 @@ use super::validate::manifest;
 use crate::diagnostic::Diagnostic;
 
 /// Size of a chunk, in bytes.
-const SIZE: usize = 256 << 10;
+const SIZE: usize = 64 << 10;
 
 /// Some documents of one input.
 #[derive(Debug, Clone, Copy)]

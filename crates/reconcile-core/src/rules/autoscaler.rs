@@ -73,9 +73,6 @@ impl Autoscaler {
     pub fn read(group: &str, kind: &str, namespace: &str, object: &Value) -> Option<Self> {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str);
         let number = |path: &str| object.pointer(path).and_then(Value::as_i64);
-        if object.pointer("/metadata/deletionTimestamp").is_some() {
-            return None;
-        }
         let (reference, scales) = match (group, kind) {
             ("autoscaling", "HorizontalPodAutoscaler") => {
                 let to_zero = number("/spec/minReplicas") == Some(0);
@@ -91,6 +88,9 @@ impl Autoscaler {
             }
             _ => return None,
         };
+        if object.pointer("/metadata/deletionTimestamp").is_some() {
+            return None;
+        }
         let reference = object.pointer(reference)?;
         let referred = |field: &str| reference.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_keda = group == "keda.sh";

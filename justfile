@@ -49,7 +49,7 @@ fuzz seconds="600":
         cargo +nightly fuzz run $target fuzz/found/$target fuzz/corpus/$target -- -max_total_time={{seconds}} || exit 1; \
     done
 
-# Controllers and people write at random while `diff`, `apply`, `status`, `pull` and `blame` run in turn and are killed, for this many
-# seconds; every verdict is held against the API server. SOAK_SEED repeats a run
+# Controllers and people write at random while `diff`, `apply`, `status`, `pull`, `resolve` and `blame` run in turn and are killed, for this many
+# seconds; every verdict is checked against the API server. SOAK_SEED repeats a run
 soak seconds="1800":
     SOAK_SECONDS={{seconds}} cargo test --locked --test it soak::every_verdict_is_true_in_a_long_soak -- --ignored --nocapture

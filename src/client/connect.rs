@@ -6,7 +6,7 @@ use super::auth::session::Sessions;
 use super::cluster::Cluster;
 use super::error::not_found;
 use super::kubeconfig::loader::{Kubeconfig, KubeconfigError};
-use super::kubeconfig::settings::Settings;
+use super::kubeconfig::settings::ConnectionSettings;
 use super::options::{ConnectOptions, Environment};
 use super::transport::connector::Connector;
 use super::transport::endpoint::Endpoint;
@@ -35,8 +35,8 @@ pub async fn connect_if(
     is_allowed: impl FnOnce(Destination<'_>) -> Result<(), Diagnostic>,
 ) -> Result<Cluster, Diagnostic> {
     let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment)?;
-    let settings = Settings::resolve(options, environment, &kubeconfig)?;
-    let Settings { context, config, proxy_url, client_certificate, credentials, notes } = settings;
+    let settings = ConnectionSettings::resolve(options, environment, &kubeconfig)?;
+    let ConnectionSettings { context, config, proxy_url, client_certificate, credentials, notes } = settings;
     let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
     is_allowed(Destination { context: context.as_deref(), server: &server })?;
     let proxy = proxy::choose(proxy_url.as_deref(), &config.cluster_url, environment)?;

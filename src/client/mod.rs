@@ -4,7 +4,7 @@
 //! [`Request`] within its deadline, repeats it if that is safe, and counts it. [`Cluster::watch`] opens a watch.
 //!
 //! ```text
-//! flags + environment ─kubeconfig─▶ Settings ─auth─▶ Session ─transport─▶ Reply
+//! flags + environment ─kubeconfig─▶ ConnectionSettings ─auth─▶ Session ─transport─▶ Reply
 //!                                               ▲               │
 //!                                               └────── 401 ────┤
 //!                                                      retry ◀──┘ RequestError (connect_cause, status)

@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command, CommandFactory as _};
 use serde_json::Value;
 
-use super::file::{File, Node};
+use super::file::{ConfigNode, File};
 use super::settable::{Default, FLAGS};
 use crate::cli::Cli;
 use reconcile_core::diagnostic::Location;
@@ -26,7 +26,7 @@ pub(crate) struct FlagDefault {
 }
 
 /// Reads the flags.
-pub(super) fn flags(file: &mut File<'_>, node: &Node<'_>) -> Vec<FlagDefault> {
+pub(super) fn flags(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<FlagDefault> {
     if !file.is_any_mapping(node, "`defaults`") {
         return Vec::new();
     }
@@ -34,7 +34,7 @@ pub(super) fn flags(file: &mut File<'_>, node: &Node<'_>) -> Vec<FlagDefault> {
     node.entries().into_iter().filter_map(|(flag, value)| read(file, &program, flag, &value)).collect()
 }
 
-fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &Node<'_>) -> Option<FlagDefault> {
+fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &ConfigNode<'_>) -> Option<FlagDefault> {
     let known = FLAGS.iter().find(|(name, _)| *name == flag).map(|(_, default)| *default);
     let (Some(default), Some(arg)) = (known, arg(program, flag)) else {
         let names = FLAGS.iter().filter(|(_, default)| !matches!(default, Default::Never(_))).map(|(name, _)| *name);

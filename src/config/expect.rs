@@ -2,7 +2,7 @@
 
 use http::Uri;
 
-use super::file::{File, Node};
+use super::file::{ConfigNode, File};
 use crate::cli::{ConnectionArgs, PruneArgs};
 use crate::engine::prune::ParentReference;
 use reconcile_core::diagnostic::{Diagnostic, Location};
@@ -135,7 +135,7 @@ impl Expectation {
 }
 
 /// Reads the expectations.
-pub(super) fn expectation(file: &mut File<'_>, node: &Node<'_>) -> Expectation {
+pub(super) fn expectation(file: &mut File<'_>, node: &ConfigNode<'_>) -> Expectation {
     if !file.is_mapping(node, "`expect`", &KEYS) {
         return Expectation::default();
     }
@@ -161,7 +161,7 @@ pub(super) fn expectation(file: &mut File<'_>, node: &Node<'_>) -> Expectation {
 /// The strings of a list that is not empty.
 fn list(
     file: &mut File<'_>,
-    node: &Node<'_>,
+    node: &ConfigNode<'_>,
     key: &str,
     example: &str,
     check: fn(&str) -> Result<(), String>,
@@ -183,7 +183,7 @@ fn list(
     Some(Expected { allowed, location: file.location(&node) })
 }
 
-fn applyset(file: &mut File<'_>, node: &Node<'_>) -> Option<Expected<String>> {
+fn applyset(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Expected<String>> {
     let node = node.key("applyset")?;
     let text = file.text(&node, "`applyset`", "applyset: secret/pay")?;
     if let Err(message) = ParentReference::parse(text) {

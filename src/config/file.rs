@@ -20,12 +20,12 @@ pub(super) struct File<'a> {
 
 /// A value of the file, and its path.
 #[derive(Clone)]
-pub(super) struct Node<'a> {
+pub(super) struct ConfigNode<'a> {
     pub value: &'a Value,
     path: Vec<Step<'a>>,
 }
 
-impl<'a> Node<'a> {
+impl<'a> ConfigNode<'a> {
     /// The whole document.
     pub fn root(value: &'a Value) -> Self {
         Self { value, path: Vec::new() }
@@ -52,13 +52,13 @@ impl<'a> Node<'a> {
 
 impl File<'_> {
     /// Adds a diagnostic at a key, or at an item.
-    pub fn of_key(&mut self, node: &Node<'_>, message: impl Into<String>, hint: impl Into<String>) {
+    pub fn of_key(&mut self, node: &ConfigNode<'_>, message: impl Into<String>, hint: impl Into<String>) {
         let diagnostic = Diagnostic::at(self.name, self.positions.nearest(&node.path), message);
         self.diagnostics.push(diagnostic.shown_in(self.text, None).with_hint(hint));
     }
 
     /// Adds a diagnostic at a value, or at its key if the value begins on a later line.
-    pub fn of_value(&mut self, node: &Node<'_>, message: impl Into<String>, hint: impl Into<String>) {
+    pub fn of_value(&mut self, node: &ConfigNode<'_>, message: impl Into<String>, hint: impl Into<String>) {
         let key = self.positions.nearest(&node.path);
         let value = self.positions.value_at(&node.path).filter(|value| value.line == key.line);
         let diagnostic = Diagnostic::at(self.name, value.unwrap_or(key), message);
@@ -66,13 +66,13 @@ impl File<'_> {
     }
 
     /// The location of a value.
-    pub fn location(&self, node: &Node<'_>) -> Location {
+    pub fn location(&self, node: &ConfigNode<'_>) -> Location {
         let mark = self.positions.nearest(&node.path);
         Location { file: self.name.clone(), line: Some(mark.line), column: Some(mark.column) }
     }
 
     /// A boolean or a number as it was typed, such as `yes` for true; `None` for other values.
-    pub fn typed(&self, node: &Node<'_>) -> Option<String> {
+    pub fn typed(&self, node: &ConfigNode<'_>) -> Option<String> {
         let mark = self.positions.value_at(&node.path).filter(|_| node.value.is_boolean() || node.value.is_number())?;
         let text = String::from_utf8_lossy(self.text.bytes());
         let line = text.lines().nth(usize::try_from(mark.line.checked_sub(1)?).ok()?)?;
@@ -82,7 +82,7 @@ impl File<'_> {
     }
 
     /// Returns true if the value is a mapping. Unknown keys are errors, with a similar key in the hint.
-    pub fn is_mapping(&mut self, node: &Node<'_>, what: &str, keys: &[&str]) -> bool {
+    pub fn is_mapping(&mut self, node: &ConfigNode<'_>, what: &str, keys: &[&str]) -> bool {
         if !self.is_any_mapping(node, what) {
             return false;
         }
@@ -97,7 +97,7 @@ impl File<'_> {
     }
 
     /// Returns true if the value is a mapping, whatever its keys.
-    pub fn is_any_mapping(&mut self, node: &Node<'_>, what: &str) -> bool {
+    pub fn is_any_mapping(&mut self, node: &ConfigNode<'_>, what: &str) -> bool {
         let is_mapping = node.value.is_object();
         if !is_mapping {
             let message = format!("{what} is a mapping, not {}", kind_of(node.value));
@@ -107,7 +107,7 @@ impl File<'_> {
     }
 
     /// The items of a list, at most `most`.
-    pub fn items<'n>(&mut self, node: &Node<'n>, what: &str, most: usize, example: &str) -> Vec<Node<'n>> {
+    pub fn items<'n>(&mut self, node: &ConfigNode<'n>, what: &str, most: usize, example: &str) -> Vec<ConfigNode<'n>> {
         let Value::Array(items) = node.value else {
             let message = format!("{what} is a list, not {}", kind_of(node.value));
             self.of_value(node, message, format!("write `{example}`"));
@@ -125,7 +125,7 @@ impl File<'_> {
     }
 
     /// A string that is not empty.
-    pub fn text<'n>(&mut self, node: &Node<'n>, what: &str, example: &str) -> Option<&'n str> {
+    pub fn text<'n>(&mut self, node: &ConfigNode<'n>, what: &str, example: &str) -> Option<&'n str> {
         let text = node.value.as_str().filter(|text| !text.is_empty());
         if text.is_none() {
             let found =

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::file::{File, Node, has_any};
+use super::file::{ConfigNode, File, has_any};
 use reconcile_core::object::Selector;
 use reconcile_core::owners::MAX_MANAGER;
 use reconcile_core::rules::{
@@ -44,13 +44,13 @@ pub(super) const ALIASES: [(&str, &str); 2] = [("paths", "jsonPointers"), ("mana
 pub(super) const MAX_REASON: usize = 1000;
 
 /// Reads the list of rules.
-pub(super) fn rules(file: &mut File<'_>, node: &Node<'_>) -> Vec<IgnoreRule> {
+pub(super) fn rules(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<IgnoreRule> {
     let example = "ignore: [{target: {kind: Deployment}, fields: [spec.replicas]}]";
     let items = file.items(node, "`ignore`", MAX_RULES, example);
     items.iter().filter_map(|item| rule(file, item)).collect()
 }
 
-fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<IgnoreRule> {
+fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<IgnoreRule> {
     if !file.is_mapping(node, "an ignore rule", &RULE) {
         return None;
     }
@@ -70,7 +70,7 @@ fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<IgnoreRule> {
 }
 
 /// The objects of a rule: under `target`, or in the rule itself as Argo CD has it.
-fn target_of_rule(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
+fn target_of_rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> ObjectPattern {
     match node.key("target") {
         Some(target) => {
             if let Some(key) = OF_ARGO.iter().find_map(|key| node.key(key)) {
@@ -93,7 +93,7 @@ fn target_of_rule(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
 }
 
 /// Reads a target; also that of a readiness rule.
-pub(super) fn object_pattern(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
+pub(super) fn object_pattern(file: &mut File<'_>, node: &ConfigNode<'_>) -> ObjectPattern {
     if !file.is_mapping(node, "a target", &TARGET) {
         return ObjectPattern::default();
     }
@@ -101,7 +101,7 @@ pub(super) fn object_pattern(file: &mut File<'_>, node: &Node<'_>) -> ObjectPatt
     ObjectPattern { labels, ..globs(file, node) }
 }
 
-fn selector(file: &mut File<'_>, node: &Node<'_>) -> Option<Selector> {
+fn selector(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Selector> {
     let text = file.text(node, "`labelSelector`", "labelSelector: app=web,tier!=test")?;
     match Selector::parse(&one_line(text, 1000)) {
         Ok(selector) => Some(selector),
@@ -112,7 +112,7 @@ fn selector(file: &mut File<'_>, node: &Node<'_>) -> Option<Selector> {
     }
 }
 
-fn globs(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
+fn globs(file: &mut File<'_>, node: &ConfigNode<'_>) -> ObjectPattern {
     let mut glob = |key: &str| {
         let value = node.key(key)?;
         let Some(text) = value.value.as_str() else {
@@ -131,7 +131,7 @@ fn globs(file: &mut File<'_>, node: &Node<'_>) -> ObjectPattern {
     }
 }
 
-fn fields(file: &mut File<'_>, node: &Node<'_>) -> Vec<FieldPattern> {
+fn fields(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<FieldPattern> {
     type Read = fn(&str) -> Result<FieldPattern, PatternError>;
     let spellings: [(&str, Read, &str); 4] = [
         ("fields", FieldPattern::parse, "fields: [spec.replicas]"),
@@ -156,7 +156,7 @@ fn fields(file: &mut File<'_>, node: &Node<'_>) -> Vec<FieldPattern> {
     fields
 }
 
-fn managers(file: &mut File<'_>, node: &Node<'_>) -> Vec<Glob> {
+fn managers(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<Glob> {
     let mut managers = Vec::new();
     for key in ["managers", "managedFieldsManagers"] {
         let Some(list) = node.key(key) else { continue };
@@ -173,7 +173,7 @@ fn managers(file: &mut File<'_>, node: &Node<'_>) -> Vec<Glob> {
 }
 
 /// The name of a field manager, as `managedFields` has it.
-pub(super) fn manager<'n>(file: &mut File<'_>, node: &Node<'n>) -> Option<&'n str> {
+pub(super) fn manager<'n>(file: &mut File<'_>, node: &ConfigNode<'n>) -> Option<&'n str> {
     let hint = "write it as in `managedFields`, such as `k9s`";
     let name = node.value.as_str().filter(|name| !name.is_empty() && name.len() <= MAX_MANAGER);
     if name.is_none() {
@@ -182,7 +182,7 @@ pub(super) fn manager<'n>(file: &mut File<'_>, node: &Node<'n>) -> Option<&'n st
     name
 }
 
-fn reason_text(file: &mut File<'_>, node: &Node<'_>) -> Option<String> {
+fn reason_text(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<String> {
     let text = file.text(node, "`reason`", "reason: scaled by the autoscaler")?;
     if text.len() > MAX_REASON {
         file.of_key(node, format!("`reason` is at most {MAX_REASON} bytes long"), "shorten it");
@@ -190,7 +190,7 @@ fn reason_text(file: &mut File<'_>, node: &Node<'_>) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn date(file: &mut File<'_>, node: &Node<'_>) -> Option<Date> {
+fn date(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Date> {
     let date = node.value.as_str().filter(|text| text.len() == 10).and_then(|text| text.parse::<Date>().ok());
     if date.is_none() {
         file.of_value(

@@ -38,7 +38,7 @@ use reconcile_core::rules::{IgnoreRule, MAX_RULES, ReadinessRule};
 pub(crate) use added_rules::{new_with_rules, with_rules};
 pub(crate) use defaults::FlagDefault;
 pub(crate) use expect::Expectation;
-use file::{File, Node};
+use file::{ConfigNode, File};
 pub(crate) use found::{ConfigOrigin, new_configuration_path};
 pub(crate) use suggestion::suggestion;
 pub(crate) use view::View;
@@ -116,10 +116,10 @@ impl Configuration {
             return Err(vec![Diagnostic::of_file(name, "the configuration is empty").with_hint(beginning())]);
         };
         let mut file = File { name, text: &text, positions: &document.positions, diagnostics: Vec::new() };
-        let configuration = settings(&mut file, &Node::root(&document.value));
+        let configuration = settings(&mut file, &ConfigNode::root(&document.value));
         if let Some(second) = documents.next() {
             let mut file = File { positions: &second.positions, diagnostics: Vec::new(), ..file };
-            file.of_key(&Node::root(&second.value), "a configuration is one document", "take the `---` out");
+            file.of_key(&ConfigNode::root(&second.value), "a configuration is one document", "take the `---` out");
             return Err(file.diagnostics);
         }
         if file.diagnostics.is_empty() {
@@ -147,7 +147,7 @@ fn beginning() -> String {
     format!("a configuration begins with `apiVersion: {API_VERSION}` and `kind: {KIND}`")
 }
 
-fn settings(file: &mut File<'_>, root: &Node<'_>) -> Configuration {
+fn settings(file: &mut File<'_>, root: &ConfigNode<'_>) -> Configuration {
     let mut configuration = Configuration::default();
     if !file.is_mapping(root, "the configuration", &SETTINGS) {
         return configuration;

@@ -2,7 +2,7 @@
 
 use bounded_cel::{Condition, ParseError};
 
-use super::file::{File, Node};
+use super::file::{ConfigNode, File};
 use super::ignore::object_pattern;
 use reconcile_core::rules::{MAX_READINESS_RULES, ObjectPattern, ReadinessRule};
 use reconcile_core::text::one_line;
@@ -14,13 +14,13 @@ pub(super) const RULE: [&str; 4] = ["target", "current", "inProgress", "failed"]
 pub(super) const MAX_EXPRESSION: usize = bounded_cel::MAX_LENGTH;
 
 /// Reads the list of rules.
-pub(super) fn rules(file: &mut File<'_>, node: &Node<'_>) -> Vec<ReadinessRule> {
+pub(super) fn rules(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<ReadinessRule> {
     let example = "readiness: [{target: {kind: Database}, current: 'status.phase == \"Ready\"'}]";
     let items = file.items(node, "`readiness`", MAX_READINESS_RULES, example);
     items.iter().filter_map(|item| rule(file, item)).collect()
 }
 
-fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<ReadinessRule> {
+fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<ReadinessRule> {
     if !file.is_mapping(node, "a readiness rule", &RULE) {
         return None;
     }
@@ -44,7 +44,7 @@ fn rule(file: &mut File<'_>, node: &Node<'_>) -> Option<ReadinessRule> {
     Some(ReadinessRule { target, current: current?, in_progress, failed })
 }
 
-fn condition(file: &mut File<'_>, node: &Node<'_>, key: &str) -> Option<Condition> {
+fn condition(file: &mut File<'_>, node: &ConfigNode<'_>, key: &str) -> Option<Condition> {
     let text = file.text(node, &format!("`{key}`"), "current: 'status.phase == \"Ready\"'")?;
     Condition::parse(text)
         .map_err(|error| file.of_value(node, format!("`{key}`: {}", described(&error)), error.hint))

@@ -43,7 +43,7 @@ pub(super) struct WrittenConfiguration {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_RULES))]
     ignore: Option<Vec<WrittenRule>>,
-    /// When objects of a kind are ready, as CEL expressions.
+    /// Rules that say when objects of a kind are ready, as CEL expressions.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_READINESS_RULES))]
     readiness: Option<Vec<WrittenReadiness>>,
@@ -99,7 +99,7 @@ pub(super) struct WrittenRule {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = MAX_FIELDS), inner(length(min = 1, max = MAX_MANAGER)))]
     managers: Option<Vec<String>>,
-    /// Why the differences are ignored.
+    /// The reason why the differences are ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = MAX_REASON))]
     reason: Option<String>,

@@ -20,7 +20,7 @@ use tokio::sync::SetOnce;
 use super::admission;
 use super::all_namespaces::first_request;
 use super::autoscalers::AutoscalerSource;
-use super::list::Pages;
+use super::list::{PAGE, Pages};
 use super::openapi;
 use super::types::Types;
 use crate::client::{Cluster, MOST_EARLY, Request};
@@ -29,6 +29,9 @@ use crate::client::{Cluster, MOST_EARLY, Request};
 const MOST_AHEAD: usize = 14;
 /// Requests that are sent at once, whatever the manifests are: those of discovery and the version.
 const FIRST_REQUESTS: usize = 3;
+
+/// The most objects that are read early: their answers are in memory until the program needs them.
+const MOST_OBJECTS: usize = 1_000;
 
 /// Something that a command reads besides discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +55,8 @@ pub(crate) struct Early<'a> {
     /// The connection once there is one; `None` inside if there will be none.
     connected: SetOnce<Option<(Cluster, Namespaces)>>,
     has_discovery: Cell<bool>,
+    /// The number of objects that may still be read early.
+    room: Cell<usize>,
     /// The reads that were sent and not refuted, each with its resource; the index of documents has none.
     sent: RefCell<Vec<EarlyRead>>,
 }
@@ -62,8 +67,9 @@ impl<'a> Early<'a> {
     /// A run that reads these, in namespaces for which `allows_namespace` returns true.
     pub fn new(subjects: impl IntoIterator<Item = EarlySubject>, allows_namespace: &'a dyn Fn(&str) -> bool) -> Self {
         let subjects = subjects.into_iter().collect();
-        let (connected, has_discovery, sent) = (SetOnce::new(), Cell::new(false), RefCell::default());
-        Self { subjects, allows_namespace, kinds: 0, connected, has_discovery, sent }
+        let (has_discovery, room) = (Cell::new(false), Cell::new(MOST_OBJECTS));
+        let (connected, sent) = (SetOnce::new(), RefCell::default());
+        Self { subjects, allows_namespace, kinds: 0, connected, has_discovery, room, sent }
     }
 
     /// The same run with manifests of about this number of kinds that take a while to read. The connections for them are opened
@@ -75,10 +81,10 @@ impl<'a> Early<'a> {
     /// Learns the connection; without one, nothing is read.
     pub fn connected(&self, connection: Option<(&Cluster, &Namespaces)>) {
         if let Some((cluster, _)) = connection
+            && self.kinds > 0
             && !self.subjects.is_empty()
         {
-            let first = if self.kinds > 0 { FIRST_REQUESTS } else { 0 };
-            cluster.open_ahead(self.kinds.saturating_add(first).min(MOST_AHEAD));
+            cluster.open_ahead(self.kinds.saturating_add(FIRST_REQUESTS).min(MOST_AHEAD));
         }
         let connection = connection.map(|(cluster, namespaces)| (cluster.clone(), namespaces.clone()));
         // It is learned once.
@@ -156,7 +162,12 @@ impl<'a> Early<'a> {
         if self.subjects.contains(&EarlySubject::Objects) {
             let read = manifests.iter().copied().filter(|manifest| !left_out.contains(manifest.gvk()));
             for (resource, wanted) in expected_collections(read, discovery, namespaces) {
-                objects(cluster, resource, &wanted).for_each(|request| add(resource.clone(), request));
+                for (request, number) in objects(cluster, resource, &wanted) {
+                    if let Some(room) = self.room.get().checked_sub(number) {
+                        self.room.set(room);
+                        add(resource.clone(), request);
+                    }
+                }
             }
         }
         let mut add_all = |found: Vec<(Resource, Request)>| {
@@ -177,20 +188,21 @@ impl<'a> Early<'a> {
     }
 }
 
-/// The requests that the reader of live objects sends first.
+/// The requests that the reader of live objects sends first, each with about the number of objects in its answer.
 fn objects<'w>(
     cluster: &'w Cluster,
     resource: &'w Resource,
     wanted: &'w ExpectedCollections<'w>,
-) -> Box<dyn Iterator<Item = Request> + 'w> {
+) -> Box<dyn Iterator<Item = (Request, usize)> + 'w> {
     if is_spread(resource, wanted.values().map(BTreeSet::len)) {
         let wanted = wanted.values().map(BTreeSet::len).sum();
-        return Box::new(std::iter::once(first_request(cluster, resource, wanted)));
+        return Box::new(std::iter::once((first_request(cluster, resource, wanted), wanted.min(PAGE))));
     }
     Box::new(wanted.iter().flat_map(move |(namespace, names)| {
         if is_read_by_name(resource, names.len()) {
-            return names.iter().map(|name| Request::get(resource.object_path(*namespace, name))).collect::<Vec<_>>();
+            let get = |name: &&str| (Request::get(resource.object_path(*namespace, name)), 1);
+            return names.iter().map(get).collect::<Vec<_>>();
         }
-        vec![Pages::new(cluster, resource, *namespace).first_request()]
+        vec![(Pages::new(cluster, resource, *namespace).first_request(), names.len().min(PAGE))]
     }))
 }

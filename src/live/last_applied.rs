@@ -23,7 +23,7 @@ const FIELDS: Projection = {
 
 /// The configurations that were found.
 #[derive(Debug, Default)]
-pub(crate) struct LastApplied {
+pub(crate) struct FoundConfigurations {
     /// A JSON document for each object.
     pub text: Vec<u8>,
     /// Warnings about objects whose annotation is of no use.
@@ -31,7 +31,7 @@ pub(crate) struct LastApplied {
 }
 
 /// A list that failed, and the error of its request.
-pub(crate) type Unlisted = (Diagnostic, RequestError);
+pub(crate) type FailedList = (Diagnostic, RequestError);
 
 /// Reads the configurations of the objects of these resources, in one namespace or in all. The annotation is a text that anybody who may
 /// write the object chooses: it counts only if it is about that very object.
@@ -39,13 +39,13 @@ pub(crate) async fn last_applied(
     cluster: &Cluster,
     resources: &[Resource],
     namespace: Option<&str>,
-) -> Result<LastApplied, Vec<Unlisted>> {
+) -> Result<FoundConfigurations, Vec<FailedList>> {
     let lists = resources.iter().map(|resource| async move {
         let pages = Pages::new(cluster, resource, namespace.filter(|_| resource.namespaced)).keeping(FIELDS);
         (resource, pages.all_within(MEMORY).await)
     });
     let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
-    let (mut found, mut unlisted, mut budget) = (LastApplied::default(), Vec::new(), Budget::of(MEMORY));
+    let (mut found, mut unlisted, mut budget) = (FoundConfigurations::default(), Vec::new(), Budget::of(MEMORY));
     while let Some((resource, list)) = lists.next().await {
         match list.and_then(|(objects, _)| budget.admit(objects)) {
             Ok(objects) => objects.iter().for_each(|object| found.add(object, resource)),
@@ -60,7 +60,7 @@ pub(crate) async fn last_applied(
     if unlisted.is_empty() { Ok(found) } else { Err(unlisted) }
 }
 
-impl LastApplied {
+impl FoundConfigurations {
     fn add(&mut self, object: &Value, resource: &Resource) {
         let Some(text) = object.annotation(LAST_APPLIED) else { return };
         let configuration: Option<Value> = serde_json::from_str(text).ok();

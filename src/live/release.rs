@@ -227,19 +227,11 @@ fn unpack(record: &Value, is_secret: bool) -> Result<Stored, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
 
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
     use serde_json::json;
+    use test_control_plane::gzip;
 
     use super::*;
-
-    fn packed(content: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(content).unwrap();
-        encoder.finish().unwrap()
-    }
 
     fn secret(content: &[u8]) -> Value {
         json!({"type": TYPE, "data": {"release": BASE64.encode(BASE64.encode(content))}})
@@ -253,17 +245,17 @@ mod tests {
     fn records_are_unpacked_as_helm_packs_them() {
         let release = json!({"name": "pay", "version": 3, "manifest": "a: 1", "config": {"password": "x"}, "chart": {"values": [1]}});
         let release = release.to_string().into_bytes();
-        assert_eq!(manifest(&secret(&packed(&release)), true).as_deref(), Ok("a: 1"));
+        assert_eq!(manifest(&secret(&gzip(&release)), true).as_deref(), Ok("a: 1"));
         assert_eq!(manifest(&secret(&release), true).as_deref(), Ok("a: 1"), "Helm 2 did not always compress");
-        let map = json!({"data": {"release": BASE64.encode(packed(&release))}});
+        let map = json!({"data": {"release": BASE64.encode(gzip(&release))}});
         assert_eq!(manifest(&map, false).as_deref(), Ok("a: 1"));
     }
 
     #[test]
     fn a_broken_record_is_refused_and_not_quoted() {
-        let bomb = packed(&vec![b' '; 40 << 20]);
+        let bomb = gzip(&vec![b' '; 40 << 20]);
         assert!(bomb.len() < 1 << 20);
-        let mut cut = packed(br#"{"name": "pay", "version": 3, "manifest": "a: 1"}"#);
+        let mut cut = gzip(br#"{"name": "pay", "version": 3, "manifest": "a: 1"}"#);
         cut.truncate(30);
         let other = json!({"type": "Opaque", "data": {"release": ""}});
         for (record, reason) in [

@@ -218,16 +218,9 @@ fn reader(mut file: File) -> io::Result<Box<dyn BufRead>> {
 mod tests {
     use std::io::Write as _;
 
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
+    use test_control_plane::gzip;
 
     use super::*;
-
-    fn packed(content: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(content).unwrap();
-        encoder.finish().unwrap()
-    }
 
     fn warnings(content: &[u8]) -> Vec<String> {
         let mut file = tempfile::tempfile().unwrap();
@@ -254,7 +247,7 @@ mod tests {
             (long, vec!["1 line is no event of `audit.k8s.io/v1`, skipped"]),
         ] {
             let expected: Vec<String> = expected.iter().map(|text| format!("audit log `a b`: {text}")).collect();
-            for content in [packed(&content), content] {
+            for content in [gzip(&content), content] {
                 assert_eq!(warnings(&content), expected);
             }
         }
@@ -281,14 +274,14 @@ mod tests {
     /// A compressed log can be a thousand times as long; it needs no more memory.
     #[test]
     fn compressed_logs_are_read_as_they_are_unpacked() {
-        let bomb = packed(&vec![b'0'; 300 << 20]);
+        let bomb = gzip(&vec![b'0'; 300 << 20]);
         assert!(bomb.len() < 2 << 20);
         assert_eq!(warnings(&bomb), ["audit log `a b`: 1 line is longer than 16 MiB, skipped"]);
-        let mut cut = packed("{}\n".repeat(1000).as_bytes());
+        let mut cut = gzip("{}\n".repeat(1000).as_bytes());
         cut.truncate(cut.len() - 4);
         let found = warnings(&cut);
         assert!(found.last().unwrap().starts_with("audit log `a b` cannot be read to its end: "), "{found:?}");
-        let twice = [packed(b"{}\n"), packed(b"{}\n")].concat();
+        let twice = [gzip(b"{}\n"), gzip(b"{}\n")].concat();
         assert_eq!(warnings(&twice), ["audit log `a b`: 2 lines are no events of `audit.k8s.io/v1`, skipped"]);
     }
 }

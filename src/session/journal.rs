@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{Timestamp, Unit};
-use reconcile_report::formats::jsonl::Entry;
+use reconcile_report::formats::jsonl::JsonlEvent;
 use reconcile_report::{ObjectReport, View};
 
 use crate::engine::event::{Event, Stage};
@@ -60,19 +60,21 @@ impl Journal {
     /// Writes the line of an event, with the report of its object.
     pub fn receive(&self, event: Event<'_>, object: Option<&ObjectReport>) {
         let Some(lines) = &self.lines else { return };
-        let about = |entry| object.map(|object| Entry::of(object, &self.view, entry));
+        let about = |entry| object.map(|object| JsonlEvent::of(object, &self.view, entry));
         let entry = match event {
-            Event::Began(stage, objects) => Some(Entry::Began { stage: name(stage), objects }),
-            Event::Ended(stage) => Some(Entry::Ended { stage: name(stage) }),
-            Event::Compared(..) | Event::Judged(..) => about(|object| Entry::Compared { object }),
-            Event::Written(..) => about(|object| Entry::Written { object }),
-            Event::Skipped(..) => about(|object| Entry::Skipped { object }),
-            Event::Pruned(..) => about(|object| Entry::Pruned { object }),
-            Event::Revised(..) => about(|object| Entry::Revised { object }),
+            Event::Began(stage, objects) => Some(JsonlEvent::Began { stage: name(stage), objects }),
+            Event::Ended(stage) => Some(JsonlEvent::Ended { stage: name(stage) }),
+            Event::Compared(..) | Event::Judged(..) => about(|object| JsonlEvent::Compared { object }),
+            Event::Written(..) => about(|object| JsonlEvent::Written { object }),
+            Event::Skipped(..) => about(|object| JsonlEvent::Skipped { object }),
+            Event::Pruned(..) => about(|object| JsonlEvent::Pruned { object }),
+            Event::Revised(..) => about(|object| JsonlEvent::Revised { object }),
             Event::ReadinessChanged(key, readiness) | Event::Ready(key, readiness) => {
-                Some(Entry::readiness(key, readiness))
+                Some(JsonlEvent::readiness(key, readiness))
             }
-            Event::TimedOut { unready, after } => Some(Entry::TimedOut { unready, after_seconds: after.as_secs_f64() }),
+            Event::TimedOut { unready, after } => {
+                Some(JsonlEvent::TimedOut { unready, after_seconds: after.as_secs_f64() })
+            }
             // The lines about its objects show how far a stage is.
             Event::Advanced(..) => None,
         };

@@ -183,11 +183,11 @@ fn options(args: &ConnectionArgs) -> Option<ConnectOptions> {
 
 #[derive(Deserialize)]
 struct List {
-    items: Vec<NamedObject>,
+    items: Vec<ListedObject>,
 }
 
 #[derive(Deserialize)]
-struct NamedObject {
+struct ListedObject {
     metadata: Metadata,
 }
 
@@ -207,7 +207,7 @@ struct ManagerName {
     operation: Option<Operation>,
 }
 
-async fn list(cluster: &Cluster, address: Address) -> Option<Vec<NamedObject>> {
+async fn list(cluster: &Cluster, address: Address) -> Option<Vec<ListedObject>> {
     let request = Request::list(address.with("limit", MOST)).with_accept(METADATA);
     let reply = cluster.send(request).await.ok()?;
     parse::<List>(cluster, &reply.body).ok().map(|list| list.items)

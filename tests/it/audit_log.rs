@@ -1,15 +1,11 @@
 //! `--audit-log`: the users are those of the real events of the server, found here once more in another way.
 
-use std::io::Write as _;
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use reconcile_core::object::usual_plurals;
 use reconcile_report::formats::FORMATS;
 use serde_json::{Value, json};
 
 use crate::contexts::Fleet;
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Run, Workspace, gzip};
 use crate::manifests::{WEB, definition};
 
 const SETTINGS: &str =
@@ -99,9 +95,8 @@ fn the_user_behind_a_manual_change_is_named_with_the_event() {
     ws.reconcile(["snapshot", "-f", "deploy", "--file", "live.yaml"]).exits_with(0);
     let offline = ws.reconcile([&DIFF[..], &["--live", "live.yaml", "-n", "$NS"]].concat()).exits_with(1);
     assert_eq!(&change(&offline, "data.a")["managers"][0], owner);
-    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-    packed.write_all(&std::fs::read(ws.folder().join("audit.log")).unwrap()).unwrap();
-    std::fs::write(ws.folder().join("audit.log"), packed.finish().unwrap()).unwrap();
+    let log = ws.folder().join("audit.log");
+    std::fs::write(&log, gzip(&std::fs::read(&log).unwrap())).unwrap();
     let compressed = ws.reconcile(DIFF).exits_with(1);
     assert_eq!(&change(&compressed, "data.a")["managers"][0], owner);
 }

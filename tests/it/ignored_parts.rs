@@ -168,7 +168,7 @@ fn lists_of_different_lengths_are_ignored_as_a_whole_with_a_warning() {
     ws.write("it/route.yaml", &third);
     let diff = ws.reconcile(["diff", "-f", "it"]).exits_with(1);
     assert_eq!(diff.changes("Route", "canary"), ["changedByOther spec.rules[1].path"], "{diff}");
-    let warning = "`spec.rules[0].backends` is ignored as a whole: an ignore rule names a part of its items, of which the manifest has 3 and the cluster has 2";
+    let warning = "`spec.rules[0].backends` is ignored as a whole: an ignore rule names a part of its items, and the manifest has 3 of them while the cluster has 2";
     assert!(diff.stdout.contains(warning), "{diff}");
     ws.reconcile(["apply", "-f", "it"]).exits_with(0);
     assert_eq!((rules(&ws)[1]["path"].as_str(), weights(&ws)), (Some("/v2"), vec![70, 30]));
@@ -178,7 +178,7 @@ fn lists_of_different_lengths_are_ignored_as_a_whole_with_a_warning() {
     let before = rules(&ws);
     ws.write("it/route.yaml", &(third + "  - {path: /more, backends: []}\n"));
     let quiet = is_quiet(&ws);
-    let warning = "`spec.rules` is ignored as a whole: an ignore rule names a part of its items, of which the manifest has 3 and the cluster has 2";
+    let warning = "`spec.rules` is ignored as a whole: an ignore rule names a part of its items, and the manifest has 3 of them while the cluster has 2";
     assert!(quiet.stdout.contains(warning), "{quiet}");
     assert_eq!(rules(&ws), before);
 }

@@ -1,20 +1,11 @@
 //! `--from`: manifests that the cluster keeps, as Helm and client-side `kubectl apply` leave them.
 
-use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Run, Workspace, base64, wait_until};
+use crate::control_plane::{Replaced, Run, Workspace, base64, gzip, wait_until};
 use crate::helm::{rendered, without_hooks};
-
-fn gzip(content: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(content).unwrap();
-    encoder.finish().unwrap()
-}
 
 /// The record of a release as Helm makes it (`pkg/storage/driver`): JSON, compressed, in base64.
 fn record(name: &str, revision: u32, status: &str, manifest: &str) -> Value {

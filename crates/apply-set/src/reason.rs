@@ -27,7 +27,7 @@ pub enum Reason {
     },
     /// The parent does not list the object, and its deletion would delete other objects.
     UnlistedContainer {
-        /// Why.
+        /// The reason why it is not listed.
         why: Unlisted,
         /// Type of the object.
         gvk: GroupVersionKind,

@@ -1,4 +1,4 @@
-//! Which items of a list are still there in the edited one.
+//! Pairs the items of a list with those of the edited one.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ const MAX_PAIRS: usize = 1 << 18;
 
 /// A step from one list to another.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Pairing {
     /// An old item is kept as this new one.
     Keep(usize, usize),
     /// An old item is removed.
@@ -19,24 +19,24 @@ pub(crate) enum Step {
 }
 
 /// Aligns two lists: items that are equal or have the same name are kept, others are paired in order between them.
-pub(crate) fn align(old: &[Value], new: &[Value]) -> Vec<Step> {
+pub(crate) fn align(old: &[Value], new: &[Value]) -> Vec<Pairing> {
     let head = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let rest = |items: &[Value]| items.len().saturating_sub(head);
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     let tail = tail.min(rest(old)).min(rest(new));
     let (old_end, new_end) = (old.len().saturating_sub(tail), new.len().saturating_sub(tail));
-    let mut steps: Vec<Step> = (0..head).map(|index| Step::Keep(index, index)).collect();
+    let mut steps: Vec<Pairing> = (0..head).map(|index| Pairing::Keep(index, index)).collect();
     let (mut at, mut to) = (head, head);
     let matches = common(old.get(head..old_end).unwrap_or_default(), new.get(head..new_end).unwrap_or_default());
     let matches = matches.into_iter().map(|(a, b)| (a.saturating_add(head), b.saturating_add(head)));
     for (next_old, next_new) in matches.chain([(old_end, new_end)]) {
         gap(&mut steps, at..next_old, to..next_new);
         if next_old < old_end {
-            steps.push(Step::Keep(next_old, next_new));
+            steps.push(Pairing::Keep(next_old, next_new));
         }
         (at, to) = (next_old.saturating_add(1), next_new.saturating_add(1));
     }
-    steps.extend((0..tail).map(|index| Step::Keep(old_end.saturating_add(index), new_end.saturating_add(index))));
+    steps.extend((0..tail).map(|index| Pairing::Keep(old_end.saturating_add(index), new_end.saturating_add(index))));
     steps
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn reordered(old: &[Value], new: &[Value]) -> Option<Vec<usize>> {
 }
 
 /// Pairs the items between two matches in order; those that have no counterpart are removed or inserted.
-fn gap(steps: &mut Vec<Step>, mut old: std::ops::Range<usize>, mut new: std::ops::Range<usize>) {
+fn gap(steps: &mut Vec<Pairing>, mut old: std::ops::Range<usize>, mut new: std::ops::Range<usize>) {
     loop {
         match (old.next(), new.next()) {
-            (Some(old), Some(new)) => steps.push(Step::Keep(old, new)),
-            (Some(old), None) => steps.push(Step::Remove(old)),
-            (None, Some(new)) => steps.push(Step::Insert(new)),
+            (Some(old), Some(new)) => steps.push(Pairing::Keep(old, new)),
+            (Some(old), None) => steps.push(Pairing::Remove(old)),
+            (None, Some(new)) => steps.push(Pairing::Insert(new)),
             (None, None) => return,
         }
     }

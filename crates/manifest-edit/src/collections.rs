@@ -3,7 +3,7 @@
 use kube_yaml::{Entry, Item, Key, Kind, Layout, Node, Style};
 use serde_json::{Map, Value};
 
-use super::alignment::{Step, align, reordered};
+use super::alignment::{Pairing, align, reordered};
 use super::block::is_collection;
 use super::habits::gap;
 use super::refusal::Refusal;
@@ -96,15 +96,15 @@ impl Rewriter<'_> {
         let steps = align(old, new);
         for step in &steps {
             match *step {
-                Step::Insert(_) => {}
-                Step::Keep(from, to) => {
+                Pairing::Insert(_) => {}
+                Pairing::Keep(from, to) => {
                     let (Some(item), Some(old), Some(new)) = (items.get(from), old.get(from), new.get(to)) else {
                         return Err(Refusal::Layout);
                     };
                     let lead = Lead::Item(item.begin.saturating_add(1));
                     self.change(Slot { node: &item.node, lead, column, in_flow }, old, new)?;
                 }
-                Step::Remove(from) => {
+                Pairing::Remove(from) => {
                     if let (Some(item), Some(part)) = (items.get(from), parts.get_mut(from)) {
                         self.check_all(&item.node)?;
                         part.is_removed = true;
@@ -117,9 +117,9 @@ impl Rewriter<'_> {
         let mut kept = None;
         for step in &steps {
             match *step {
-                Step::Keep(from, _) => kept = parts.get(from),
-                Step::Remove(_) => {}
-                Step::Insert(to) => {
+                Pairing::Keep(from, _) => kept = parts.get(from),
+                Pairing::Remove(_) => {}
+                Pairing::Insert(to) => {
                     let (Some(value), Some(first)) = (new.get(to), parts.iter().find(|part| !part.is_removed)) else {
                         return Err(Refusal::Layout);
                     };

@@ -42,7 +42,7 @@ pub struct WithParts {
 /// Replaces parts of an object by those of another object of its type. Each part is inside a value that is replaced as a whole.
 #[must_use]
 pub fn with_parts_of(object: &Value, other: &Value, parts: &FieldSet, schema: TypeRef<'_>) -> WithParts {
-    let mut walk = Walk { unpaired: BTreeMap::new() };
+    let mut walk = PartsWalk { unpaired: BTreeMap::new() };
     let at = PathStack::root();
     let taken = walk.value(&at, Some(object), Some(other), parts, Around { schema, merges: Merges::Separately });
     WithParts { object: taken.unwrap_or_else(|| object.clone()), unpaired: walk.unpaired }
@@ -74,18 +74,16 @@ impl Around<'_> {
     }
 }
 
-struct Walk {
+struct PartsWalk {
     unpaired: BTreeMap<FieldPath, Unpaired>,
 }
 
-type Side<'v> = Option<&'v Value>;
-
-impl Walk {
+impl PartsWalk {
     fn value(
         &mut self,
         at: &PathStack<'_>,
-        here: Side<'_>,
-        there: Side<'_>,
+        here: Option<&Value>,
+        there: Option<&Value>,
         parts: &FieldSet,
         around: Around<'_>,
     ) -> Option<Value> {

@@ -19,7 +19,7 @@ use reconcile_core::text::without_credentials;
 
 /// All settings of a connection.
 #[derive(Debug)]
-pub struct Settings {
+pub struct ConnectionSettings {
     pub context: Option<String>,
     /// The server, the checks of its certificate, and the user to impersonate; without credentials, proxy and timeouts.
     pub config: Config,
@@ -31,7 +31,7 @@ pub struct Settings {
     pub notes: Vec<String>,
 }
 
-impl Settings {
+impl ConnectionSettings {
     /// Applies the flags to the kubeconfig, or to the configuration of the pod if neither kubeconfig nor flags name a server.
     pub fn resolve(
         options: &ConnectOptions,

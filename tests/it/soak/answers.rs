@@ -9,12 +9,14 @@ use super::world::World;
 use crate::control_plane::Rng;
 
 /// More answers than there are questions; those that are left over are never read.
-const ANSWERS: usize = 400;
+const ANSWERS: usize = 100;
 const CONFIGURATION: &str = ".kubectl-reconcile.yaml";
 
-/// Lines that answer each question at random, and agree in the end. An answer that a question does not offer is asked for again.
+/// Lines that answer each question at random, and agree in the end. A question that does not offer the answer takes the next one, and
+/// those that are left are skipped.
 pub fn random(rng: &mut Rng, offered: &[&str]) -> String {
-    (0..ANSWERS).flat_map(|_| [*rng.pick(offered), "\ny\n"]).collect()
+    let answers = (0..ANSWERS).flat_map(|_| [*rng.pick(offered), "\ny\n"]);
+    answers.chain(std::iter::repeat_n("s\ny\n", ANSWERS)).collect()
 }
 
 /// Where copies of the manifests of a folder are edited while others write.
@@ -44,7 +46,8 @@ pub fn what_is_resolved_differs_no_more(world: &World, folder: &'static str, rng
     let text =
         |world: &World| -> Vec<String> { world.items.iter().map(|item| file(world, TO, &item.file_name())).collect() };
     let before = text(world);
-    let offered = *rng.pick(&[&["a"][..], &["p"], &["i"], &["a", "p", "i"], &["a", "p", "i", "s"], &["p", "i", "q"]]);
+    let offered =
+        *rng.pick(&[&["a"][..], &["p"], &["a", "i"], &["a", "p", "i"], &["a", "p", "i", "s"], &["p", "i", "q"]]);
     let answers = random(rng, offered);
     let kubeconfig = world.kubeconfig.display().to_string();
     let (resolve, requests) = world.ws.all_requests_during(|| {

@@ -1,5 +1,5 @@
 //! A long time on a cluster that never rests: controllers and people write at random, all commands that compare or act run in turn and are
-//! stopped at random, and each verdict is held against the server's own answer. While nobody else writes, the laws of `pull`, `blame`,
+//! stopped at random, and each verdict is compared with the server's own answer. While nobody else writes, the laws of `pull`, `blame`,
 //! saved plans and baselines are checked.
 //!
 //! `just soak` runs it for half an hour; `SOAK_SECONDS` and `SOAK_SEED` choose how long, and what happens.

@@ -1,4 +1,4 @@
-//! What the server itself says of an object and its manifest, which is what a verdict is held against.
+//! What the server itself says of an object and its manifest, with which a verdict is compared.
 
 use std::fmt;
 

@@ -45,7 +45,9 @@ impl Writes {
             let event: Value = serde_json::from_str(line).expect("an event");
             if let Some(written) = Written::of(&event) {
                 let text = |field: &str| event["objectRef"][field].as_str().unwrap_or_default().to_owned();
-                let place = [text("apiGroup"), text("resource"), text("namespace"), text("name")];
+                // Some requests for a Namespace are in it, and others are not.
+                let namespace = if text("resource") == "namespaces" { String::new() } else { text("namespace") };
+                let place = [text("apiGroup"), text("resource"), namespace, text("name")];
                 writes.0.entry(place).or_default().push(written);
             }
         }

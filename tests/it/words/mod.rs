@@ -4,6 +4,7 @@
 mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ enum Scope {
     Binding,
     /// The first word of a doc comment.
     DocStart,
+    /// The same, but for the help of flags, which may be a question.
+    DocStartOfCode,
     /// Comments, messages and documents.
     Prose,
     /// Messages and documents: what users read.
@@ -33,7 +36,7 @@ struct Rule {
     instead: &'static str,
 }
 
-const RULES: [Rule; 18] = [
+const RULES: [Rule; 19] = [
     rule(Scope::Identifier, &["trouble", "troubles", "problem", "problems"], "diagnostic"),
     rule(Scope::Identifier, &["catalog", "catalogs"], "discovery"),
     rule(Scope::Identifier, &["feed", "feeds"], "the event or stream that it is"),
@@ -46,6 +49,7 @@ const RULES: [Rule; 18] = [
     rule(Scope::WholeIdentifier, &["InPart", "in_part"], "InShard"),
     rule(Scope::Binding, &["of"], "schema, or what it is"),
     rule(Scope::DocStart, &["what", "whose", "how", "where", "whether", "that"], "begin with what the item is or does"),
+    rule(Scope::DocStartOfCode, &["which", "when", "why", "who"], "begin with what the item is or does"),
     rule(Scope::Identifier, &["told"], "reported, shown"),
     rule(Scope::Prose, &["told", "held against"], "reported, shown, compared with"),
     rule(Scope::Prose, &["problem", "problems"], "error, failure, diagnostic"),
@@ -133,13 +137,20 @@ fn words_are_those_of_the_field() {
     }
     find(&root.join("src"), "rs", &mut files);
     find(&root.join("docs"), "md", &mut files);
-    files.extend(["CHANGELOG.md", "CONTRIBUTING.md", "README.md"].map(|file| root.join(file)));
+    find(&root.join("schemas"), "json", &mut files);
+    for extension in ["md", "sh", "yaml", "yml"] {
+        find(&root.join("examples"), extension, &mut files);
+    }
+    files.extend(["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "justfile"].map(|file| root.join(file)));
     files.sort();
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         let name = file.strip_prefix(root).unwrap().display().to_string();
-        let is_document = file.extension().is_some_and(|extension| extension == "md");
-        let tokens = if is_document { scan::document(&text) } else { tokens(&text) };
+        let tokens = match file.extension().and_then(OsStr::to_str) {
+            Some("md") => scan::document(&text),
+            Some("rs" | "json") => tokens(&text),
+            _ => scan::document(&scan::only_comments(&text)),
+        };
         let is_test = file.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs");
         findings.extend(check(&name, &tokens, is_test));
     }
@@ -169,7 +180,8 @@ fn each_public_type_of_a_crate_has_its_own_name() {
 /// The names of the types that a text declares for others, outside of functions and modules in it.
 fn public_types(text: &str) -> Vec<String> {
     let declared = text.lines().filter_map(|line| {
-        let (keyword, rest) = line.strip_prefix("pub ")?.split_once(' ')?;
+        let line = line.strip_prefix("pub ").or_else(|| line.strip_prefix("pub(crate) "))?;
+        let (keyword, rest) = line.split_once(' ')?;
         let name = rest.split(|c: char| !c.is_alphanumeric()).next()?;
         ["struct", "enum", "trait", "type"].contains(&keyword).then(|| name.to_owned())
     });
@@ -195,6 +207,9 @@ fn check(file: &str, tokens: &[Token], is_test: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     for token in tokens {
         for (rule, found) in RULES.iter().enumerate().filter(|(_, rule)| rule.scope.covers(token, is_test)) {
+            if found.scope == Scope::DocStartOfCode && file.starts_with("src/cli/") {
+                continue;
+            }
             let refused = found.refused(token).into_iter();
             findings.extend(refused.map(|(line, text)| Finding { file: file.to_owned(), line, rule, text }));
         }
@@ -210,7 +225,7 @@ impl Scope {
         match self {
             Self::Identifier | Self::WholeIdentifier => matches!(token.kind, Kind::Identifier | Kind::Binding),
             Self::Binding => token.kind == Kind::Binding,
-            Self::DocStart => token.kind == Kind::Doc,
+            Self::DocStart | Self::DocStartOfCode => token.kind == Kind::Doc,
             Self::Prose => {
                 matches!(token.kind, Kind::Doc | Kind::Comment | Kind::Document)
                     || token.kind == Kind::Text && is_message
@@ -236,7 +251,7 @@ impl Rule {
                     vec![]
                 }
             }
-            Scope::DocStart => {
+            Scope::DocStart | Scope::DocStartOfCode => {
                 let first = token.text.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty());
                 let starts_with_word = token.text.trim_start().starts_with(char::is_alphabetic);
                 let refused = first.filter(|word| starts_with_word && self.words.contains(&&*word.to_lowercase()));

@@ -173,6 +173,11 @@ pub fn document(text: &str) -> Vec<Token> {
     tokens
 }
 
+/// The lines of a script, without everything that is no comment.
+pub fn only_comments(text: &str) -> String {
+    text.lines().map(|line| line.trim_start().strip_prefix('#').unwrap_or_default().to_owned() + "\n").collect()
+}
+
 /// The words of an identifier in small letters.
 pub fn words_of_identifier(identifier: &str) -> Vec<String> {
     let mut words = vec![String::new()];

@@ -196,7 +196,7 @@ impl IgnoredValues {
         let reason = match reason {
             WiderRule::Unpaired(Unpaired::Lengths(here, there)) => {
                 format!(
-                    "an ignore rule names a part of its items, of which the manifest has {here} and the cluster has {there}"
+                    "an ignore rule names a part of its items, and the manifest has {here} of them while the cluster has {there}"
                 )
             }
             WiderRule::Unpaired(Unpaired::OnlyThere) => {

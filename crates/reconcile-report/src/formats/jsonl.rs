@@ -17,7 +17,7 @@ use crate::{ObjectReport, Sections, View};
 /// An event.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Entry<'e> {
+pub enum JsonlEvent<'e> {
     /// A stage of the run begins.
     Began {
         /// `compare`, `apply` or `wait`.
@@ -71,7 +71,7 @@ pub enum Entry<'e> {
     },
 }
 
-impl<'e> Entry<'e> {
+impl<'e> JsonlEvent<'e> {
     /// An object as a line shows it, by one of the events above.
     pub fn of(object: &'e ObjectReport, view: &View, event: fn(Cow<'e, ObjectReport>) -> Self) -> Self {
         event(shown_object(object, view))

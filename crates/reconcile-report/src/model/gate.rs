@@ -80,7 +80,7 @@ impl FailClass {
             Self::Of(class) => ClassInfo::of(class).fields,
             Self::From(Side::Manifest) => "Changes of the manifests: pending, pruned",
             Self::From(Side::Cluster) => "Changes in the cluster: changedByOther, conflict, reordered",
-            Self::From(Side::Either) => "Differences of which nobody records the side: missing, absent",
+            Self::From(Side::Either) => "Differences whose side nobody records: missing, absent",
             Self::From(Side::Both) => "Changes of both sides",
         }
     }

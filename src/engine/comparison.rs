@@ -109,8 +109,13 @@ impl<'a> Comparison<'a> {
             Some(target) => Some(inputs.compare(target, state).await),
             None => None,
         };
+        let ready = async |index: usize| {
+            if let Some(target) = targets.get(index) {
+                inputs.ready(target).await;
+            }
+        };
         // The requests of `read` leave before many objects are compared at once.
-        let ((), begun) = futures::join!(read, fetch_into(self.cluster, targets, &take));
+        let ((), begun) = futures::join!(read, fetch_into(self.cluster, targets, &ready, &take));
         // From now on, objects are read because they may have changed.
         self.cluster.keep_early(|_| false);
         let mut machines: Vec<ComparisonMachine<'_>> = begun.into_iter().flatten().collect();

@@ -67,6 +67,14 @@ impl ComparisonInputs {
         Some((self.types.into_inner()?, self.rules.into_inner()?.policy))
     }
 
+    /// Waits until the comparison of a target can begin.
+    pub async fn ready(&self, target: &Target) {
+        self.rules.wait().await;
+        if structured_merge::builtin().object(&target.key.gvk).is_none() {
+            self.types.wait().await;
+        }
+    }
+
     /// Returns the comparison of a target with its live state. It begins at once, unless the object does not exist, or all objects have
     /// to be read first.
     pub async fn compare<'a>(&'a self, target: &'a Target, state: LiveState) -> ComparisonMachine<'a> {

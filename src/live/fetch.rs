@@ -21,14 +21,15 @@ type ByNamespace<'t> = BTreeMap<Option<&'t str>, Vec<usize>>;
 /// Reads every target that has a resource. The result has one state for each target, in order; a target without a
 /// resource is unreadable for that reason.
 pub async fn fetch(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
-    fetch_into(cluster, targets, &async |_, state| state).await
+    fetch_into(cluster, targets, &async |_| (), &async |_, state| state).await
 }
 
 /// The same, with each state passed to `take` with the index of its target. An object is passed as soon as its page is read, so
-/// that only the results stay in memory.
+/// that only the results stay in memory; no page is parsed before `take` is ready for its kind, of which `ready` gets one index.
 pub async fn fetch_into<T>(
     cluster: &Cluster,
     targets: &[&Target],
+    ready: &impl AsyncFn(usize),
     take: &impl AsyncFn(usize, LiveState) -> T,
 ) -> Vec<T> {
     let mut states: Vec<Option<T>> = targets.iter().map(|_| None).collect();
@@ -47,10 +48,10 @@ pub async fn fetch_into<T>(
         resources.into_values().partition(|(resource, wanted)| is_spread(resource, wanted.values().map(Vec::len)));
     let few =
         few.into_iter().flat_map(|(resource, wanted)| wanted.into_values().map(move |indices| (resource, indices)));
-    let (at_once, found) =
-        futures::join!(in_all_namespaces(cluster, targets, many, take), collections(cluster, targets, few, take));
+    let reader = Reader { cluster, targets, ready, take };
+    let (at_once, found) = futures::join!(in_all_namespaces(cluster, targets, many, take), reader.collections(few));
     let rest = at_once.iter().flat_map(|(resource, read)| by_namespace(targets, resource, &read.rest));
-    let rest = collections(cluster, targets, rest, take).await;
+    let rest = reader.collections(rest).await;
     let found = found.into_iter().chain(rest).chain(at_once.into_iter().flat_map(|(_, read)| read.found));
     for (index, state) in found {
         states[index] = Some(state);
@@ -89,80 +90,81 @@ fn by_namespace<'t>(targets: &[&'t Target], resource: &'t Resource, rest: &[usiz
     by_namespace.into_values().map(|indices| (resource, indices)).collect()
 }
 
-/// Reads the wanted objects of collections, each of one resource in one namespace.
-async fn collections<'t, T>(
-    cluster: &Cluster,
-    targets: &[&'t Target],
-    work: impl Iterator<Item = (&'t Resource, Vec<usize>)>,
-    take: &impl AsyncFn(usize, LiveState) -> T,
-) -> StatesRead<T> {
-    let tasks = work.map(|(resource, wanted)| collection(cluster, targets, resource, wanted, take));
-    let results: Vec<StatesRead<T>> = futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await;
-    results.into_iter().flatten().collect()
+/// The reader of collections, each of one resource in one namespace.
+struct Reader<'r, 't, R, F> {
+    cluster: &'r Cluster,
+    targets: &'r [&'t Target],
+    ready: &'r R,
+    take: &'r F,
 }
 
-/// Reads the wanted objects of one collection.
-async fn collection<T>(
-    cluster: &Cluster,
-    targets: &[&Target],
-    resource: &Resource,
-    wanted: Vec<usize>,
-    take: &impl AsyncFn(usize, LiveState) -> T,
-) -> StatesRead<T> {
-    if is_read_by_name(resource, wanted.len()) {
-        return one_by_one(cluster, targets, resource, wanted, take).await;
+impl<T, R: AsyncFn(usize), F: AsyncFn(usize, LiveState) -> T> Reader<'_, '_, R, F> {
+    /// Reads the wanted objects of collections.
+    async fn collections<'w>(&self, work: impl Iterator<Item = (&'w Resource, Vec<usize>)>) -> StatesRead<T> {
+        let tasks = work.map(|(resource, wanted)| self.collection(resource, wanted));
+        let results: Vec<StatesRead<T>> = futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await;
+        results.into_iter().flatten().collect()
     }
-    let by_name: HashMap<&str, usize> =
-        wanted.iter().map(|index| (targets[*index].key.name.as_str(), *index)).collect();
-    let wants = |_: &str, name: &str| by_name.contains_key(name);
-    let mut missing: BTreeSet<usize> = by_name.values().copied().collect();
-    let mut found = Vec::with_capacity(wanted.len());
-    let namespace = wanted.first().and_then(|index| targets[*index].key.namespace.as_deref());
-    let mut pages = Pages::new(cluster, resource, namespace).wanting(&wants);
-    // A wanted object that is missing at the end is absent, unless the list failed, stopped early or had an unreadable item. Then
-    // it may be readable by name.
-    let (mut is_sure, mut list) = (true, PartOfList::default());
-    while !missing.is_empty() {
-        let Ok(page) = pages.next().await else {
-            is_sure = false;
-            break;
-        };
-        let Some(page) = page else { break };
-        list = page.after(list);
-        is_sure &= page.spoilt.is_empty();
-        for item in page.objects {
-            let index = by_name.get(item.name().unwrap_or_default());
-            if let Some(index) = index.filter(|index| missing.remove(*index)) {
-                found.push((*index, take(*index, LiveState::Present(item)).await));
+
+    /// Reads the wanted objects of one collection.
+    async fn collection(&self, resource: &Resource, wanted: Vec<usize>) -> StatesRead<T> {
+        let Self { cluster, targets, ready, take } = self;
+        if is_read_by_name(resource, wanted.len()) {
+            return self.one_by_one(resource, wanted).await;
+        }
+        let by_name: HashMap<&str, usize> =
+            wanted.iter().map(|index| (targets[*index].key.name.as_str(), *index)).collect();
+        let wants = |_: &str, name: &str| by_name.contains_key(name);
+        let mut missing: BTreeSet<usize> = by_name.values().copied().collect();
+        let mut found = Vec::with_capacity(wanted.len());
+        let namespace = wanted.first().and_then(|index| targets[*index].key.namespace.as_deref());
+        let mut pages = Pages::new(cluster, resource, namespace).wanting(&wants);
+        // A wanted object that is missing at the end is absent, unless the list failed, stopped early or had an unreadable item. Then
+        // it may be readable by name.
+        let (mut is_sure, mut list) = (true, PartOfList::default());
+        while !missing.is_empty() {
+            let first = wanted.first().copied();
+            let is_ready = async {
+                if let Some(first) = first {
+                    ready(first).await;
+                }
+            };
+            let Ok(page) = pages.next_after(is_ready).await else {
+                is_sure = false;
+                break;
+            };
+            let Some(page) = page else { break };
+            list = page.after(list);
+            is_sure &= page.spoilt.is_empty();
+            for item in page.objects {
+                let index = by_name.get(item.name().unwrap_or_default());
+                if let Some(index) = index.filter(|index| missing.remove(*index)) {
+                    found.push((*index, take(*index, LiveState::Present(item)).await));
+                }
+            }
+            if list.left.is_some() && !list.is_worth_its_rest(missing.len(), cluster.round_trip()) {
+                is_sure = false;
+                break;
             }
         }
-        if list.left.is_some() && !list.is_worth_its_rest(missing.len(), cluster.round_trip()) {
-            is_sure = false;
-            break;
+        if is_sure {
+            for index in missing {
+                found.push((index, take(index, LiveState::Absent).await));
+            }
+        } else {
+            found.extend(self.one_by_one(resource, missing.into_iter().collect()).await);
         }
+        found
     }
-    if is_sure {
-        for index in missing {
-            found.push((index, take(index, LiveState::Absent).await));
-        }
-    } else {
-        found.extend(one_by_one(cluster, targets, resource, missing.into_iter().collect(), take).await);
-    }
-    found
-}
 
-async fn one_by_one<T>(
-    cluster: &Cluster,
-    targets: &[&Target],
-    resource: &Resource,
-    wanted: Vec<usize>,
-    take: &impl AsyncFn(usize, LiveState) -> T,
-) -> StatesRead<T> {
-    let reads = wanted.into_iter().map(|index| async move {
-        let state = get(cluster, targets[index], resource).await;
-        (index, take(index, state).await)
-    });
-    futures::stream::iter(reads).buffer_unordered(MOST_IN_FLIGHT).collect().await
+    async fn one_by_one(&self, resource: &Resource, wanted: Vec<usize>) -> StatesRead<T> {
+        let Self { cluster, targets, take, .. } = self;
+        let reads = wanted.into_iter().map(|index| async move {
+            let state = get(cluster, targets[index], resource).await;
+            (index, take(index, state).await)
+        });
+        futures::stream::iter(reads).buffer_unordered(MOST_IN_FLIGHT).collect().await
+    }
 }
 
 /// Reads the object of a target.

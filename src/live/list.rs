@@ -167,8 +167,14 @@ impl<'c> Pages<'c> {
 
     /// Reads the next page; `None` after the last one.
     pub async fn next(&mut self) -> Result<Option<Page>, RequestError> {
+        self.next_after(std::future::ready(())).await
+    }
+
+    /// The same. The page is parsed only after `ready`, as its objects need several times the memory of the answer.
+    pub async fn next_after(&mut self, ready: impl Future<Output = ()>) -> Result<Option<Page>, RequestError> {
         let Some(next) = self.next.take() else { return Ok(None) };
         let (body, starts_over) = self.ask(&next).await?;
+        ready.await;
         let page = read(&body, self.resource, self.namespace, self.metadata_only, self.kept)
             .map_err(|cause| unexpected(self.cluster, cause))?;
         if !self.bound.allows(&page, body.len(), self.limit) {

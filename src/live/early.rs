@@ -20,7 +20,7 @@ use tokio::sync::SetOnce;
 use super::admission;
 use super::all_namespaces::first_request;
 use super::autoscalers::AutoscalerSource;
-use super::list::{PAGE, Pages};
+use super::list::Pages;
 use super::openapi;
 use super::types::Types;
 use crate::client::{Cluster, MOST_EARLY, Request};
@@ -30,8 +30,8 @@ const MOST_AHEAD: usize = 14;
 /// Requests that are sent at once, whatever the manifests are: those of discovery and the version.
 const FIRST_REQUESTS: usize = 3;
 
-/// The most objects that are read early: their answers are in memory until the program needs them.
-const MOST_OBJECTS: usize = 1_000;
+/// The most manifests whose objects are read early. With more, a round trip hardly counts, and the answers that wait would be many.
+const MOST_MANIFESTS: usize = 5_000;
 
 /// Something that a command reads besides discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,8 +55,6 @@ pub(crate) struct Early<'a> {
     /// The connection once there is one; `None` inside if there will be none.
     connected: SetOnce<Option<(Cluster, Namespaces)>>,
     has_discovery: Cell<bool>,
-    /// The number of objects that may still be read early.
-    room: Cell<usize>,
     /// The reads that were sent and not refuted, each with its resource; the index of documents has none.
     sent: RefCell<Vec<EarlyRead>>,
 }
@@ -67,9 +65,8 @@ impl<'a> Early<'a> {
     /// A run that reads these, in namespaces for which `allows_namespace` returns true.
     pub fn new(subjects: impl IntoIterator<Item = EarlySubject>, allows_namespace: &'a dyn Fn(&str) -> bool) -> Self {
         let subjects = subjects.into_iter().collect();
-        let (has_discovery, room) = (Cell::new(false), Cell::new(MOST_OBJECTS));
-        let (connected, sent) = (SetOnce::new(), RefCell::default());
-        Self { subjects, allows_namespace, kinds: 0, connected, has_discovery, room, sent }
+        let (connected, has_discovery, sent) = (SetOnce::new(), Cell::new(false), RefCell::default());
+        Self { subjects, allows_namespace, kinds: 0, connected, has_discovery, sent }
     }
 
     /// The same run with manifests of about this number of kinds that take a while to read. The connections for them are opened
@@ -159,15 +156,10 @@ impl<'a> Early<'a> {
             reads.push((None, openapi::index()));
         }
         let mut add = |resource: Resource, request| reads.push((Some(resource), request));
-        if self.subjects.contains(&EarlySubject::Objects) {
+        if self.subjects.contains(&EarlySubject::Objects) && manifests.len() <= MOST_MANIFESTS {
             let read = manifests.iter().copied().filter(|manifest| !left_out.contains(manifest.gvk()));
             for (resource, wanted) in expected_collections(read, discovery, namespaces) {
-                for (request, number) in objects(cluster, resource, &wanted) {
-                    if let Some(room) = self.room.get().checked_sub(number) {
-                        self.room.set(room);
-                        add(resource.clone(), request);
-                    }
-                }
+                objects(cluster, resource, &wanted).for_each(|request| add(resource.clone(), request));
             }
         }
         let mut add_all = |found: Vec<(Resource, Request)>| {
@@ -188,21 +180,20 @@ impl<'a> Early<'a> {
     }
 }
 
-/// The requests that the reader of live objects sends first, each with about the number of objects in its answer.
+/// The requests that the reader of live objects sends first.
 fn objects<'w>(
     cluster: &'w Cluster,
     resource: &'w Resource,
     wanted: &'w ExpectedCollections<'w>,
-) -> Box<dyn Iterator<Item = (Request, usize)> + 'w> {
+) -> Box<dyn Iterator<Item = Request> + 'w> {
     if is_spread(resource, wanted.values().map(BTreeSet::len)) {
         let wanted = wanted.values().map(BTreeSet::len).sum();
-        return Box::new(std::iter::once((first_request(cluster, resource, wanted), wanted.min(PAGE))));
+        return Box::new(std::iter::once(first_request(cluster, resource, wanted)));
     }
     Box::new(wanted.iter().flat_map(move |(namespace, names)| {
         if is_read_by_name(resource, names.len()) {
-            let get = |name: &&str| (Request::get(resource.object_path(*namespace, name)), 1);
-            return names.iter().map(get).collect::<Vec<_>>();
+            return names.iter().map(|name| Request::get(resource.object_path(*namespace, name))).collect::<Vec<_>>();
         }
-        vec![(Pages::new(cluster, resource, *namespace).first_request(), names.len().min(PAGE))]
+        vec![Pages::new(cluster, resource, *namespace).first_request()]
     }))
 }

@@ -19,7 +19,7 @@ use reconcile_core::object::{Projection, memory_of};
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 /// Objects in one page.
-pub(super) const PAGE: usize = 500;
+const PAGE: usize = 500;
 /// Objects in the smallest page that is requested.
 const SMALLEST: usize = 5;
 /// The most pages of one list: a million objects.

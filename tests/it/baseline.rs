@@ -4,6 +4,7 @@ use reconcile_report::formats::FORMATS;
 use serde_json::{Value, json};
 
 use crate::control_plane::{Replaced, Run, Workspace};
+use crate::manifests::WEB;
 
 const SETTINGS: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: '1', b: '2', c: '3'}}";
 
@@ -38,6 +39,24 @@ fn tamper(ws: &Workspace, edit: impl FnOnce(&mut Value)) {
     let mut report: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     edit(&mut report);
     std::fs::write(file, report.to_string()).unwrap();
+}
+
+/// A container may be called `1`, and is not the one that a number would name.
+#[test]
+fn a_list_item_with_the_name_of_a_number_is_the_same_in_a_baseline_and_in_a_plan() {
+    let ws = Workspace::new();
+    let web = WEB.replaced("- name: web", "- name: '1'").replaced("name: proxy", "name: 'true'");
+    ws.write("deploy/web.yaml", &web);
+    ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
+    ws.write("deploy/web.yaml", &web.replaced("shop/web:1.2", "shop/web:1.3").replaced("shop/proxy:3", "shop/proxy:4"));
+    let diff = ["diff", "-f", "deploy", "-q", "-o", "json=baseline.json", "--save-plan", "plan.json"];
+    let run = ws.reconcile(diff).exits_with(1);
+    for name in ["1", "true"] {
+        run.change("Deployment", "web", &format!("spec.template.spec.containers[name=\"{name}\"].image"));
+    }
+    assert_eq!(counts(&against(&ws, &[]).exits_with(0)), (2, 0));
+    let apply = ws.reconcile(["apply", "-f", "deploy", "--plan", "plan.json"]).exits_with(0);
+    assert_eq!(apply.object("Deployment", "web")["outcome"], "updated", "{apply}");
 }
 
 #[test]

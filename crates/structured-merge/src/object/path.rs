@@ -1,5 +1,6 @@
 use std::fmt;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::Scalar;
@@ -123,14 +124,13 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// The value of a key inside brackets: bare if that is unambiguous, else as JSON.
+/// The value of a key inside brackets: a word is bare, unless it would be another value then, such as `80` or `true`; all else is JSON.
 fn key_text(value: &Scalar) -> String {
+    let is_word =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:".contains(c));
+    let is_value = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
     match value {
-        Scalar::Text(text)
-            if !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:".contains(c)) =>
-        {
-            text.clone()
-        }
+        Scalar::Text(text) if is_word(text) && !is_value(text) => text.clone(),
         other => other.to_json().to_string(),
     }
 }

@@ -105,8 +105,9 @@ impl<'a> Comparison<'a> {
         let inputs = ComparisonInputs::default();
         let (types, policy) = (std::mem::take(&mut self.types), self.policy.clone());
         let read = inputs.read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
+        // In boxes, as the results of ten thousand objects are moved from list to list.
         let take = async |index: usize, state| match targets.get(index) {
-            Some(target) => Some(inputs.compare(target, state).await),
+            Some(target) => Some(Box::new(inputs.compare(target, state).await)),
             None => None,
         };
         let ready = async |index: usize| {
@@ -118,7 +119,7 @@ impl<'a> Comparison<'a> {
         let ((), begun) = futures::join!(read, fetch_into(self.cluster, targets, &ready, &take));
         // From now on, objects are read because they may have changed.
         self.cluster.keep_early(|_| false);
-        let mut machines: Vec<ComparisonMachine<'_>> = begun.into_iter().flatten().collect();
+        let mut machines: Vec<ComparisonMachine<'_>> = begun.into_iter().flatten().map(|machine| *machine).collect();
         if let Some(rules) = inputs.rules() {
             let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(ComparisonMachine::read_state));
             self.warnings.extend(rules.unlisted.iter().filter_map(warning));

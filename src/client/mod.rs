@@ -5,9 +5,9 @@
 //!
 //! ```text
 //! flags + environment ─kubeconfig─▶ ConnectionSettings ─auth─▶ Session ─transport─▶ Reply
-//!                                               ▲               │
-//!                                               └────── 401 ────┤
-//!                                                      retry ◀──┘ RequestError (connect_cause, status)
+//!                                                         ▲               │
+//!                                                         └────── 401 ────┤
+//!                                                                retry ◀──┘ RequestError (connect_cause, status)
 //! ```
 //!
 //! `kubeconfig` knows neither `auth` nor `transport`, and `transport` does not know `auth`: [`connect`] and [`Cluster`] put them

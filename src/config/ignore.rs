@@ -146,7 +146,7 @@ fn fields(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<FieldPattern> {
             let Some(text) = file.text(&item, "a field", example) else { continue };
             match read(text) {
                 Ok(field) => fields.push(field),
-                Err(error) => file.of_value(&item, error.message, error.hint.as_deref().unwrap_or("shorten it")),
+                Err(error) => file.of_value(&item, error.message, error.hint),
             }
         }
         if list.value.as_array().is_some_and(Vec::is_empty) {

@@ -20,7 +20,7 @@ use reconcile_core::compare::{
     may_hold_refused_nulls,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::live::{LiveState, Target};
+use reconcile_core::live::{LiveState, Resource, Target};
 use reconcile_core::plan::Plan;
 use reconcile_core::rules::ReadinessRules;
 
@@ -110,11 +110,7 @@ impl<'a> Comparison<'a> {
             Some(target) => Some(Box::new(inputs.compare(target, state).await)),
             None => None,
         };
-        let ready = async |index: usize| {
-            if let Some(target) = targets.get(index) {
-                inputs.ready(target).await;
-            }
-        };
+        let ready = async |resource: &Resource| _ = inputs.of(&resource.gvk).await;
         // The requests of `read` leave before many objects are compared at once.
         let ((), begun) = futures::join!(read, fetch_into(self.cluster, targets, &ready, &take));
         // From now on, objects are read because they may have changed.

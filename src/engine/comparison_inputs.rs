@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use structured_merge::{GroupVersionKind, TypeRef};
 use tokio::sync::SetOnce;
 
 use crate::client::Cluster;
@@ -67,22 +68,20 @@ impl ComparisonInputs {
         Some((self.types.into_inner()?, self.rules.into_inner()?.policy))
     }
 
-    /// Waits until the comparison of a target can begin.
-    pub async fn ready(&self, target: &Target) {
-        self.rules.wait().await;
-        if structured_merge::builtin().object(&target.key.gvk).is_none() {
-            self.types.wait().await;
-        }
+    /// Waits for the rules, and for the type of a kind.
+    pub async fn of(&self, kind: &GroupVersionKind) -> (&Rules, TypeRef<'_>) {
+        let rules = self.rules.wait().await;
+        let schema = match structured_merge::builtin().object(kind) {
+            Some(builtin) => builtin,
+            None => self.types.wait().await.of(kind),
+        };
+        (rules, schema)
     }
 
     /// Returns the comparison of a target with its live state. It begins at once, unless the object does not exist, or all objects have
     /// to be read first.
     pub async fn compare<'a>(&'a self, target: &'a Target, state: LiveState) -> ComparisonMachine<'a> {
-        let Rules { policy, unlisted } = self.rules.wait().await;
-        let schema = match structured_merge::builtin().object(&target.key.gvk) {
-            Some(builtin) => builtin,
-            None => self.types.wait().await.of(&target.key.gvk),
-        };
+        let (Rules { policy, unlisted }, schema) = self.of(&target.key.gvk).await;
         // If autoscalers cannot be listed, all objects have to be read before it is known which fields they may have changed.
         let begins = unlisted.is_empty() && matches!(state, LiveState::Present(_));
         let mut machine = ComparisonMachine::new(target, state, schema, policy);

@@ -13,11 +13,9 @@ use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
 use super::list::Pages;
+use super::reader::{Reader, StatesRead};
 use crate::client::{Cluster, Request};
 use reconcile_core::live::{LiveState, MissingObjects, PartOfList, Resource, Rest, Target, only_name};
-
-/// The results for the states that were read, by the indices of their targets.
-pub(super) type StatesRead<T> = Vec<(usize, T)>;
 
 /// The result of a LIST over all namespaces.
 pub(super) struct AllNamespaces<T> {
@@ -33,12 +31,10 @@ pub(super) fn first_request(cluster: &Cluster, resource: &Resource, wanted: usiz
 }
 
 /// Reads the wanted objects of a resource, wherever they are.
-pub(super) async fn read_all_namespaces<T>(
-    cluster: &Cluster,
-    targets: &[&Target],
+pub(super) async fn read_all_namespaces<T, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T>(
+    Reader { cluster, targets, ready, take }: &Reader<'_, '_, R, F>,
     resource: &Resource,
     wanted: Vec<usize>,
-    take: &impl AsyncFn(usize, LiveState) -> T,
 ) -> AllNamespaces<T> {
     let mut list = PartOfList::default();
     let names = by_name(targets, &wanted);
@@ -51,7 +47,7 @@ pub(super) async fn read_all_namespaces<T>(
     let mut is_selected = false;
     let is_sure = loop {
         // Forbidden or broken: a LIST by namespace may be possible.
-        let Ok(page) = pages.next().await else { break false };
+        let Ok(page) = pages.next_after(ready(resource)).await else { break false };
         let Some(page) = page else { break true };
         list = page.after(list);
         let is_whole = page.spoilt.is_empty();

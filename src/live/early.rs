@@ -118,6 +118,9 @@ impl<'a> Early<'a> {
     /// Sends the reads of all other kinds, once discovery has answered, and begins to load their types.
     pub fn complete(&self, desired: &DesiredSet, discovery: &Discovery, types: &mut Types) {
         let Some(Some((cluster, namespaces))) = self.connected.get() else { return };
+        if self.subjects.is_empty() {
+            return;
+        }
         let sent = self.sent.borrow().iter().filter_map(|(resource, _)| Some(resource.as_ref()?.gvk.clone())).collect();
         let has_index = self.sent.borrow().iter().any(|(resource, _)| resource.is_none());
         let mut reads = self.reads(cluster, desired, (discovery, namespaces), &sent);

@@ -9,9 +9,10 @@ use futures::StreamExt as _;
 use reconcile_core::live::{LiveState, PartOfList, Resource, Target, is_read_by_name, is_spread};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::all_namespaces::{AllNamespaces, StatesRead, read_all_namespaces};
+use super::all_namespaces::{AllNamespaces, read_all_namespaces};
 use super::answer::Asked;
 use super::list::Pages;
+use super::reader::{Reader, StatesRead};
 use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};
 use reconcile_core::diagnostic::Diagnostic;
 
@@ -25,11 +26,11 @@ pub async fn fetch(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
 }
 
 /// The same, with each state passed to `take` with the index of its target. An object is passed as soon as its page is read, so
-/// that only the results stay in memory; no page is parsed before `take` is ready for its kind, of which `ready` gets one index.
+/// that only the results stay in memory; no page is parsed before `take` is `ready` for its resource.
 pub async fn fetch_into<T>(
     cluster: &Cluster,
     targets: &[&Target],
-    ready: &impl AsyncFn(usize),
+    ready: &impl AsyncFn(&Resource),
     take: &impl AsyncFn(usize, LiveState) -> T,
 ) -> Vec<T> {
     let mut states: Vec<Option<T>> = targets.iter().map(|_| None).collect();
@@ -49,7 +50,7 @@ pub async fn fetch_into<T>(
     let few =
         few.into_iter().flat_map(|(resource, wanted)| wanted.into_values().map(move |indices| (resource, indices)));
     let reader = Reader { cluster, targets, ready, take };
-    let (at_once, found) = futures::join!(in_all_namespaces(cluster, targets, many, take), reader.collections(few));
+    let (at_once, found) = futures::join!(reader.in_all_namespaces(many), reader.collections(few));
     let rest = at_once.iter().flat_map(|(resource, read)| by_namespace(targets, resource, &read.rest));
     let rest = reader.collections(rest).await;
     let found = found.into_iter().chain(rest).chain(at_once.into_iter().flat_map(|(_, read)| read.found));
@@ -66,22 +67,6 @@ pub async fn fetch_into<T>(
     all
 }
 
-/// Reads resources over all namespaces, as far as that is cheaper.
-async fn in_all_namespaces<'t, T>(
-    cluster: &Cluster,
-    targets: &[&'t Target],
-    many: Vec<(&'t Resource, ByNamespace<'t>)>,
-    take: &impl AsyncFn(usize, LiveState) -> T,
-) -> Vec<(&'t Resource, AllNamespaces<T>)> {
-    let tasks = many.into_iter().map(|(resource, wanted)| async move {
-        (
-            resource,
-            read_all_namespaces(cluster, targets, resource, wanted.into_values().flatten().collect(), take).await,
-        )
-    });
-    futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await
-}
-
 fn by_namespace<'t>(targets: &[&'t Target], resource: &'t Resource, rest: &[usize]) -> Vec<(&'t Resource, Vec<usize>)> {
     let mut by_namespace = ByNamespace::new();
     for index in rest {
@@ -90,16 +75,19 @@ fn by_namespace<'t>(targets: &[&'t Target], resource: &'t Resource, rest: &[usiz
     by_namespace.into_values().map(|indices| (resource, indices)).collect()
 }
 
-/// The reader of collections, each of one resource in one namespace.
-struct Reader<'r, 't, R, F> {
-    cluster: &'r Cluster,
-    targets: &'r [&'t Target],
-    ready: &'r R,
-    take: &'r F,
-}
+impl<T, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T> Reader<'_, '_, R, F> {
+    /// Reads resources over all namespaces, as far as that is cheaper.
+    async fn in_all_namespaces<'w>(
+        &self,
+        many: Vec<(&'w Resource, ByNamespace<'_>)>,
+    ) -> Vec<(&'w Resource, AllNamespaces<T>)> {
+        let tasks = many.into_iter().map(async |(resource, wanted)| {
+            (resource, read_all_namespaces(self, resource, wanted.into_values().flatten().collect()).await)
+        });
+        futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await
+    }
 
-impl<T, R: AsyncFn(usize), F: AsyncFn(usize, LiveState) -> T> Reader<'_, '_, R, F> {
-    /// Reads the wanted objects of collections.
+    /// Reads the wanted objects of collections, each of one resource in one namespace.
     async fn collections<'w>(&self, work: impl Iterator<Item = (&'w Resource, Vec<usize>)>) -> StatesRead<T> {
         let tasks = work.map(|(resource, wanted)| self.collection(resource, wanted));
         let results: Vec<StatesRead<T>> = futures::stream::iter(tasks).buffer_unordered(IN_FLIGHT).collect().await;
@@ -123,13 +111,7 @@ impl<T, R: AsyncFn(usize), F: AsyncFn(usize, LiveState) -> T> Reader<'_, '_, R, 
         // it may be readable by name.
         let (mut is_sure, mut list) = (true, PartOfList::default());
         while !missing.is_empty() {
-            let first = wanted.first().copied();
-            let is_ready = async {
-                if let Some(first) = first {
-                    ready(first).await;
-                }
-            };
-            let Ok(page) = pages.next_after(is_ready).await else {
+            let Ok(page) = pages.next_after(ready(resource)).await else {
                 is_sure = false;
                 break;
             };

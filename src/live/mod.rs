@@ -20,6 +20,7 @@ pub(crate) mod last_applied;
 pub(crate) mod list;
 mod openapi;
 mod page;
+mod reader;
 pub(crate) mod release;
 mod sieve;
 mod tidy;

@@ -227,7 +227,6 @@ fn unpack(record: &Value, is_secret: bool) -> Result<Stored, &'static str> {
 
 #[cfg(test)]
 mod tests {
-
     use serde_json::json;
     use test_control_plane::gzip;
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, managed_fields};
 
 use super::OURS;
+use super::probe;
 use super::process::{Call, Command, Ended};
 use super::tally::Tally;
 use super::truth::{Force, Truth};
@@ -132,8 +133,7 @@ pub fn prunes_hold(world: &World, call: &Call, ended: &Ended, before: &[Option<V
 
 /// The objects of a report.
 pub fn objects(ended: &Ended) -> Vec<Value> {
-    let report = ended.run.report.as_ref();
-    report.and_then(|report| report["objects"].as_array().cloned()).unwrap_or_default()
+    probe::objects(&ended.run)
 }
 
 /// The requests that our processes made.

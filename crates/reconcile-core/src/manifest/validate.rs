@@ -187,7 +187,7 @@ impl Check<'_> {
             Err(error) => {
                 let at = [Step::Key("metadata"), Step::Key("annotations"), Step::Key(IGNORE_ANNOTATION)];
                 let diagnostic = self.manifest.origin.diagnostic_at_value(&at, error.message);
-                self.diagnostics.push(Diagnostic { hint: error.hint, ..diagnostic });
+                self.diagnostics.push(diagnostic.with_hint(error.hint));
             }
         }
     }

@@ -10,12 +10,13 @@ use super::pattern::{FieldPattern, PatternError, Step};
 pub fn json_pointer(text: &str) -> Result<FieldPattern, PatternError> {
     check_size(text)?;
     let Some(tokens) = text.strip_prefix('/') else {
-        let error = PatternError::new(format!("`{text}` is not a JSON pointer: it does not begin with `/`"));
-        return Err(error.with_hint("list paths with dots under `fields`"));
+        let message = format!("`{text}` is not a JSON pointer: it does not begin with `/`");
+        return Err(PatternError::new(message, "list paths with dots under `fields`"));
     };
     let steps: Option<Vec<Step>> = tokens.split('/').map(|token| unescaped(token).map(Step::Token)).collect();
     let message = "`~` is followed by `0` or `1` in a JSON pointer";
-    let steps = steps.ok_or_else(|| PatternError::new(format!("`{text}` is not a JSON pointer: {message}")))?;
+    let hint = "write `~0` for `~`, and `~1` for `/`";
+    let steps = steps.ok_or_else(|| PatternError::new(format!("`{text}` is not a JSON pointer: {message}"), hint))?;
     FieldPattern::of(text, steps)
 }
 
@@ -41,7 +42,7 @@ pub fn jq_path(text: &str) -> Result<FieldPattern, PatternError> {
         let message = format!("`{text}` is not a plain path of jq, and only plain paths are supported");
         let hint =
             "name list items by their keys under `fields`, as in `spec.template.spec.containers[name=app].image`";
-        PatternError::new(message).with_hint(hint)
+        PatternError::new(message, hint)
     };
     let mut rest = text.trim();
     if !rest.starts_with('.') {

@@ -28,8 +28,8 @@ impl<'v> Sides<'v> {
     /// The sides on which an item of a list at this depth is selected.
     fn selected(self, depth: usize, keep: impl Fn(&'v Value) -> bool) -> Self {
         let [manifest, live] = [self.manifest, self.live].map(|side| side.filter(|value| keep(value)));
-        let is_moved = manifest.is_none() && self.manifest.is_some() || live.is_none() && self.live.is_some();
-        Self { manifest, live, moved_in: self.moved_in.or(is_moved.then_some(depth)) }
+        let changed_during_run = manifest.is_none() && self.manifest.is_some() || live.is_none() && self.live.is_some();
+        Self { manifest, live, moved_in: self.moved_in.or(changed_during_run.then_some(depth)) }
     }
 
     fn is_nothing(self) -> bool {

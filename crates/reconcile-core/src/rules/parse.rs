@@ -6,20 +6,23 @@ use super::protected::refuse_protected;
 
 /// Most steps of a pattern.
 const MAX_STEPS: usize = 64;
+/// Advice about items of lists.
+const ITEMS: &str = "list items are named by their keys, as in `containers[name=app]`";
+/// Advice about quotes.
+const QUOTES: &str = "names of other characters are quoted, as in `metadata.annotations[\"example.com/owner\"]`";
 
 impl FieldPattern {
     /// Reads a pattern in the spelling in which this tool prints paths.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         check_size(text)?;
         if text.starts_with('/') {
-            let error = PatternError::new(format!("`{text}` is a JSON pointer"));
-            return Err(error.with_hint("list JSON pointers under `jsonPointers`, or write the path with dots"));
+            let hint = "list JSON pointers under `jsonPointers`, or write the path with dots";
+            return Err(PatternError::new(format!("`{text}` is a JSON pointer"), hint));
         }
         if text.starts_with('.') {
-            let error = PatternError::new(format!("`{text}` begins with a dot"));
-            return Err(error.with_hint(
-                "write the path without it, such as `spec.replicas`; list expressions of jq under `jqPathExpressions`",
-            ));
+            let hint =
+                "write the path without it, such as `spec.replicas`; list expressions of jq under `jqPathExpressions`";
+            return Err(PatternError::new(format!("`{text}` begins with a dot"), hint));
         }
         let mut parser = Parser { text, rest: text };
         let steps = parser.steps()?;
@@ -28,28 +31,16 @@ impl FieldPattern {
 
     /// Reads patterns that commas separate: those outside of brackets and quotes.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, PatternError> {
-        let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
-        let parts = text.split(|c: char| {
-            let was_escaped = is_escaped;
-            is_escaped = c == '\\' && is_quoted && !was_escaped;
-            match c {
-                '"' if !was_escaped => is_quoted = !is_quoted,
-                '[' if !is_quoted => depth = depth.saturating_add(1),
-                ']' if !is_quoted => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            c == ',' && depth == 0 && !is_quoted
-        });
-        parts.map(Self::parse).collect()
+        parts(text).map(Self::parse).collect()
     }
 
     /// Makes a pattern from its steps. Refuses fields that no rule may ignore.
     pub(super) fn of(text: &str, steps: Vec<Step>) -> Result<Self, PatternError> {
         if steps.is_empty() {
-            return Err(PatternError::new("a field cannot be empty").with_hint("write a path such as `spec.replicas`"));
+            return Err(PatternError::new("a field cannot be empty", "write a path such as `spec.replicas`"));
         }
         if steps.len() > MAX_STEPS {
-            return Err(PatternError::new(format!("a field has at most {MAX_STEPS} steps")));
+            return Err(PatternError::new(format!("a field has at most {MAX_STEPS} steps"), "shorten it"));
         }
         let pattern = Self { text: text.to_owned(), steps };
         refuse_protected(&pattern)?;
@@ -57,9 +48,25 @@ impl FieldPattern {
     }
 }
 
+/// The parts of a list: between the commas outside of brackets and quotes.
+pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
+    text.split(move |c: char| {
+        let was_escaped = is_escaped;
+        is_escaped = c == '\\' && is_quoted && !was_escaped;
+        match c {
+            '"' if !was_escaped => is_quoted = !is_quoted,
+            '[' if !is_quoted => depth = depth.saturating_add(1),
+            ']' if !is_quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0 && !is_quoted
+    })
+}
+
 pub(super) fn check_size(text: &str) -> Result<(), PatternError> {
     if text.len() > MAX_PATTERN {
-        return Err(PatternError::new(format!("a field is at most {MAX_PATTERN} bytes long")));
+        return Err(PatternError::new(format!("a field is at most {MAX_PATTERN} bytes long"), "shorten it"));
     }
     Ok(())
 }
@@ -109,7 +116,8 @@ impl<'t> Parser<'t> {
         } else if self.rest.starts_with(|c: char| c.is_ascii_digit()) {
             let length = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
             let digits = self.take(length);
-            Step::Index(digits.parse().map_err(|_| self.wrong(&format!("`{digits}` is not a position in a list")))?)
+            let no_position = || self.wrong(&format!("`{digits}` is not a position in a list"), ITEMS);
+            Step::Index(digits.parse().map_err(|_| no_position())?)
         } else {
             Step::Item(self.pairs()?)
         };
@@ -124,8 +132,8 @@ impl<'t> Parser<'t> {
             let length = self.rest.find(['=', ',', ']', '[', '"']).unwrap_or(self.rest.len());
             let name = self.take(length).trim();
             if name.is_empty() || !self.rest.starts_with('=') {
-                let error = self.wrong("expected `[key=value]`, `[\"name\"]`, `[=\"member\"]`, `[0]` or `[*]`");
-                return Err(error.with_hint("list items are named by their keys, as in `containers[name=app]`"));
+                let cause = "expected `[key=value]`, `[\"name\"]`, `[=\"member\"]`, `[0]` or `[*]`";
+                return Err(self.wrong(cause, ITEMS));
             }
             self.take(1);
             pairs.push((name.to_owned(), self.value()?));
@@ -154,12 +162,12 @@ impl<'t> Parser<'t> {
             is_escape = c == '\\' && !is_escape;
             ends
         });
-        let Some(end) = end else { return Err(self.wrong("a `\"` has no end")) };
+        let Some(end) = end else { return Err(self.wrong("a `\"` has no end", QUOTES)) };
         let inside = self.take(end);
         self.take(1);
         let piece = |piece: &str| serde_json::from_str(&format!("\"{piece}\""));
         let pieces: Result<Vec<String>, _> = inside.split('*').map(piece).collect();
-        Ok(Glob::of_pieces(pieces.map_err(|_| self.wrong(&format!("`\"{inside}\"` is not a string of JSON")))?))
+        Ok(Glob::of_pieces(pieces.map_err(|_| self.wrong(&format!("`\"{inside}\"` is not a string of JSON"), QUOTES))?))
     }
 
     fn take(&mut self, length: usize) -> &'t str {
@@ -170,13 +178,11 @@ impl<'t> Parser<'t> {
 
     fn unexpected(&self, expected: &str) -> PatternError {
         let found = self.rest.chars().next().map_or("the end".to_owned(), |c| format!("`{c}`"));
-        let error = self.wrong(&format!("expected {expected}, found {found}"));
-        let hint = "names of other characters are quoted, as in `metadata.annotations[\"example.com/owner\"]`";
-        error.with_hint(hint)
+        self.wrong(&format!("expected {expected}, found {found}"), QUOTES)
     }
 
-    fn wrong(&self, cause: &str) -> PatternError {
-        PatternError::new(format!("`{}` is not a field: {cause}", self.text))
+    fn wrong(&self, cause: &str, hint: &str) -> PatternError {
+        PatternError::new(format!("`{}` is not a field: {cause}", self.text), hint)
     }
 }
 
@@ -246,6 +252,7 @@ mod tests {
         assert_eq!(refused("spec."), "`spec.` is not a field: expected the name of a field, found the end");
         assert_eq!(refused("spec[name=a"), "`spec[name=a` is not a field: expected `]`, found the end");
         assert_eq!(refused("spec[\"a]"), "`spec[\"a]` is not a field: a `\"` has no end");
+        assert_eq!(FieldPattern::parse("spec[\"a]").unwrap_err().hint, QUOTES);
         assert_eq!(
             refused("metadata.annotations.example.com/owner"),
             "`metadata.annotations.example.com/owner` is not a field: expected `.`, `[` or the end, found `/`"

@@ -49,16 +49,12 @@ pub struct PatternError {
     /// One sentence.
     pub message: String,
     /// Advice on what to write instead.
-    pub hint: Option<String>,
+    pub hint: String,
 }
 
 impl PatternError {
-    pub(super) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
-    }
-
-    pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
     }
 }
 

@@ -18,9 +18,7 @@ pub(super) fn refuse_protected(pattern: &FieldPattern) -> Result<(), PatternErro
         } else {
             format!("`{pattern}` would cover `{field}`, which cannot be ignored: it identifies the object")
         };
-        return Err(
-            PatternError::new(message).with_hint("name the fields to ignore, such as `metadata.annotations[*]`")
-        );
+        return Err(PatternError::new(message, "name the fields to ignore, such as `metadata.annotations[*]`"));
     }
     let is_literal = match pattern.steps.last() {
         Some(Step::Field(glob)) => glob.is_literal(),
@@ -28,7 +26,8 @@ pub(super) fn refuse_protected(pattern: &FieldPattern) -> Result<(), PatternErro
         _ => false,
     };
     if is_literal && pattern.steps.len() == 3 && pattern.reaches(&["metadata", "labels", PART_OF]) {
-        return Err(PatternError::new(format!("the label `{PART_OF}` cannot be ignored: pruning depends on it")));
+        let message = format!("the label `{PART_OF}` cannot be ignored: pruning depends on it");
+        return Err(PatternError::new(message, "name the labels to ignore, such as `metadata.labels.tier`"));
     }
     Ok(())
 }

@@ -25,6 +25,10 @@ accept:
     UPDATE_SCHEMAS=1 cargo test --locked --lib schema
     INSTA_UPDATE=always UPDATE_COMPLETIONS=1 UPDATE_PICTURES=1 UPDATE_REFERENCE=1 UPDATE_TYPES=1 cargo test --locked --test it
 
+# Whether two builds of the program print the same, byte for byte: every format, help, manual page, completion script and exit code over testdata
+freeze old new:
+    tests/freeze.sh compare {{old}} {{new}}
+
 # One table, as shipped, side by side with kubectl and with the floor; words choose rows, as in `just bench 1000 loopback in-sync`
 bench *rows:
     cargo bench --locked --bench side_by_side -- {{rows}}

@@ -62,9 +62,9 @@ impl ReportBuilder {
 
     fn beside_baseline(&self, report: Report) -> Report {
         let Some(known) = &self.known else { return report };
-        let gone = known.gone(&report.objects, self.shard);
+        let resolved = known.resolved(&report.objects, self.shard);
         let outside = known.outside(&report.objects, self.shard);
-        let mut report = report.with_baseline(gone);
+        let mut report = report.with_baseline(resolved);
         report.warnings.extend(outside);
         report
     }

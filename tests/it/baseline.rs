@@ -30,7 +30,7 @@ fn against(ws: &Workspace, flags: &[&str]) -> Run {
 /// The known and the gone differences.
 fn counts(run: &Run) -> (u64, u64) {
     let summary = &run.report()["summary"];
-    (summary["known"].as_u64().unwrap(), summary["gone"].as_u64().unwrap())
+    (summary["known"].as_u64().unwrap(), summary["resolved"].as_u64().unwrap())
 }
 
 /// Writes the baseline after an edit of its text.
@@ -256,5 +256,5 @@ fn each_shard_knows_its_own_differences() {
         "{merged}"
     );
     let report: Value = serde_json::from_slice(&std::fs::read(ws.folder().join("merged.json")).unwrap()).unwrap();
-    assert_eq!((&report["summary"]["known"], &report["summary"]["gone"]), (&json!(5), &json!(1)));
+    assert_eq!((&report["summary"]["known"], &report["summary"]["resolved"]), (&json!(5), &json!(1)));
 }

@@ -49,7 +49,10 @@ fn heals(ws: &Workspace, kind: &str, before: &Value) -> Run {
     assert_eq!(apply.object(kind, "web")["outcome"], "updated", "{apply}");
     assert_eq!(ws.get(kind, "web")["spec"], *before, "{apply}");
     let after = ws.reconcile(["diff", "-f", "."]).exits_with(0);
-    assert_eq!((&after.report()["summary"]["proven"], &after.report()["summary"]["beside"]), (&json!(1), &json!(0)));
+    assert_eq!(
+        (&after.report()["summary"]["proven"], &after.report()["summary"]["addedItems"]),
+        (&json!(1), &json!(0))
+    );
     assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
     diff
 }
@@ -226,11 +229,11 @@ fn items_of_hands_beside_those_of_the_manifest_are_counted() {
     let object = diff.object("Deployment", "web");
     let container = "spec.template.spec.containers";
     assert_eq!(
-        object["beside"],
+        object["addedItems"],
         json!([format!("{container}[name=proxyx]"), format!("{container}[name=web].env[name=LOGX]")]),
         "{diff}"
     );
-    assert_eq!(diff.report()["summary"]["beside"], 2);
+    assert_eq!(diff.report()["summary"]["addedItems"], 2);
     let clause = "left alone: 1 container, 1 environment variable added by hand (--show-unmanaged)";
     assert!(diff.stdout.contains(clause), "{diff}");
     let shown = ws.reconcile(["diff", "-f", ".", "--show-unmanaged"]).exits_with(0);
@@ -239,7 +242,7 @@ fn items_of_hands_beside_those_of_the_manifest_are_counted() {
     let patch =
         json!({"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "mesh:1"}]}}}}).to_string();
     ws.kubectl(["patch", "deployment/web", "--field-manager=injector", "-p", &patch]).exits_with(0);
-    assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).report()["summary"]["beside"], 2);
+    assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(0).report()["summary"]["addedItems"], 2);
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn the_report_has_the_fields_of_the_contract() {
         "proven",
         "conflict",
         "adopted",
-        "beside",
+        "addedItems",
         "unmanaged",
         "unmanagedManual",
         "ignored",

@@ -78,7 +78,7 @@ impl KnownDifferences {
             is_in_input: true,
             resource_version: object.resource_version.clone(),
             changes: object.diff.changes.iter().map(entry).collect(),
-            added_items: object.diff.beside.iter().cloned().collect(),
+            added_items: object.diff.added_items.iter().cloned().collect(),
         };
         Self { objects: report.objects.iter().map(|object| (object.key.clone(), known(object))).collect() }
     }
@@ -119,15 +119,16 @@ impl KnownDifferences {
                     && is_same(desired.as_ref(), change.desired.as_ref(), is_untouched)
             });
         }
-        object.diff.known_beside = object.diff.beside.iter().filter(|path| known.added_items.contains(path)).count();
+        object.diff.known_added_items =
+            object.diff.added_items.iter().filter(|path| known.added_items.contains(path)).count();
     }
 
     /// The number of known differences that are gone. Those of objects that could not be compared, or that are in another shard, may
     /// still be there.
     #[must_use]
-    pub fn gone(&self, objects: &[ObjectReport], shard: Option<Shard>) -> usize {
+    pub fn resolved(&self, objects: &[ObjectReport], shard: Option<Shard>) -> usize {
         let now: HashMap<&ObjectKey, &ObjectReport> = objects.iter().map(|object| (&object.key, object)).collect();
-        let gone = self.objects.iter().map(|(key, known)| match now.get(key) {
+        let resolved = self.objects.iter().map(|(key, known)| match now.get(key) {
             None if !known.is_in_input => 0,
             None if shard.is_some_and(|shard| !shard.has(key)) => 0,
             None => known.drift().count(),
@@ -138,7 +139,7 @@ impl KnownDifferences {
                 known.drift().filter(|(path, class)| !still.contains(&(path, *class))).count()
             }
         });
-        gone.fold(0, usize::saturating_add)
+        resolved.fold(0, usize::saturating_add)
     }
 }
 

@@ -58,7 +58,7 @@ fn about_same(object: &ObjectReport, change: &FieldChange) -> Option<ObjectRepor
 
 /// The report of an object with some of its changes alone: everything else of it is left out, as there may be many questions about it.
 fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
-    let ObjectReport { key, source, resource_version, place, diff, messages, run, details } = object;
+    let ObjectReport { key, source, resource_version, position, diff, messages, run, details } = object;
     let own = |conflict: &&Conflict| changes.iter().any(|change| is_at(&conflict.path, change));
     let conflicts = diff.conflicts.iter().filter(own).cloned().collect();
     let line = |change: &FieldChange| Some((change.path.clone(), object.line_of(&change.path)?));
@@ -67,7 +67,7 @@ fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
         key: key.clone(),
         source: source.clone(),
         resource_version: resource_version.clone(),
-        place: *place,
+        position: *position,
         diff: ObjectDiff {
             action: diff.action,
             evidence: diff.evidence,
@@ -75,8 +75,8 @@ fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
             replacement: diff.replacement,
             changes,
             conflicts,
-            beside: Vec::new(),
-            known_beside: 0,
+            added_items: Vec::new(),
+            known_added_items: 0,
             ignored: Vec::new(),
         },
         messages: ObjectMessages { warnings: Vec::new(), ..messages.clone() },

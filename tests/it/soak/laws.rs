@@ -148,7 +148,7 @@ fn a_baseline_knows_its_own(world: &World, folder: &'static str, tally: &mut Tal
     if !moved.is_empty() {
         return tally.count("laws: a baseline of what moved");
     }
-    let gone = second.report.as_ref().map(|report| report["summary"]["gone"].clone());
+    let gone = second.report.as_ref().map(|report| report["summary"]["resolved"].clone());
     let is_missing_secret = |object: &Value| object["kind"] == "Secret" && object["action"] == "create";
     let (missing, new): (Vec<Value>, Vec<Value>) =
         objects(&second).into_iter().filter(is_new).partition(is_missing_secret);

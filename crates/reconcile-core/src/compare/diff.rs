@@ -77,7 +77,7 @@ impl Class {
 }
 
 /// A difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
-/// is an object with the one field `leftOut`, its size in bytes, unless `--full` is given.
+/// is an object with the one field `omittedBytes`, its size in bytes, unless `--full` is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldChange {

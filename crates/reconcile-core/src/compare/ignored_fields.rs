@@ -17,9 +17,9 @@ pub struct IgnoredFields {
     /// The reason that the rule gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// `false` for an autoscaler or another controller that this program knows without a rule.
-    #[serde(rename = "written", default = "yes", skip_serializing_if = "Clone::clone")]
-    pub is_written: bool,
+    /// `true` for an autoscaler or another controller that this program knows without a rule.
+    #[serde(rename = "builtIn", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_built_in: bool,
     /// The fields.
     #[serde(serialize_with = "as_texts", deserialize_with = "paths_of")]
     #[schemars(with = "Vec<String>")]
@@ -27,8 +27,4 @@ pub struct IgnoredFields {
     /// The field managers that own these fields in the live object, by path. Fields without an owner are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub managers: BTreeMap<String, Vec<String>>,
-}
-
-fn yes() -> bool {
-    true
 }

@@ -172,11 +172,11 @@ fn named(
         RuleRef::Autoscaler(index) => (policy.autoscalers.get(index).map(|autoscaler| autoscaler.name.clone()), None),
         RuleRef::BuiltIn(index) => (Some("built in".to_owned()), BUILT_IN.get(index).map(|rule| rule.name.to_owned())),
     };
-    let is_written = matches!(rule, RuleRef::Configured(_) | RuleRef::Annotation);
+    let is_built_in = !matches!(rule, RuleRef::Configured(_) | RuleRef::Annotation);
     let owned =
         paths.iter().map(|path| (path.to_string(), managers(path))).filter(|(_, managers)| !managers.is_empty());
     let managers = owned.collect();
-    IgnoredFields { rule: name.unwrap_or_default(), reason, is_written, paths: paths.into_iter().collect(), managers }
+    IgnoredFields { rule: name.unwrap_or_default(), reason, is_built_in, paths: paths.into_iter().collect(), managers }
 }
 
 fn last_applied_copy() -> FieldPath {
@@ -369,7 +369,7 @@ mod tests {
             let ignored = IgnoredFields {
                 rule: "c.yaml:4:3".into(),
                 reason: Some("scaled".into()),
-                is_written: true,
+                is_built_in: false,
                 paths,
                 managers: (!managers.is_empty()).then(|| ("spec.replicas".to_owned(), managers)).into_iter().collect(),
             };

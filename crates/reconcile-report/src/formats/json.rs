@@ -12,8 +12,8 @@ use crate::{ObjectReport, Section, Sections, View};
 /// Longest object that is repeated as a whole without `--full`, in bytes of its JSON: definitions of kinds have a megabyte.
 pub(crate) const LARGE: usize = 64 << 10;
 
-/// Name of the one field that replaces such an object: `{"leftOut": 812345}`, with its size.
-pub const LEFT_OUT: &str = "leftOut";
+/// Name of the one field that replaces such an object: `{"omittedBytes": 812345}`, with its size.
+pub const OMITTED_BYTES: &str = "omittedBytes";
 
 /// The document. Without `--full`, the size replaces a large object that is to be created or deleted.
 #[must_use]
@@ -49,7 +49,7 @@ fn leave_out(object: &mut ObjectReport) {
         let size = size(change);
         if size > LARGE {
             let values = [&mut change.live, &mut change.desired];
-            values.into_iter().flatten().for_each(|value| *value = json!({ LEFT_OUT: size }));
+            values.into_iter().flatten().for_each(|value| *value = json!({ OMITTED_BYTES: size }));
         }
     }
 }

@@ -146,7 +146,7 @@ fn fields(sections: &[Section<'_>]) -> Metric {
             ("ignored", counts.ignored),
             ("unmanaged", counts.unmanaged),
             ("unmanaged_manual", counts.unmanaged_manual),
-            ("beside", counts.beside),
+            ("added_items", counts.added_items),
         ];
         samples.extend(counts.map(|(what, count)| (with(&labels, "what", what), count)));
     }
@@ -158,7 +158,7 @@ fn baseline(sections: &[Section<'_>]) -> Metric {
     let mut samples = Vec::new();
     for section in sections {
         let (counts, labels) = (&section.report.summary, labels(section));
-        let counts = [("known", counts.known), ("gone", counts.gone)];
+        let counts = [("known", counts.known), ("resolved", counts.resolved)];
         let counts = counts.into_iter().filter_map(|(state, count)| Some((with(&labels, "state", state), count?)));
         samples.extend(counts);
     }

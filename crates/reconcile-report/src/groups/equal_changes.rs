@@ -145,7 +145,7 @@ fn can_share(object: &ObjectReport) -> bool {
         && messages.error.is_none()
         && messages.reason.is_none()
         && object.run.outcome.is_none_or(|_| object.is_done() || is_left)
-        && !object.run.is_moved
+        && !object.run.changed_during_run
         && !object.key.gvk.is_crd()
 }
 
@@ -174,7 +174,7 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Position, Item<'_>)>]) -> Optio
     let first = *objects.first()?;
     let mut common = first.clone();
     (common.diff.changes, common.diff.conflicts) = (Vec::new(), Vec::new());
-    (common.diff.beside, common.diff.ignored) = (Vec::new(), Vec::new());
+    (common.diff.added_items, common.diff.ignored) = (Vec::new(), Vec::new());
     common.messages.warnings.clear();
     for places in all {
         let mut equal = places.iter().map(|(_, part)| *part);

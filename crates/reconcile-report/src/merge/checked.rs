@@ -51,7 +51,7 @@ fn objects<'p>(part: &'p MergeInput, shard: Shard, places: &mut BTreeMap<usize, 
             let message = format!("{} in {file} is not an object of shard {shard}", object.key);
             return refused(message, "merge reports as `kubectl reconcile -o json` wrote them");
         }
-        let Some(place) = object.place else { continue };
+        let Some(place) = object.position else { continue };
         if let Some(other) = places.insert(place, file) {
             let message =
                 format!("{other} and {file} are about different inputs: both have an object at position {place}");

@@ -49,8 +49,8 @@ fn made_again(report: &mut Report, gate: &FailOn) -> Report {
         Command::Status => Report::observed(command, objects),
         Command::Diff | Command::Apply => Report::compared(command, objects, gate),
     };
-    if let Some(gone) = report.summary.gone {
-        made = made.with_baseline(gone);
+    if let Some(resolved) = report.summary.resolved {
+        made = made.with_baseline(resolved);
     }
     if let Some(set) = report.apply_set.take() {
         made = made.with_apply_set(set);

@@ -29,8 +29,8 @@ pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
     for report in reports {
         add(&mut whole, report, &mut reported);
     }
-    whole.objects.sort_by_key(|object| object.place.unwrap_or(usize::MAX));
-    whole.objects.iter_mut().for_each(|object| object.place = None);
+    whole.objects.sort_by_key(|object| object.position.unwrap_or(usize::MAX));
+    whole.objects.iter_mut().for_each(|object| object.position = None);
     if let Some(unmanaged) = &mut whole.unmanaged {
         unmanaged.sort_by_key(UnmanagedObject::key);
     }

@@ -14,7 +14,7 @@ fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usi
                                     "source": {"file": "a.yaml", "line": 1}, "action": "none", "changes": [], "conflicts": [],
                                     "warnings": []});
             if shard.is_some() {
-                object["place"] = json!(place);
+                object["position"] = json!(place);
             }
             object
         })
@@ -31,7 +31,7 @@ fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usi
         "proven",
         "conflict",
         "adopted",
-        "beside",
+        "addedItems",
         "unmanaged",
         "unmanagedManual",
         "ignored",
@@ -191,7 +191,7 @@ fn what_does_not_belong_together_is_refused() {
         parts[1]["objects"][0] = stolen;
     });
     assert!(reported.ends_with("in 1.json is not an object of shard 1/4"), "{reported}");
-    let reported = with(&|parts| parts[1]["objects"][0]["place"] = parts[0]["objects"][0]["place"].clone());
+    let reported = with(&|parts| parts[1]["objects"][0]["position"] = parts[0]["objects"][0]["position"].clone());
     assert!(reported.starts_with("0.json and 1.json are about different inputs"), "{reported}");
     assert!(with(&|parts| parts[1]["failOn"] = json!(["manual"])).contains("fail on different classes"));
     assert_eq!(merge(&[]).map(|_| ()).unwrap_err(), "there is no report");

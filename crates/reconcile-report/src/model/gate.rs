@@ -96,7 +96,9 @@ impl FailClass {
         let mut new = object.diff.changes.iter().filter(|change| !change.known);
         match self {
             Self::Drift => object.differs() && !object.is_known(),
-            Self::Manual => object.diff.beside.len() > object.diff.known_beside || new.any(FieldChange::is_manual),
+            Self::Manual => {
+                object.diff.added_items.len() > object.diff.known_added_items || new.any(FieldChange::is_manual)
+            }
             Self::Replace => object.diff.action == Action::Replace && !object.is_known(),
             // These are not objects of the manifests.
             Self::UnmanagedObjects => false,

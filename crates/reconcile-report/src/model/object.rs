@@ -44,7 +44,7 @@ pub struct ObjectReport {
     pub resource_version: Option<String>,
     /// Its position in the order of all objects, with `--shard`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<usize>,
+    pub position: Option<usize>,
     /// The result of its comparison.
     #[serde(flatten)]
     pub diff: ObjectDiff,
@@ -81,10 +81,10 @@ pub struct ObjectDiff {
     /// Items that manual changes added to lists of the manifest.
     #[serde(default, skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
     #[schemars(with = "Vec<String>")]
-    pub beside: Vec<FieldPath>,
+    pub added_items: Vec<FieldPath>,
     /// The number of these items that the baseline has (`--baseline`).
     #[serde(default, skip_serializing_if = "is_none")]
-    pub known_beside: usize,
+    pub known_added_items: usize,
     /// Differences that rules ignore, by rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<IgnoredFields>,
@@ -109,6 +109,7 @@ pub struct ObjectMessages {
 
 /// The results of the run for one object.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ObjectRun {
     /// The outcome of `apply`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,8 +118,8 @@ pub struct ObjectRun {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub readiness: Option<ObjectReadiness>,
     /// True if it changed during the run, so that its differences are no longer those that were shown.
-    #[serde(rename = "moved", default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_moved: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed_during_run: bool,
 }
 
 /// The facts about an object that are not part of its JSON: formats show some of them.
@@ -174,7 +175,7 @@ impl ObjectReport {
         report.source = Some(target.desired.origin.source.clone());
         report.details.is_annotated = !target.desired.ignored().is_empty();
         report.find_lines(target);
-        report.place = target.shard_member.map(|member| member.position);
+        report.position = target.shard_member.map(|member| member.position);
         report
     }
 
@@ -182,12 +183,12 @@ impl ObjectReport {
     #[must_use]
     pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
         let (action, evidence) = (verdict.action(), verdict.evidence());
-        let (changes, conflicts, beside, ignored) = Default::default();
+        let (changes, conflicts, added_items, ignored) = Default::default();
         let mut report = Self {
             key: key.clone(),
             source: None,
             resource_version: None,
-            place: None,
+            position: None,
             diff: ObjectDiff {
                 action,
                 evidence,
@@ -195,8 +196,8 @@ impl ObjectReport {
                 replacement: None,
                 changes,
                 conflicts,
-                beside,
-                known_beside: 0,
+                added_items,
+                known_added_items: 0,
                 ignored,
             },
             messages: ObjectMessages::default(),
@@ -228,7 +229,7 @@ impl ObjectReport {
     fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
         let Self { diff, messages, details, .. } = self;
         (diff.changes, diff.conflicts, details.versions) = (fields.changes, fields.conflicts, fields.versions);
-        (diff.beside, diff.ignored, details.unmanaged) = (fields.added_items, fields.ignored, fields.unmanaged);
+        (diff.added_items, diff.ignored, details.unmanaged) = (fields.added_items, fields.ignored, fields.unmanaged);
         if let Some(Reason { replacement, text, hint }) = reason {
             diff.replacement = Some(replacement);
             (messages.reason, messages.hint) = (Some(text), hint);
@@ -268,7 +269,7 @@ impl ObjectReport {
             (self.diff.action, self.diff.side, self.diff.replacement) = (new.action, new.side, new.replacement);
             (self.diff.changes, self.diff.conflicts) = (new.changes, new.conflicts);
             self.details.versions = details.versions;
-            self.run.is_moved = true;
+            self.run.changed_during_run = true;
         }
         self.run.outcome = Some(*outcome);
         let Self { messages, details, .. } = self;

@@ -24,7 +24,7 @@ struct ObjectEntry {
     name: String,
     source: Option<Source>,
     resource_version: Option<String>,
-    place: Option<usize>,
+    position: Option<usize>,
     action: Action,
     evidence: Option<Evidence>,
     /// Computed from the changes instead.
@@ -34,9 +34,9 @@ struct ObjectEntry {
     changes: Vec<FieldChange>,
     conflicts: Vec<Conflict>,
     #[serde(default, deserialize_with = "paths_of")]
-    beside: Vec<FieldPath>,
+    added_items: Vec<FieldPath>,
     #[serde(default)]
-    known_beside: usize,
+    known_added_items: usize,
     #[serde(default)]
     ignored: Vec<IgnoredFields>,
     warnings: Vec<String>,
@@ -46,21 +46,30 @@ struct ObjectEntry {
     hint: Option<String>,
     outcome: Option<Outcome>,
     readiness: Option<ObjectReadiness>,
-    #[serde(default, rename = "moved")]
-    is_moved: bool,
+    #[serde(default)]
+    changed_during_run: bool,
 }
 
 impl From<ObjectEntry> for ObjectReport {
     fn from(entry: ObjectEntry) -> Self {
-        let ObjectEntry { api_version, kind, namespace, name, source, resource_version, place, .. } = entry;
-        let ObjectEntry { action, evidence, replacement, changes, conflicts, beside, known_beside, ignored, .. } =
-            entry;
-        let ObjectEntry { warnings, error, reason, hint, outcome, readiness, is_moved, .. } = entry;
+        let ObjectEntry { api_version, kind, namespace, name, source, resource_version, position, .. } = entry;
+        let ObjectEntry {
+            action,
+            evidence,
+            replacement,
+            changes,
+            conflicts,
+            added_items,
+            known_added_items,
+            ignored,
+            ..
+        } = entry;
+        let ObjectEntry { warnings, error, reason, hint, outcome, readiness, changed_during_run, .. } = entry;
         Self {
             key: key(&api_version, &kind, namespace, name),
             source,
             resource_version,
-            place,
+            position,
             diff: ObjectDiff {
                 action,
                 evidence,
@@ -68,12 +77,12 @@ impl From<ObjectEntry> for ObjectReport {
                 replacement,
                 changes,
                 conflicts,
-                beside,
-                known_beside,
+                added_items,
+                known_added_items,
                 ignored,
             },
             messages: ObjectMessages { warnings, error, reason, hint },
-            run: ObjectRun { outcome, readiness, is_moved },
+            run: ObjectRun { outcome, readiness, changed_during_run },
             details: Details::default(),
         }
     }

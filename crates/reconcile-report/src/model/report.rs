@@ -189,10 +189,10 @@ impl Report {
 
     /// The same, compared with a baseline that has this number of other differences.
     #[must_use]
-    pub fn with_baseline(mut self, gone: usize) -> Self {
+    pub fn with_baseline(mut self, resolved: usize) -> Self {
         let changes = self.objects.iter().flat_map(|object| &object.diff.changes);
         let known = changes.filter(|change| change.known && change.class.is_drift()).count();
-        (self.summary.known, self.summary.gone) = (Some(known), Some(gone));
+        (self.summary.known, self.summary.resolved) = (Some(known), Some(resolved));
         self
     }
 

@@ -41,7 +41,7 @@ pub struct Summary {
     /// In sync, but with fields that are not yet owned by our field manager.
     pub adopted: usize,
     /// Items that manual changes added to lists of the manifests, and that stay.
-    pub beside: usize,
+    pub added_items: usize,
     /// Fields that other managers added.
     pub unmanaged: usize,
     /// Those of them that were added by hand.
@@ -53,7 +53,7 @@ pub struct Summary {
     pub known: Option<usize>,
     /// Differences of the baseline that are gone; absent without a baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gone: Option<usize>,
+    pub resolved: Option<usize>,
     /// Hooks that the run left out.
     #[serde(default)]
     pub hooks: usize,
@@ -100,12 +100,12 @@ impl Summary {
             proven,
             conflict,
             adopted,
-            beside,
+            added_items,
             unmanaged,
             unmanaged_manual,
             ignored,
             known,
-            gone,
+            resolved,
             hooks,
             kept,
             readiness,
@@ -123,13 +123,13 @@ impl Summary {
         self.proven = self.proven.saturating_add(*proven);
         self.conflict = self.conflict.saturating_add(*conflict);
         self.adopted = self.adopted.saturating_add(*adopted);
-        self.beside = self.beside.saturating_add(*beside);
+        self.added_items = self.added_items.saturating_add(*added_items);
         self.unmanaged = self.unmanaged.saturating_add(*unmanaged);
         self.unmanaged_manual = self.unmanaged_manual.saturating_add(*unmanaged_manual);
         self.ignored = self.ignored.saturating_add(*ignored);
         // Each shard counts all of them.
         self.hooks = self.hooks.max(*hooks);
-        for (sum, count) in [(&mut self.known, known), (&mut self.gone, gone), (&mut self.kept, kept)] {
+        for (sum, count) in [(&mut self.known, known), (&mut self.resolved, resolved), (&mut self.kept, kept)] {
             if let Some(count) = count {
                 *sum = Some(sum.unwrap_or_default().saturating_add(*count));
             }
@@ -156,12 +156,12 @@ impl Summary {
             proven: count(&|object| object.diff.evidence == Some(Evidence::Proven)),
             conflict: count(&|object| !object.diff.conflicts.is_empty()),
             adopted: count(&ObjectReport::is_ownership_only),
-            beside: objects.iter().map(|object| object.diff.beside.len()).sum(),
+            added_items: objects.iter().map(|object| object.diff.added_items.len()).sum(),
             unmanaged: objects.iter().map(|object| object.details.unmanaged.fields).sum(),
             unmanaged_manual: objects.iter().map(|object| object.details.unmanaged.manual).sum(),
             ignored: objects.iter().flat_map(|object| &object.diff.ignored).map(|ignored| ignored.paths.len()).sum(),
             known: None,
-            gone: None,
+            resolved: None,
             hooks: 0,
             kept: None,
             readiness: ReadinessCounts::of(objects),

@@ -78,7 +78,7 @@ fn a_large_object_is_left_out_of_json_unless_all_of_it_is_wanted() {
     report.objects[0].diff.changes[0].desired = Some(large.clone());
     let small: Value = serde_json::from_str(&one(named("json"), &report)).unwrap();
     let size = large.to_string().len();
-    assert_eq!(small["objects"][0]["changes"][0]["desired"], json!({"leftOut": size}));
+    assert_eq!(small["objects"][0]["changes"][0]["desired"], json!({"omittedBytes": size}));
     let whole = crate::formats::json::render(&report, &View { full: true, ..view() });
     let whole: Value = serde_json::from_str(&whole).unwrap();
     assert_eq!(whole["objects"][0]["changes"][0]["desired"], large);
@@ -106,15 +106,15 @@ fn ruled(command: Command) -> Report {
         annotated: 4,
         unmatched: None,
     });
-    let ignored = |is_written: bool, fields: &[&str]| IgnoredFields {
+    let ignored = |is_built_in: bool, fields: &[&str]| IgnoredFields {
         rule: "HorizontalPodAutoscaler shop/web".to_owned(),
         reason: None,
-        is_written,
+        is_built_in,
         paths: fields.iter().map(|field| FieldPath::of(&["spec", field])).collect(),
         managers: [("spec.b".to_owned(), vec!["operator".to_owned()])].into(),
     };
     report.summary.hooks = 1_000;
-    report.objects[0].diff.ignored = vec![ignored(true, &["a", "b"]), ignored(false, &["c"])];
+    report.objects[0].diff.ignored = vec![ignored(false, &["a", "b"]), ignored(true, &["c"])];
     report
 }
 

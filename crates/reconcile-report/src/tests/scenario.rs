@@ -88,7 +88,7 @@ fn web(text: &str) -> ObjectReport {
         ignored: vec![IgnoredFields {
             rule: ".kubectl-reconcile.yaml:4:3".to_owned(),
             reason: Some(text.to_owned()),
-            is_written: true,
+            is_built_in: false,
             paths: vec![FieldPath::of(&["spec", "paused"])],
             managers: [("spec.paused".to_owned(), vec![text.to_owned()])].into(),
         }],

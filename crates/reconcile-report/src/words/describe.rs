@@ -159,7 +159,7 @@ pub(crate) fn baseline(summary: &Summary) -> Option<String> {
         1 => "1 known difference: --show-known".to_owned(),
         more => format!("{} known differences: --show-known", grouped(more)),
     };
-    Some(match summary.gone {
+    Some(match summary.resolved {
         None | Some(0) => known,
         Some(1) => format!("{known}; 1 difference of the baseline is gone"),
         Some(more) => format!("{known}; {} differences of the baseline are gone", grouped(more)),
@@ -186,7 +186,7 @@ pub(crate) fn ignored_clauses(report: &Report) -> Vec<String> {
 
 /// `2 differences ignored by rules`; `None` if there are none.
 fn ignored_by_rules(report: &Report) -> Option<String> {
-    let ignored = report.objects.iter().flat_map(|object| &object.diff.ignored).filter(|ignored| ignored.is_written);
+    let ignored = report.objects.iter().flat_map(|object| &object.diff.ignored).filter(|ignored| !ignored.is_built_in);
     let count = ignored.fold(0, |sum: usize, ignored| sum.saturating_add(ignored.paths.len()));
     match count {
         0 => None,

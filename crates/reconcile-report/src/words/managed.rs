@@ -20,7 +20,7 @@ const BUILT_IN: &str = "built in";
 pub(crate) fn clauses(report: &Report) -> Vec<String> {
     let mut objects: BTreeMap<(String, String), BTreeSet<&ObjectKey>> = BTreeMap::new();
     for object in &report.objects {
-        for ignored in object.diff.ignored.iter().filter(|ignored| !ignored.is_written) {
+        for ignored in object.diff.ignored.iter().filter(|ignored| ignored.is_built_in) {
             for path in &ignored.paths {
                 objects.entry((field(path), controller(ignored, path))).or_default().insert(&object.key);
             }
@@ -74,7 +74,7 @@ mod tests {
         IgnoredFields {
             rule: rule.to_owned(),
             reason: None,
-            is_written: false,
+            is_built_in: true,
             paths: vec![path],
             managers: managers.into_iter().collect(),
         }

@@ -100,7 +100,7 @@ fn seen_by(clauses: &[String], flag: &str) -> Option<String> {
 
 /// `3 fields added by others, 1 of them by hand`; without the list items, which have a clause of their own.
 fn added_fields(counts: &Summary) -> Option<String> {
-    let but_items = |fields: usize| fields.saturating_sub(counts.beside);
+    let but_items = |fields: usize| fields.saturating_sub(counts.added_items);
     let (added, manual) = (but_items(counts.unmanaged), but_items(counts.unmanaged_manual));
     let fields = match added {
         0 => return None,

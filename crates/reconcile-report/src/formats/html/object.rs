@@ -142,7 +142,7 @@ impl Objects<'_> {
             let reason = ignored.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
             ignored.paths.iter().map(move |path| format!("ignored by {}: {path}{reason}", ignored.rule))
         });
-        let beside = object.diff.beside.iter().map(|path| format!("added by hand: {path}"));
+        let beside = object.diff.added_items.iter().map(|path| format!("added by hand: {path}"));
         let mut notes = warnings.chain(ignored).chain(beside).peekable();
         if notes.peek().is_none() {
             return;

@@ -58,7 +58,7 @@ impl Shows for OnPage {
     }
 
     fn more(&self, object: &ObjectReport) -> bool {
-        !object.diff.ignored.is_empty() || !object.diff.beside.is_empty() || object.run.readiness.is_some()
+        !object.diff.ignored.is_empty() || !object.diff.added_items.is_empty() || object.run.readiness.is_some()
     }
 }
 

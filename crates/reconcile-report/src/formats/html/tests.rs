@@ -84,7 +84,7 @@ fn hostile() -> Report {
     object.source = Some(Source { file: HOSTILE.into(), line: 1, template: None, document: 1, items: Vec::new() });
     (object.messages.reason, object.messages.hint) = (Some(HOSTILE.to_owned()), Some(HOSTILE.to_owned()));
     object.messages.warnings = vec![HOSTILE.to_owned()];
-    object.diff.beside = vec![object.diff.changes[0].path.clone()];
+    object.diff.added_items = vec![object.diff.changes[0].path.clone()];
     let diagnostic = || Diagnostic::new(Code::Forbidden, HOSTILE).with_hint(HOSTILE);
     let unknown = super::tests::object("unknown", ObjectVerdict::Unknown(diagnostic()));
     let mut report = Report::compared(Command::Diff, vec![object, unknown], &FailOn::default())

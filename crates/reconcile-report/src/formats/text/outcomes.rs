@@ -75,7 +75,7 @@ pub fn left(report: &Report, view: &View) -> Styled {
 
 fn one_left(object: &ObjectReport, view: &View) -> Styled {
     let mut text = Styled::new();
-    if object.is_kept() && object.run.is_moved {
+    if object.is_kept() && object.run.changed_during_run {
         text.append(object_text(object, view));
     }
     let Some(Label { word, role: Role::Error }) = object.run.outcome.and_then(outcome_label) else { return text };
@@ -88,7 +88,7 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     if object.diff.action != Action::Unknown {
         text.append(object_error(object, view));
     }
-    if object.run.is_moved {
+    if object.run.changed_during_run {
         text.append(object_text(object, view));
     }
     text
@@ -97,7 +97,7 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
 /// The words, the reason and the hint about an object that was not changed, if several objects can share them.
 fn said(object: &ObjectReport) -> Option<(&'static str, String, Option<String>)> {
     let Label { word, role: Role::Error } = object.run.outcome.and_then(outcome_label)? else { return None };
-    if object.run.is_moved {
+    if object.run.changed_during_run {
         return None;
     }
     if let Some(SharedDiagnostic::Refused) = SharedDiagnostic::of(object) {

@@ -4,6 +4,15 @@
 //! objects (10,000, about 15 MB), `BENCH_ROUNDS` the number of runs of each command (5); the median counts. Our program reads the objects
 //! and drops them all for a selector that none of them matches; kubectl reads them and prints their names.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::string_slice,
+    reason = "a bench ends by a panic"
+)]
+
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 

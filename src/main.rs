@@ -1,15 +1,5 @@
 //! `kubectl reconcile`: parse, run, exit code.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unreachable,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    clippy::arithmetic_side_effects
-)]
-
 use std::process::ExitCode;
 
 use kubectl_reconcile::{cli::Typed, commands, terminal::report_panics};

@@ -93,7 +93,8 @@ fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 

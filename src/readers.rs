@@ -13,7 +13,6 @@ pub fn configuration(text: &[u8]) -> Result<String, Vec<String>> {
 }
 
 /// Completes the last of some words as a shell asks for it, with these names of contexts, namespaces, apply sets and field managers.
-#[must_use]
 pub fn completion(words: &[String], names: &[String]) -> String {
     let foreign = [
         Source::Contexts,

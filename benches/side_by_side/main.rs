@@ -6,6 +6,15 @@
 //! build of our program to run as well. The programs run in turn, and our program is built as it is released (profile `bench`,
 //! which is `dist`). Times are those of one machine; the ratios, requests and bytes are comparable on others.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::string_slice,
+    reason = "a bench ends by a panic"
+)]
+
 mod bare;
 mod contest;
 mod costs;

@@ -68,7 +68,6 @@ pub struct BlameArgs {
 
 impl BlameArgs {
     /// Returns true if the objects are those of manifests.
-    #[must_use]
     pub fn reads_manifests(&self) -> bool {
         self.objects.is_empty()
     }

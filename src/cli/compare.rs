@@ -39,7 +39,6 @@ pub struct CompareArgs {
 
 impl CompareArgs {
     /// The flags of a command that has only these: everything else is as without a flag.
-    #[must_use]
     pub fn only(evidence: &EvidenceArgs, writing: &WritingArgs) -> Self {
         Self {
             evidence: evidence.clone(),

@@ -61,7 +61,6 @@ pub enum Script {
 
 impl CompletionShell {
     /// Returns the script, or its generator.
-    #[must_use]
     pub fn script(self) -> Script {
         match self {
             Self::Bash => Script::Dynamic(include_str!("../../completions/kubectl-reconcile.bash")),

@@ -49,13 +49,11 @@ pub struct InputArgs {
 
 impl InputArgs {
     /// Returns true if manifests come from standard input.
-    #[must_use]
     pub fn reads_stdin(&self) -> bool {
         self.filename.iter().any(|path| path == "-" || path == "/dev/stdin")
     }
 
     /// Returns true if the input has all manifests of a file that an earlier run has read.
-    #[must_use]
     pub fn has_file(&self, file: &str) -> bool {
         let plain = |text: &str| text.trim_start_matches("./").trim_end_matches('/').to_owned();
         let (file, own) = (plain(file), |path: &OsString| plain(&path.to_string_lossy()));
@@ -75,7 +73,6 @@ impl InputArgs {
     }
 
     /// Returns true if manifests may name fields of their objects to ignore.
-    #[must_use]
     pub fn respects_annotations(&self) -> bool {
         !self.no_ignore_annotations && !self.config.no_config
     }

@@ -31,7 +31,6 @@ pub(crate) struct Addition<'a> {
 
 impl Typed {
     /// Parses the arguments of the process. Prints help or an error, and exits, where that is all there is to do.
-    #[must_use]
     pub fn parse() -> Self {
         let arguments = asking_for_help(std::env::args_os().collect());
         Self::of(arguments.clone()).unwrap_or_else(|error| end(&explained(error, &arguments), &arguments))

@@ -19,7 +19,6 @@ pub struct WaitArgs {
 
 impl WaitArgs {
     /// Returns how long to wait, or `None` without `--wait`.
-    #[must_use]
     pub fn duration(&self) -> Option<Duration> {
         self.wait.then(|| self.timeout.unwrap_or_default().0)
     }

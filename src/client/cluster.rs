@@ -96,44 +96,37 @@ impl Cluster {
     }
 
     /// The name of the context in use, if one is.
-    #[must_use]
     pub fn context(&self) -> Option<&str> {
         self.0.context.as_deref()
     }
 
     /// The server's URL.
-    #[must_use]
     pub fn server(&self) -> &str {
         &self.0.endpoint.server
     }
 
     /// The namespace of manifests without one: that of the flag, the context or the pod, or `default`.
-    #[must_use]
     pub fn default_namespace(&self) -> &str {
         &self.0.namespace
     }
 
     /// The same connection, over which nothing more is sent once `stop` is set. Then every new request fails, requests under way that
     /// change nothing fail as well, and pauses before a repetition end.
-    #[must_use]
     pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
         Self(self.0, Some(stop))
     }
 
     /// The flag that stops the run.
-    #[must_use]
     pub fn stop(&self) -> Arc<AtomicBool> {
         self.1.clone().unwrap_or_default()
     }
 
     /// The same connection for requests that are sent even if the run is stopped, so that nothing is left half done.
-    #[must_use]
     pub fn until_done(&self) -> Self {
         Self(Arc::clone(&self.0), None)
     }
 
     /// Returns true if nothing more may be sent.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.1.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
@@ -148,21 +141,18 @@ impl Cluster {
     }
 
     /// The numbers of requests that were sent so far, repetitions included.
-    #[must_use]
     pub fn counts(&self) -> RequestCounts {
         self.0.counters.now()
     }
 
     /// The number of requests that may be under way at the moment. An interrupted run finishes the writes that it has begun, so callers
     /// begin no more than this number at once.
-    #[must_use]
     pub fn at_once(&self) -> usize {
         self.0.pace.limit()
     }
 
     /// The time that a round trip takes at least, as far as answers show it: the first one on a connection comes after three of them, for
     /// TCP, TLS and the request. Zero without an answer.
-    #[must_use]
     pub fn round_trip(&self) -> Duration {
         match self.0.quickest.load(Ordering::Relaxed) {
             u64::MAX => Duration::ZERO,

@@ -100,7 +100,6 @@ impl Contexts {
     }
 
     /// All contexts.
-    #[must_use]
     pub fn all(&self) -> &[Context] {
         &self.contexts
     }

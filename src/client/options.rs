@@ -70,7 +70,6 @@ type Sink = dyn Fn(&str) + Send + Sync;
 
 impl Log {
     /// A log that passes each note to `sink`.
-    #[must_use]
     pub fn to(sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(sink)))
     }
@@ -183,7 +182,6 @@ pub struct Environment {
 
 impl Environment {
     /// Reads the environment of this process. Empty variables count as unset, as they do for kubectl.
-    #[must_use]
     pub fn from_process() -> Self {
         Self {
             kubeconfig: std::env::var_os("KUBECONFIG").filter(|value| !value.is_empty()),

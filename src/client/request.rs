@@ -35,7 +35,6 @@ impl RequestKind {
     /// The largest answer that is read, in bytes after decompression. It protects against a faulty server, and is far above the
     /// answers of the API: etcd holds objects of 1.5 MiB, and only a page of a collection can be larger, which can be requested in
     /// smaller pages. For a watch it limits a single event.
-    #[must_use]
     pub(super) fn body_limit(self) -> usize {
         match self {
             Self::List => 64 << 20,
@@ -81,31 +80,26 @@ impl Request {
     }
 
     /// Reads one object.
-    #[must_use]
     pub fn get(address: impl Into<Address>) -> Self {
         Self::reading(RequestKind::Get, address, Retry::Safe)
     }
 
     /// Reads a page of a collection.
-    #[must_use]
     pub fn list(address: impl Into<Address>) -> Self {
         Self::reading(RequestKind::List, address, Retry::Safe)
     }
 
     /// Opens a watch; callers use [`super::Cluster::watch`].
-    #[must_use]
     pub(super) fn watch(address: impl Into<Address>) -> Self {
         Self::reading(RequestKind::Watch, address, Retry::Never)
     }
 
     /// Reads anything that is neither an object nor a collection: discovery, schemas, the version.
-    #[must_use]
     pub fn read(address: impl Into<Address>) -> Self {
         Self::reading(RequestKind::Other, address, Retry::Safe)
     }
 
     /// Sets the `Accept` header.
-    #[must_use]
     pub fn with_accept(mut self, accept: &'static str) -> Self {
         self.accept = Some(accept);
         self

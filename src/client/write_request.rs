@@ -18,46 +18,39 @@ pub struct WriteRequest {
 
 impl WriteRequest {
     /// A change with any method and body.
-    #[must_use]
     pub fn new(method: Method, address: Address, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         Self { method, address, content_type, body: body.into() }
     }
 
     /// A server-side apply. With `fieldValidation=Ignore`, the server need not read the body twice: a body that we
     /// serialised has no duplicate keys, and an apply refuses unknown fields anyway.
-    #[must_use]
     pub fn apply(object: Address, manager: &str, force: bool, body: &Value) -> Self {
         let address = by(object, manager).with("fieldValidation", "Ignore").with("force", force.to_string());
         Self::new(Method::PATCH, address, "application/apply-patch+yaml", apply_body(body))
     }
 
     /// The creation of an object in a collection.
-    #[must_use]
     pub fn create(collection: Address, manager: &str, body: &Value) -> Self {
         let address = by(collection, manager).with("fieldValidation", "Ignore");
         Self::new(Method::POST, address, "application/json", body.to_string())
     }
 
     /// A JSON patch (RFC 6902).
-    #[must_use]
     pub fn json_patch(object: Address, manager: &str, operations: &Value) -> Self {
         Self::new(Method::PATCH, by(object, manager), "application/json-patch+json", operations.to_string())
     }
 
     /// A deletion with these `DeleteOptions`.
-    #[must_use]
     pub fn delete(object: Address, options: &Value) -> Self {
         Self::new(Method::DELETE, object, "application/json", options.to_string())
     }
 
     /// The change as a dry run (`dryRun=All`), which changes nothing and may be repeated.
-    #[must_use]
     pub fn dry_run(self) -> DryRun {
         DryRun(self.request(RequestKind::DryRun, Retry::Safe))
     }
 
     /// The change as a write.
-    #[must_use]
     pub fn write(self, retry: Retry) -> Write {
         Write(self.request(RequestKind::Write, retry))
     }

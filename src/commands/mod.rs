@@ -28,7 +28,6 @@ use reconcile_core::text::io_reason;
 
 /// Reports that the system has no threads, files or memory left to run anything. This is no drift, so the exit code is that of a
 /// configuration error.
-#[must_use]
 pub fn not_started(error: &std::io::Error) -> ExitCode {
     let diagnostic = Diagnostic::general(format!("the program cannot start: {}", io_reason(error)));
     let hint = "check the limits of this process (`ulimit -a`)";

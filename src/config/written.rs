@@ -160,7 +160,6 @@ struct WrittenReadiness {
 }
 
 /// The JSON Schema of a configuration (draft 7, which editors know), indented, with a line end.
-#[must_use]
 pub(crate) fn schema() -> String {
     let settings = SchemaSettings::draft07().for_serialize().with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<WrittenConfiguration>();

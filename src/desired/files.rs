@@ -32,7 +32,6 @@ pub struct Inputs {
 
 impl Inputs {
     /// Starts without inputs. `allow_empty` allows directories without manifests.
-    #[must_use]
     pub fn new(allow_empty: bool) -> Self {
         Self { allow_empty, ..Self::default() }
     }

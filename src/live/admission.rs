@@ -91,7 +91,6 @@ impl Admission {
     }
 
     /// A sentence for each webhook configuration and policy that handles one of these resources.
-    #[must_use]
     pub fn caveats<'r>(&self, proven: impl Iterator<Item = &'r Resource>) -> Vec<String> {
         let mut handled: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for resource in proven {

@@ -36,14 +36,12 @@ type Documents = BTreeMap<GroupVersion, Option<TypeTable>>;
 
 impl Types {
     /// Starts with the built-in types. Tables are cached below `cache`, if it is given.
-    #[must_use]
     pub fn new(cache: Option<&Path>) -> Self {
         Self { cache: cache.map(Cache::below), ..Self::default() }
     }
 
     /// The types of custom resources from their CustomResourceDefinitions, for comparisons without a server. If a kind has several
     /// definitions, the first one counts.
-    #[must_use]
     pub fn defined<'a>(
         kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
         definitions: impl IntoIterator<Item = &'a Value>,
@@ -75,13 +73,11 @@ impl Types {
     }
 
     /// Returns true if only the metadata of a kind's objects has a type.
-    #[must_use]
     pub fn is_untyped(&self, gvk: &GroupVersionKind) -> bool {
         structured_merge::builtin_kind(gvk).is_none() && self.custom(gvk).is_none()
     }
 
     /// The type of a kind's objects. Objects of an unknown kind are untyped.
-    #[must_use]
     pub fn of(&self, gvk: &GroupVersionKind) -> TypeRef<'_> {
         if let Some(builtin) = structured_merge::builtin().object(gvk) {
             return builtin;

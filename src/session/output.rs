@@ -125,7 +125,6 @@ impl Output {
     }
 
     /// The same, with the text in a pager if a person reads it on a terminal: for commands that neither write nor ask.
-    #[must_use]
     pub fn paged(self, args: &OutputArgs) -> Self {
         let is_wanted = self.shows_text() && self.terminal.is_watched() && !args.no_pager && !args.summary;
         Self { paging: if is_wanted { Paging::wanted() } else { Paging::default() }, ..self }
@@ -137,7 +136,6 @@ impl Output {
     }
 
     /// The same, for a run whose cluster has to be known by its uid.
-    #[must_use]
     pub fn identifying_cluster(self, is_wanted: bool) -> Self {
         Self { identifies_cluster: is_wanted, ..self }
     }
@@ -148,7 +146,6 @@ impl Output {
     }
 
     /// The same, also with the differences that the baseline has.
-    #[must_use]
     pub fn showing_known(mut self, show_known: bool) -> Self {
         self.view.show_known = show_known;
         self

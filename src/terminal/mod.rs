@@ -77,7 +77,6 @@ impl Progress {
     }
 
     /// The same, with a line on stderr every ten seconds where no live line is shown.
-    #[must_use]
     pub fn with_heartbeat(mut self, terminal: &Terminal) -> Self {
         if self.live.is_none() && !terminal.is_quiet() {
             let terminal = terminal.clone();
@@ -104,20 +103,17 @@ pub struct Closed;
 static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Returns true if output to stdout is lost for another reason than a reader who closed it.
-#[must_use]
 pub fn has_lost_output() -> bool {
     LOST.load(Ordering::Relaxed)
 }
 
 impl Terminal {
     /// Decides on colours.
-    #[must_use]
     pub fn new(choice: ColorChoice, quiet: bool) -> Self {
         Self::themed(choice, &STANDARD, quiet)
     }
 
     /// The same, with the colours of a theme.
-    #[must_use]
     pub fn themed(choice: ColorChoice, theme: &'static Theme, quiet: bool) -> Self {
         let wanted = |is_terminal: bool| match choice {
             ColorChoice::Always => true,
@@ -136,25 +132,21 @@ impl Terminal {
     }
 
     /// The same terminal, where each line on stderr begins with a name. It shows no progress, as there is only one live line.
-    #[must_use]
     pub fn labelled(&self, name: &str) -> Self {
         Self { inner: Arc::clone(&self.inner), label: Some(name.into()) }
     }
 
     /// Returns true if `--quiet` is given.
-    #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.inner.quiet
     }
 
     /// Returns true if stdout is a terminal and text is wanted.
-    #[must_use]
     pub fn is_watched(&self) -> bool {
         std::io::stdout().is_terminal() && !self.inner.quiet
     }
 
     /// Columns of a line of stdout: those of the terminal, or else those of `COLUMNS`.
-    #[must_use]
     pub fn width(&self) -> usize {
         let size = terminal_size::terminal_size_of(std::io::stdout());
         size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0).unwrap_or_else(default_width)
@@ -217,7 +209,6 @@ impl Terminal {
     }
 
     /// Returns true if a live line shows the progress, so that no line is needed for each step.
-    #[must_use]
     pub fn is_live(&self) -> bool {
         self.live().is_some()
     }
@@ -272,7 +263,6 @@ fn labelled(text: &Styled, label: &str) -> Styled {
 }
 
 /// Columns of a line that is not written to a terminal: those of `COLUMNS`, or else the default.
-#[must_use]
 pub fn default_width() -> usize {
     std::env::var("COLUMNS").ok().and_then(|columns| columns_of(&columns)).unwrap_or(View::WIDTH)
 }

@@ -14,7 +14,6 @@ pub struct Pager(Child);
 
 impl Pager {
     /// Starts the user's pager; `None` if there is none, none is wanted, or nobody is there to quit it.
-    #[must_use]
     pub fn start() -> Option<Self> {
         if audience::is_pipeline() || audience::is_dumb() || !std::io::stdin().is_terminal() {
             return None;

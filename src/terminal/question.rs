@@ -2,14 +2,12 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::mpsc::{Receiver, channel};
 
 /// Returns true if a person can be asked: stderr and stdin are terminals.
-#[must_use]
 pub fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// Reads one line of the terminal. At the end of input, the channel closes without a line. A read cannot be cancelled: it goes on
 /// after its caller has stopped waiting.
-#[must_use]
 pub fn line() -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

@@ -1,5 +1,14 @@
 //! Everything that is tested from outside: scenarios against a real Kubernetes API server.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::string_slice,
+    reason = "a test fails by a panic"
+)]
+
 mod access;
 mod adoption;
 mod anonymous;

@@ -21,13 +21,11 @@ pub struct Tooling(String);
 
 impl Tooling {
     /// Creates the value from a tool and its version, as in `Tooling::new("kubectl/v1.36.3")`.
-    #[must_use]
     pub fn new(tooling: &str) -> Self {
         Self(tooling.to_owned())
     }
 
     /// The name of the tool: everything before the last slash.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.0.rsplit_once('/').map_or(&*self.0, |(name, _)| name)
     }
@@ -50,7 +48,6 @@ pub struct ParentAnnotations {
 impl ParentAnnotations {
     /// Lists the kinds and namespaces of the members in the form that kubectl writes: sorted, and without the parent's
     /// own namespace.
-    #[must_use]
     pub fn of(set: &ApplySet, tooling: &Tooling, members: &Inventory) -> Self {
         let mut kinds: Vec<String> = members.kinds.iter().map(ToString::to_string).collect();
         kinds.sort();
@@ -61,13 +58,11 @@ impl ParentAnnotations {
 
     /// The field manager that writes them: that of the tool that manages the set, so that the tool can continue to
     /// manage it.
-    #[must_use]
     pub fn manager(&self) -> String {
         format!("{}{MANAGER_SUFFIX}", self.tooling.name())
     }
 
     /// The annotations by their names, to be applied together with the label [`ID`].
-    #[must_use]
     pub fn to_map(&self) -> BTreeMap<String, String> {
         let annotations = [(TOOLING, self.tooling.0.as_str()), (KINDS, &self.kinds), (NAMESPACES, &self.namespaces)];
         annotations.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()

@@ -17,13 +17,11 @@ pub enum PruneDecision {
 
 impl PruneDecision {
     /// Returns true if the object is deleted.
-    #[must_use]
     pub fn is_prune(&self) -> bool {
         matches!(self, Self::Prune(_))
     }
 
     /// Reason why the object is not pruned.
-    #[must_use]
     pub fn reason(&self) -> Option<&Reason> {
         match self {
             Self::Prune(_) => None,
@@ -46,13 +44,11 @@ impl Prunable {
     }
 
     /// The uid of the object that was decided about.
-    #[must_use]
     pub fn uid(&self) -> &str {
         &self.uid
     }
 
     /// The resource version of the object that was decided about.
-    #[must_use]
     pub fn resource_version(&self) -> &str {
         &self.resource_version
     }

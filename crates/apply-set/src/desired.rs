@@ -49,7 +49,6 @@ pub struct DesiredMembers {
 
 impl DesiredMembers {
     /// Creates the set without members. The parent stays.
-    #[must_use]
     pub fn new(set: &ApplySet, rules: PruneRules) -> Self {
         let mut desired = Self {
             set: set.clone(),
@@ -74,7 +73,6 @@ impl DesiredMembers {
     }
 
     /// Kinds and namespaces that have members after all decisions are carried out.
-    #[must_use]
     pub fn inventory(&self) -> &Inventory {
         &self.inventory
     }
@@ -108,7 +106,6 @@ impl DesiredMembers {
 
     /// The members that no manifest names, each once, sorted by kind, namespace and name. An object that is served
     /// under two groups is wanted if a manifest names it under one.
-    #[must_use]
     pub fn unwanted<M: Borrow<Member>>(&self, mut members: Vec<M>) -> Vec<M> {
         let wanted = members.iter().map(Borrow::borrow).filter(|member| self.has(&member.key));
         let mut seen: BTreeSet<String> = wanted.map(|member| member.uid().to_owned()).collect();
@@ -138,7 +135,6 @@ impl DesiredMembers {
     }
 
     /// Decides about a member that may have changed after the decisions about the others.
-    #[must_use]
     pub fn decide(&self, member: &Member) -> PruneDecision {
         match self.alone(member) {
             PruneDecision::Prune(prunable) => {

@@ -14,7 +14,6 @@ pub struct GroupKind {
 impl GroupKind {
     /// Parses the form in which an apply set lists a kind: everything behind the first dot is the group (apimachinery
     /// `schema.ParseGroupKind`).
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         let (kind, group) = text.split_once('.').unwrap_or((text, ""));
         Self { kind: kind.to_owned(), group: group.to_owned() }

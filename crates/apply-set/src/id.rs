@@ -19,7 +19,6 @@ pub struct ApplySet {
 impl ApplySet {
     /// The set of a parent. The id is `applyset-BASE64URL(SHA-256(NAME.NAMESPACE.KIND.GROUP))-v1`; parts that the
     /// parent does not have are empty.
-    #[must_use]
     pub fn of(parent: ObjectKey) -> Self {
         let ObjectKey { gvk: GroupVersionKind { group, kind, .. }, namespace, name } = &parent;
         let text = format!("{name}.{}.{kind}.{group}", namespace.as_deref().unwrap_or_default());
@@ -28,7 +27,6 @@ impl ApplySet {
     }
 
     /// Returns true for the parent of the set, in any version. A parent without a namespace is in every namespace.
-    #[must_use]
     pub fn is_parent(&self, gvk: &GroupVersionKind, namespace: &str, name: &str) -> bool {
         let parent = &self.parent;
         name == parent.name
@@ -38,7 +36,6 @@ impl ApplySet {
 }
 
 /// The id of the apply set that the label of an object names.
-#[must_use]
 pub fn part_of(object: &Value) -> Option<&str> {
     object.label(PART_OF).filter(|id| !id.is_empty())
 }

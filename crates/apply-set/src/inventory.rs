@@ -21,7 +21,6 @@ impl Inventory {
     }
 
     /// The kinds and namespaces of both.
-    #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self {
             kinds: self.kinds.union(&other.kinds).cloned().collect(),
@@ -30,7 +29,6 @@ impl Inventory {
     }
 
     /// Returns true if it has this kind, and this namespace if there is one.
-    #[must_use]
     pub fn covers(&self, kind: &GroupKind, namespace: Option<&str>) -> bool {
         self.kinds.contains(kind) && namespace.is_none_or(|name| self.namespaces.contains(name))
     }

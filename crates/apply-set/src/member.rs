@@ -37,7 +37,6 @@ impl fmt::Display for Unlisted {
 
 impl Member {
     /// Creates a member from an object as it was listed.
-    #[must_use]
     pub fn new(gvk: GroupVersionKind, object: Value) -> Self {
         let name = object.name().unwrap_or_default().to_owned();
         let namespace = object.metadata("namespace").and_then(Value::as_str).map(ToOwned::to_owned);
@@ -45,19 +44,16 @@ impl Member {
     }
 
     /// The uid of the object.
-    #[must_use]
     pub fn uid(&self) -> &str {
         self.object.uid().unwrap_or_default()
     }
 
     /// The resource version that was read.
-    #[must_use]
     pub fn resource_version(&self) -> &str {
         self.object.resource_version().unwrap_or_default()
     }
 
     /// Returns true if the object is being deleted.
-    #[must_use]
     pub fn is_terminating(&self) -> bool {
         self.object.is_terminating()
     }

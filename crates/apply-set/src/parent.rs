@@ -150,7 +150,6 @@ impl ParentState {
 
     /// Returns true if it already has these annotations, and the tool wrote them. Another version of the tool is not a
     /// difference.
-    #[must_use]
     pub fn has(&self, annotations: &ParentAnnotations) -> bool {
         let is_own = self.kinds_by.is_none() && self.additional_by.is_none();
         is_own && self.kinds.as_ref() == Some(&annotations.kinds) && self.additional == annotations.namespaces
@@ -158,13 +157,11 @@ impl ParentState {
 
     /// Returns true if the list is trusted for this kind, so that its members may be pruned: the tool wrote the list,
     /// or the manifests name the kind as well. Anybody who may write to the parent could add other kinds.
-    #[must_use]
     pub fn trusts_kind(&self, kind: &GroupKind, mentioned: &Inventory) -> bool {
         self.kinds_by.is_none() || mentioned.kinds.contains(kind)
     }
 
     /// The namespaces for which the list is trusted in the same way.
-    #[must_use]
     pub fn trusted_namespaces(&self, mentioned: &Inventory) -> BTreeSet<String> {
         let is_own = |name: &&String| Some(*name) == self.own_namespace.as_ref();
         let counts =
@@ -173,13 +170,11 @@ impl ParentState {
     }
 
     /// Manager that wrote one of the lists, if it is not the tool.
-    #[must_use]
     pub fn other_author(&self) -> Option<&str> {
         self.additional_by.as_deref().or(self.kinds_by.as_deref())
     }
 
     /// The listed kinds and namespaces, as far as the lists are trusted.
-    #[must_use]
     pub fn inventory(&self, mentioned: &Inventory) -> Inventory {
         let mut kinds = match &self.listed {
             ListedKinds::Kinds(kinds) => kinds.clone(),
@@ -190,7 +185,6 @@ impl ParentState {
     }
 
     /// Returns true if the parent lists the kind and the namespace of a member, trusted or not.
-    #[must_use]
     pub fn names(&self, member: &ObjectKey) -> bool {
         member.namespace.as_ref().is_none_or(|name| self.namespaces.contains(name))
             && match &self.listed {
@@ -201,7 +195,6 @@ impl ParentState {
     }
 
     /// Returns true if two versions of the parent list the same kinds and namespaces.
-    #[must_use]
     pub fn lists_the_same(&self, other: &Self) -> bool {
         (&self.kinds, &self.additional) == (&other.kinds, &other.additional)
     }

@@ -59,7 +59,6 @@ impl Condition {
     }
 
     /// The expression as it was written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -28,18 +28,9 @@
 //! rewritten to call a function that charges a budget wherever work depends on data. When the budget is spent, the
 //! evaluation ends at once.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::unreachable,
-        clippy::indexing_slicing,
-        clippy::string_slice,
-        clippy::arithmetic_side_effects
-    )
-)]
+// What others wrote is read here: a wrong index or sum must not end the program.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+#![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
 mod allowed;
 mod budget;

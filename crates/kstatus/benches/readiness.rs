@@ -1,5 +1,14 @@
 //! The readiness of one object: `cargo bench -p kstatus`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::string_slice,
+    reason = "a bench ends by a panic"
+)]
+
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -11,7 +11,6 @@ pub struct GroupKindRef<'a> {
 
 impl<'a> GroupKindRef<'a> {
     /// A kind of a group.
-    #[must_use]
     pub const fn new(group: &'a str, kind: &'a str) -> Self {
         Self { group, kind }
     }

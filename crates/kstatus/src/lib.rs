@@ -44,18 +44,9 @@
 //! first, and it counts for all kinds of metrics, independent of other conditions. An autoscaler that `ScalingDisabled`
 //! turned off is ready: its target was scaled to zero.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::unreachable,
-        clippy::indexing_slicing,
-        clippy::string_slice,
-        clippy::arithmetic_side_effects
-    )
-)]
+// What others wrote is read here: a wrong index or sum must not end the program.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+#![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
 mod autoscaler;
 mod conditions;

@@ -43,7 +43,6 @@ impl<'a> Owned<'a> {
 }
 
 /// The label selector of a workload in the form of a query parameter.
-#[must_use]
 pub fn selector_of(kind: GroupKindRef<'_>, object: &Value) -> Option<String> {
     let pointer = if kind.group.is_empty() { "/spec/selector" } else { "/spec/selector/matchLabels" };
     let labels = object.pointer(pointer).and_then(Value::as_object).into_iter().flatten();
@@ -65,14 +64,12 @@ pub fn selector_of(kind: GroupKindRef<'_>, object: &Value) -> Option<String> {
 }
 
 /// The readiness of a live object. For a workload that is not ready, it includes the failures of its Pods.
-#[must_use]
 pub fn readiness_with_pods(kind: GroupKindRef<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     let own = readiness(kind, object, now);
     if has_pods(kind) { explain(own, kind, object, owned, now) } else { own }
 }
 
 /// Returns true if objects of this kind run Pods of their own.
-#[must_use]
 pub fn has_pods(kind: GroupKindRef<'_>) -> bool {
     matches!(
         (kind.group, kind.kind),

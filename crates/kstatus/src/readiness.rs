@@ -42,43 +42,36 @@ pub struct Readiness {
 
 impl Readiness {
     /// Creates the readiness for a state.
-    #[must_use]
     pub fn new(state: ReadinessState, message: impl Into<String>) -> Self {
         Self { state, message: message.into(), outlook: Outlook::Open }
     }
 
     /// Creates the readiness of a ready object.
-    #[must_use]
     pub fn current(message: impl Into<String>) -> Self {
         Self::new(ReadinessState::Current, message)
     }
 
     /// Creates the readiness of an object that is being reconciled.
-    #[must_use]
     pub fn in_progress(message: impl Into<String>) -> Self {
         Self::new(ReadinessState::InProgress, message)
     }
 
     /// Creates a failure that may pass.
-    #[must_use]
     pub fn failing(message: impl Into<String>) -> Self {
         Self::new(ReadinessState::Failed, message)
     }
 
     /// Creates a final failure.
-    #[must_use]
     pub fn failed(message: impl Into<String>) -> Self {
         Self { outlook: Outlook::Final, ..Self::new(ReadinessState::Failed, message) }
     }
 
     /// Returns true if the object is ready.
-    #[must_use]
     pub fn is_current(&self) -> bool {
         self.state == ReadinessState::Current
     }
 
     /// Returns true if the object failed, and only a change of it helps.
-    #[must_use]
     pub fn is_final_failure(&self) -> bool {
         self.state == ReadinessState::Failed && self.outlook == Outlook::Final
     }

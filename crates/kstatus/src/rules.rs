@@ -14,7 +14,6 @@ use super::{autoscaler, kinds, pod, workloads};
 type Rule = fn(&Value, Timestamp) -> Readiness;
 
 /// The readiness of a live object, from the object alone.
-#[must_use]
 pub fn readiness(kind: GroupKindRef<'_>, object: &Value, now: Timestamp) -> Readiness {
     before_rules(object)
         .or_else(|| declared(object))
@@ -25,7 +24,6 @@ pub fn readiness(kind: GroupKindRef<'_>, object: &Value, now: Timestamp) -> Read
 
 /// Rules 1 and 2, which precede every rule about fields that a controller writes: the rule of the kind, and a rule of
 /// the caller.
-#[must_use]
 pub fn before_rules(object: &Value) -> Option<Readiness> {
     terminating(object).or_else(|| not_observed(object))
 }

@@ -1,5 +1,14 @@
 //! Reading manifests: `cargo bench -p kube-yaml`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::string_slice,
+    reason = "a bench ends by a panic"
+)]
+
 use std::fmt::Write as _;
 use std::hint::black_box;
 

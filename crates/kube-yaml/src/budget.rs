@@ -22,13 +22,11 @@ pub struct AliasBudget {
 
 impl AliasBudget {
     /// Creates a budget for inputs of `size` bytes in total.
-    #[must_use]
     pub fn for_input(size: usize) -> Self {
         Self { limit: size.saturating_mul(PER_BYTE).saturating_add(BASE), spent: AtomicUsize::new(0) }
     }
 
     /// Returns true if the copies need more than the budget. Then no more YAML documents are read.
-    #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.spent.load(Ordering::Relaxed) > self.limit
     }

@@ -19,14 +19,12 @@ enum Content<'a> {
 
 impl<'a> Chunk<'a> {
     /// Makes one chunk of an input.
-    #[must_use]
     pub fn whole(input: &'a [u8]) -> Self {
         Self { content: Content::Whole(input) }
     }
 
     /// Cuts an input at separators into chunks of `size` bytes or slightly more. An input that is not YAML in UTF-8 is
     /// one chunk.
-    #[must_use]
     pub fn of(input: &'a [u8], size: usize) -> Vec<Self> {
         if input.len() <= size || input.len() > MAX_INPUT || !stream::is_yaml(input) {
             return vec![Self::whole(input)];
@@ -50,7 +48,6 @@ impl<'a> Chunk<'a> {
 
     /// Reads the chunk, with a budget that all chunks of all inputs share. Documents are numbered from 1; lines count from the
     /// start of the input.
-    #[must_use]
     pub fn read(&self, validation: Validation, budget: &AliasBudget) -> Stream {
         match self.content {
             Content::Whole(input) => stream::read(input, validation, budget),

@@ -75,7 +75,6 @@ pub(super) fn parse_dotted_float(text: &str) -> Option<f64> {
 /// The number that kubectl or the API server gets by writing a float as JSON and reading it back: whole numbers below
 /// 1e21 are written with their shortest digits and are read as integers. `None` for NaN and infinities (Go
 /// `encoding/json`, `floatEncoder`).
-#[must_use]
 pub fn json_number(value: f64) -> Option<Number> {
     if value.abs() < 1e21 && value.fract() == 0.0 {
         let digits = value.to_string();

@@ -21,7 +21,6 @@ pub struct Outline {
 impl Outline {
     /// The outline of the text of a document that was read. `None` if it cannot be made: then the text is not one that
     /// was read, or not valid UTF-8.
-    #[must_use]
     pub fn of(text: &str, syntax: Syntax) -> Option<Self> {
         let root = match syntax {
             Syntax::Json => json_outline::root(text)?,

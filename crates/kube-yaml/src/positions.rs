@@ -124,20 +124,17 @@ impl Default for Positions {
 impl Positions {
     /// The position of the value at a path. Values inside an anchored node are at the anchor's text; the alias itself
     /// is at its `*`.
-    #[must_use]
     pub fn value_at(&self, path: &[Step]) -> Option<Mark> {
         self.find(path).map(|node| self.node(node).value)
     }
 
     /// The position of the key of the value at a path; `None` for items of a sequence.
-    #[must_use]
     pub fn key_at(&self, path: &[Step]) -> Option<Mark> {
         let node = self.node(self.find(path)?);
         (!path.is_empty() && node.key < MERGE).then_some(node.key_mark)
     }
 
     /// The position of the deepest part of the path that exists: of its key if it has one, else its value.
-    #[must_use]
     pub fn nearest(&self, path: &[Step]) -> Mark {
         (0..=path.len())
             .rev()
@@ -146,13 +143,11 @@ impl Positions {
     }
 
     /// The positions below a path, as those of a separate document; nothing is copied.
-    #[must_use]
     pub fn descend(&self, path: &[Step]) -> Option<Self> {
         Some(Self { root: self.find(path)?, ..self.clone() })
     }
 
     /// The positions of each item of the sequence at a path, such as the objects of a `List`.
-    #[must_use]
     pub fn items(&self, path: &[Step]) -> Vec<Self> {
         let Some(node) = self.find(path) else { return Vec::new() };
         self.children(self.target(node)).map(|root| Self { root, ..self.clone() }).collect()

@@ -80,7 +80,6 @@ pub(super) fn plain(text: Cow<str>) -> Scalar {
 }
 
 /// Returns true if an unquoted scalar is read as the text that is written.
-#[must_use]
 pub fn is_text(text: &str) -> bool {
     resolve(text).is_none()
 }

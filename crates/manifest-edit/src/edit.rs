@@ -28,7 +28,6 @@ pub struct Edited {
 }
 
 /// Edits the text of a file: as many of the edits as can be made together. The others are refused, each with its reason.
-#[must_use]
 pub fn edit(text: &[u8], edits: &[Edit]) -> Edited {
     edit_within(text, edits, EFFORT)
 }

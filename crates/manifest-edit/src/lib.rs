@@ -23,18 +23,9 @@
 //!                                          └──────────── must be equal ◀──── read ◀──────┘
 //! ```
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::unreachable,
-        clippy::string_slice,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+// What others wrote is read here: a wrong index or sum must not end the program.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+#![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
 mod alignment;
 mod block;

@@ -1,5 +1,14 @@
 //! A search in an audit log: lines of writes to other objects, which are parsed, and lines of reads, which are not.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::string_slice,
+    reason = "a bench ends by a panic"
+)]
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

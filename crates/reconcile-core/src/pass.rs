@@ -34,7 +34,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns true if the object now matches its manifest, or is gone.
-    #[must_use]
     pub fn is_done(self) -> bool {
         use Outcome::{Adopted, Created, Deleted, Replaced, Unchanged, Updated};
         matches!(self, Created | Updated | Adopted | Replaced | Deleted | Unchanged)
@@ -66,13 +65,11 @@ impl From<Outcome> for TurnResult {
 
 impl TurnResult {
     /// The object was not tried, for a reason.
-    #[must_use]
     pub fn skipped(reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..Outcome::Skipped.into() }
     }
 
     /// The object could not be written.
-    #[must_use]
     pub fn failed(error: Diagnostic) -> Self {
         Self { error: Some(error), ..Outcome::Failed.into() }
     }

@@ -41,7 +41,6 @@ pub struct AccessReport {
 
 impl AccessReport {
     /// The report, with the exit code that follows from it.
-    #[must_use]
     pub fn new(
         roles: Vec<RoleFor>,
         permissions: Vec<Reviewed>,
@@ -70,38 +69,32 @@ impl AccessReport {
     }
 
     /// The report of a run that ended before it had a result.
-    #[must_use]
     pub fn stopped(Failure { verdict, diagnostics }: Failure) -> Self {
         Self { exit_code: verdict.exit_code(false), ..Self::new(Vec::new(), Vec::new(), Vec::new(), diagnostics) }
     }
 
     /// The same, about this cluster.
-    #[must_use]
     pub fn of(self, cluster: ClusterInfo) -> Self {
         Self { cluster: Some(cluster), ..self }
     }
 
     /// The same, with bindings of all roles to these subjects.
-    #[must_use]
     pub fn binding(self, subjects: &[Subject]) -> Self {
         let bound = self.roles.iter().filter(|_| !subjects.is_empty());
         Self { bindings: bound.map(|role| BindingFor::of(role, subjects)).collect(), ..self }
     }
 
     /// The errors of the run.
-    #[must_use]
     pub fn errors(&self) -> &[Diagnostic] {
         &self.errors
     }
 
     /// `-o json`
-    #[must_use]
     pub fn json(&self) -> String {
         document(self)
     }
 
     /// `-o yaml`: the roles, each after a comment with its purpose, and their bindings.
-    #[must_use]
     pub fn yaml(&self) -> String {
         let mut text = String::new();
         for role in &self.roles {
@@ -134,7 +127,6 @@ impl AccessReport {
     }
 
     /// `-o text`: the allowed and the missing permissions, one line for each resource, and the count.
-    #[must_use]
     pub fn text(&self) -> Styled {
         let mut text = table::table(&self.permissions);
         text.append(self.summary());
@@ -142,7 +134,6 @@ impl AccessReport {
     }
 
     /// The missing permissions, one per line, and the count: for standard error when the text is not shown.
-    #[must_use]
     pub fn missing(&self) -> Styled {
         let mut text = Styled::new();
         for reviewed in self.permissions.iter().filter(|reviewed| reviewed.allowed == Some(false)) {

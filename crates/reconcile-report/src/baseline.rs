@@ -84,7 +84,6 @@ impl KnownDifferences {
     }
 
     /// The same for an input that has only some of the files. `has` says whether it has a file.
-    #[must_use]
     pub fn of_input(mut self, report: &Baseline, has: impl Fn(&str) -> bool) -> Self {
         for one in report.reports.iter().flat_map(|one| &one.report.objects) {
             if let (Some(known), Some(source)) = (self.objects.get_mut(&one.key), &one.source) {
@@ -95,7 +94,6 @@ impl KnownDifferences {
     }
 
     /// A warning about known differences of objects that the input of the run does not have.
-    #[must_use]
     pub fn outside(&self, objects: &[ObjectReport], shard: Option<Shard>) -> Option<String> {
         let now: BTreeSet<&ObjectKey> = objects.iter().map(|object| &object.key).collect();
         let is_outside = |(key, known): &(&ObjectKey, &KnownObject)| {
@@ -125,7 +123,6 @@ impl KnownDifferences {
 
     /// The number of known differences that are gone. Those of objects that could not be compared, or that are in another shard, may
     /// still be there.
-    #[must_use]
     pub fn resolved(&self, objects: &[ObjectReport], shard: Option<Shard>) -> usize {
         let now: HashMap<&ObjectKey, &ObjectReport> = objects.iter().map(|object| (&object.key, object)).collect();
         let resolved = self.objects.iter().map(|(key, known)| match now.get(key) {

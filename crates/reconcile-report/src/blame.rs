@@ -49,7 +49,6 @@ struct BlameError {
 
 impl BlamedObject {
     /// An object with its fields, or with the reason why they are not known.
-    #[must_use]
     pub fn new(key: &ObjectKey, fields: Result<Vec<BlamedField>, &Diagnostic>) -> Self {
         let (fields, error) = match fields {
             Ok(fields) => (fields, None),
@@ -64,13 +63,11 @@ impl BlamedObject {
     }
 
     /// The same with the name of its context.
-    #[must_use]
     pub fn of_context(self, context: &str) -> Self {
         Self { context: Some(context.to_owned()), ..self }
     }
 
     /// The same with the times of the live object, in which `manager` is our own.
-    #[must_use]
     pub fn with_times(mut self, live: &Value, manager: &str) -> Self {
         let ours = Ownership::of(live, manager).ours;
         self.times = ObjectTimes::of(live, ours.and_then(|ours| ours.time).as_deref());
@@ -78,7 +75,6 @@ impl BlamedObject {
     }
 
     /// Keeps the fields of these managers alone; without any, all fields.
-    #[must_use]
     pub fn of_managers(mut self, managers: &[Glob]) -> Self {
         let is_wanted = |field: &BlamedField| {
             field.managers.iter().any(|owner| managers.iter().any(|glob| glob.matches(&owner.manager)))
@@ -110,13 +106,11 @@ impl Audited for BlamedObject {
 }
 
 /// `-o json`: an array of the objects.
-#[must_use]
 pub fn json(objects: &[BlamedObject]) -> String {
     document(&objects)
 }
 
 /// `-o text`: a YAML document for each object that could be read.
-#[must_use]
 pub fn text(objects: &[BlamedObject], view: &View) -> Styled {
     let shown: Vec<&BlamedObject> = objects.iter().filter(|object| !object.fields.is_empty()).collect();
     let mut text = Styled::new();
@@ -131,7 +125,6 @@ pub fn text(objects: &[BlamedObject], view: &View) -> Styled {
 }
 
 /// The result: incomplete if an object could not be read.
-#[must_use]
 pub fn verdict(objects: &[BlamedObject]) -> Verdict {
     if objects.iter().any(|object| object.error.is_some()) { Verdict::Incomplete } else { Verdict::InSync }
 }

@@ -11,27 +11,17 @@
 //! - [`access`], [`blame`], [`pull`], [`resolve`] and [`version`] are what the other commands print.
 //! - `theme` and `paint` give text its colours.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::unreachable,
-        clippy::indexing_slicing,
-        clippy::string_slice
-    )
-)]
+#![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
 pub mod access;
 // Reports are read from files.
-#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+#[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 mod baseline;
 pub mod blame;
 pub mod formats;
 mod groups;
 // Reports are read from files, and counts are read with them.
-#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+#[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 mod merge;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod model;
@@ -39,7 +29,7 @@ mod paint;
 pub mod pull;
 pub mod resolve;
 // Plans are read from files.
-#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+#[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 mod saved_plan;
 #[cfg(test)]
 mod tests;

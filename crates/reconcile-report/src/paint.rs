@@ -8,13 +8,11 @@ use reconcile_core::text::{command_starts, visible};
 use crate::{Role, Styled, Theme};
 
 /// Returns text without colours, for files.
-#[must_use]
 pub fn plain(text: &Styled) -> String {
     paint(text, None)
 }
 
 /// Returns text in the colours of a theme, if there is one.
-#[must_use]
 pub fn paint(text: &Styled, theme: Option<&Theme>) -> String {
     let mut painted = String::new();
     for spans in text.spans().chunk_by(|(_, before), (_, after)| before != "\n" && after != "\n") {

@@ -117,7 +117,6 @@ pub struct Pulled {
 
 impl PullReport {
     /// The report, with the exit code that follows from it.
-    #[must_use]
     pub fn new(pulled: Pulled, dry_run: bool, cluster: ClusterInfo) -> Self {
         let Pulled { files, objects, missing, secrets, errors, is_incomplete } = pulled;
         let mut changes = objects.iter().flat_map(|object| &object.changes);
@@ -130,7 +129,6 @@ impl PullReport {
     }
 
     /// The report of a run that ended before it compared anything.
-    #[must_use]
     pub fn stopped(Failure { verdict, diagnostics }: Failure, dry_run: bool) -> Self {
         Self { errors: diagnostics, ..Self::empty(verdict.exit_code(false), dry_run) }
     }
@@ -152,19 +150,16 @@ impl PullReport {
     }
 
     /// The objects that could not be compared, and other errors.
-    #[must_use]
     pub fn errors(&self) -> &[Diagnostic] {
         &self.errors
     }
 
     /// The report as JSON.
-    #[must_use]
     pub fn json(&self) -> String {
         document(self)
     }
 
     /// The edits as a patch.
-    #[must_use]
     pub fn patch(&self) -> Styled {
         let mut text = Styled::new();
         for file in &self.files {
@@ -174,7 +169,6 @@ impl PullReport {
     }
 
     /// The changes that were not taken, and the counts.
-    #[must_use]
     pub fn summary(&self) -> Styled {
         let mut text = Styled::new();
         for object in &self.objects {

@@ -21,7 +21,6 @@ pub struct Question {
 }
 
 /// The questions about a report, in the order of its objects. Objects that could not be compared are no question.
-#[must_use]
 pub fn questions(report: &Report) -> Vec<Question> {
     let is_open =
         |object: &&ObjectReport| matches!(object.diff.action, Action::Create | Action::Update | Action::Replace);
@@ -92,7 +91,6 @@ fn is_at(path: &structured_merge::FieldPath, change: &FieldChange) -> bool {
 
 impl Question {
     /// The differences, as text.
-    #[must_use]
     pub fn text(&self, view: &View) -> Styled {
         text::differences(&Report::compared(Command::Diff, self.objects.clone(), &FailOn::default()), view)
     }
@@ -111,7 +109,6 @@ impl Question {
     }
 
     /// The reason why an apply would not make all of the changes.
-    #[must_use]
     pub fn refusal_to_apply(&self) -> Option<String> {
         let conflicts = || self.objects.iter().flat_map(|object| &object.diff.conflicts);
         let refusal = |difference: &Difference| {
@@ -131,7 +128,6 @@ impl Question {
 }
 
 /// The effect of the decisions on the cluster, and what stays as it is.
-#[must_use]
 pub fn plan(decisions: &Decisions) -> Styled {
     let mut objects: BTreeMap<&ObjectKey, Vec<&Difference>> = BTreeMap::new();
     for difference in decisions.applied() {

@@ -125,7 +125,6 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
 
 impl ManifestDigest {
     /// The digest of an object.
-    #[must_use]
     pub fn new(key: &ObjectKey, digest: String) -> Self {
         let ObjectKey { gvk, namespace, name } = key;
         let (api_version, kind) = (gvk.api_version(), gvk.kind.clone());
@@ -139,7 +138,6 @@ impl ManifestDigest {
 
 impl SavedPlan {
     /// The plan of a run: what its report shows.
-    #[must_use]
     pub fn of(
         report: &Report,
         cluster: ClusterInfo,
@@ -181,13 +179,11 @@ impl SavedPlan {
     }
 
     /// The text of the document.
-    #[must_use]
     pub fn document(&self) -> String {
         crate::formats::json::document(self)
     }
 
     /// Tells if its digests cover the values of Secrets.
-    #[must_use]
     pub fn secrets(&self) -> SecretCoverage {
         self.secrets
     }
@@ -224,7 +220,6 @@ impl SavedPlan {
     }
 
     /// Returns true if the plan has this result of a comparison, of the live object with this uid. What is not in it may not be done.
-    #[must_use]
     pub fn has(&self, now: &ObjectReport) -> bool {
         let planned = self.places.get(&now.key).and_then(|place| self.objects.get(*place));
         let Some(PlannedObject { uid, object: planned }) = planned else { return false };

@@ -46,13 +46,11 @@ pub const THEMES: &[Theme] = &[
 
 impl Theme {
     /// Finds a theme by its name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         THEMES.iter().find(|theme| theme.name == name)
     }
 
     /// The style of a span of text.
-    #[must_use]
     pub fn style(&self, role: Role) -> Style {
         let colored = |color: Color| Style::new().fg_color(Some(color));
         match role {

@@ -58,7 +58,6 @@ struct Skew {
 
 impl VersionReport {
     /// The version of the program alone; the commit that it was built from, if the build names it.
-    #[must_use]
     pub fn of_client(commit: Option<&'static str>) -> Self {
         let commit =
             commit.filter(|text| (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -69,7 +68,6 @@ impl VersionReport {
     }
 
     /// The same with the version of a server.
-    #[must_use]
     pub fn beside(self, cluster: ClusterInfo) -> Self {
         let [oldest, newest] = [TESTED_SERVERS.0, TESTED_SERVERS.1].map(|minor| format!("1.{minor}"));
         let support = Support::of(cluster.version.as_deref());
@@ -77,13 +75,11 @@ impl VersionReport {
     }
 
     /// The same, where the server could not be asked.
-    #[must_use]
     pub fn without_server(self, Failure { verdict, diagnostics }: Failure) -> Self {
         Self { exit_code: verdict.exit_code(false), errors: diagnostics, ..self }
     }
 
     /// The text for people.
-    #[must_use]
     pub fn text(&self) -> Styled {
         let mut text = Styled::new();
         let commit = self.client.commit.map(|commit| format!(", commit {commit}")).unwrap_or_default();
@@ -103,7 +99,6 @@ impl VersionReport {
     }
 
     /// The warning about the server's version, if there is one.
-    #[must_use]
     pub fn errors(&self) -> &[Diagnostic] {
         &self.errors
     }
@@ -116,7 +111,6 @@ fn line(text: &mut Styled, name: &str, value: &str) {
 
 impl Support {
     /// Reads a version such as `v1.36.3` or `v1.33.13+k3s1`.
-    #[must_use]
     pub fn of(version: Option<&str>) -> Self {
         let minor = version.and_then(|version| {
             let mut parts = version.strip_prefix('v')?.split('.');

@@ -71,13 +71,11 @@ impl View {
     pub const WIDTH: usize = 100;
 
     /// A report as it is shown: without known differences, unless they were asked for.
-    #[must_use]
     pub fn shown<'r, R: Sections + Clone>(&self, report: &'r R) -> Cow<'r, R> {
         if self.show_known || !report.has_known() { Cow::Borrowed(report) } else { Cow::Owned(report.without_known()) }
     }
 
     /// The objects of a report in the order in which they are shown.
-    #[must_use]
     pub fn sorted<'r>(&self, report: &'r Report) -> Vec<&'r ObjectReport> {
         let mut objects: Vec<&ObjectReport> = report.objects.iter().collect();
         match self.sort {
@@ -95,7 +93,6 @@ impl View {
     }
 
     /// A time as it is printed: absolute, or relative as in `5m ago`.
-    #[must_use]
     pub fn time(&self, time: &str) -> String {
         let ago = self.now.and_then(|now| {
             let time: Timestamp = time.parse().ok()?;
@@ -111,7 +108,6 @@ impl View {
     }
 
     /// The name of a file relative to the folder: `deploy/web.yaml`.
-    #[must_use]
     pub fn file<'n>(&self, name: &'n str) -> &'n str {
         let below = self.folder.as_ref().and_then(|folder| {
             let rest = name.strip_prefix(folder.to_str()?)?;
@@ -124,7 +120,6 @@ impl View {
 
     /// The location of an object, relative to the folder: `deploy/web.yaml:12`, or the kustomization from which it was built. For a
     /// text that came from a stream, its template if it has one.
-    #[must_use]
     pub fn place(&self, source: &Source) -> String {
         match self.file_and_line(source) {
             (file, Some(line)) => format!("{file}:{line}"),

@@ -39,7 +39,6 @@ pub struct Change {
 
 /// The changes between two versions of an object, by path. Fields that only the server writes are left out, and so is
 /// `status` if `has_status_subresource`.
-#[must_use]
 pub fn changes(from: &Value, to: &Value, schema: TypeRef<'_>, has_status_subresource: bool) -> Vec<Change> {
     let mut found = Vec::new();
     let strip = |object: &Value| {

@@ -22,7 +22,6 @@ pub enum ClaimStrength {
 }
 
 /// Strength of a field set's claim on a path in an object with this schema.
-#[must_use]
 pub fn claim_strength(mut set: &FieldSet, path: &FieldPath, mut schema: TypeRef<'_>) -> ClaimStrength {
     let mut elements = path.elements().iter().peekable();
     while let Some(element) = elements.next() {
@@ -61,7 +60,6 @@ struct Node<'e> {
 
 impl<'e> Claimants<'e> {
     /// Builds the tree from the entries of `managedFields`.
-    #[must_use]
     pub fn of(entries: &'e [ManagedFieldsEntry]) -> Self {
         let mut root = Node::default();
         for (index, entry) in entries.iter().enumerate() {
@@ -71,7 +69,6 @@ impl<'e> Claimants<'e> {
     }
 
     /// Returns true if a manager claims the path, or a value above it without claiming anything in that value.
-    #[must_use]
     pub fn is_claimed(&self, path: &FieldPath) -> bool {
         let mut node = &self.root;
         for element in path.elements() {
@@ -87,7 +84,6 @@ impl<'e> Claimants<'e> {
     }
 
     /// The strongest claim on a path, and the managers that have it, latest first.
-    #[must_use]
     pub fn best(&self, path: &FieldPath, mut schema: TypeRef<'_>) -> (ClaimStrength, Vec<&'e ManagedFieldsEntry>) {
         let (mut own, mut around): (Vec<&[usize]>, Vec<&[usize]>) = (Vec::new(), Vec::new());
         let mut node = &self.root;

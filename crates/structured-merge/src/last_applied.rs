@@ -21,7 +21,6 @@ pub struct LastApplied {
 
 impl LastApplied {
     /// Reads the copy in a live object; `None` if there is none that can be read.
-    #[must_use]
     pub fn of(live: &Value, schema: TypeRef<'_>) -> Option<Self> {
         let fields = fields_last_applied(live, schema)?;
         let applied = last_applied(live)?;
@@ -31,20 +30,17 @@ impl LastApplied {
     }
 
     /// Returns true if it has a value at a path.
-    #[must_use]
     pub fn has(&self, path: &FieldPath) -> bool {
         self.fields.covers(path)
     }
 
     /// Returns true if it has a value at a path, and the live object has the same.
-    #[must_use]
     pub fn is_live(&self, path: &FieldPath) -> bool {
         self.has(path) && !self.changed_since.overlaps(path)
     }
 }
 
 /// The fields of the manifest that client-side apply last applied, if its copy can be read.
-#[must_use]
 pub fn fields_last_applied(live: &Value, schema: TypeRef<'_>) -> Option<FieldSet> {
     let applied = last_applied(live)?;
     Some(with_string_data(&GroupVersionKind::of(live), schema::fields_of(&applied, schema), &[]))
@@ -56,7 +52,6 @@ pub(crate) fn last_applied(live: &Value) -> Option<Value> {
 }
 
 /// Returns true if an owner is client-side apply, which stores a copy of the manifest it last applied.
-#[must_use]
 pub fn owns_last_applied(fields: &FieldSet) -> bool {
     fields.contains(&FieldPath::of(&["metadata", "annotations", LAST_APPLIED]))
 }

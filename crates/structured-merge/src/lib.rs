@@ -90,19 +90,9 @@
 //! Admission plugins, conversion webhooks and most defaults run in the server only. [`prove`] never guesses: where they
 //! may matter, it returns [`Proof::Inconclusive`]. [`predict`] guesses, and is meant for comparisons without a server.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::unreachable,
-        clippy::indexing_slicing,
-        clippy::string_slice,
-        clippy::arithmetic_side_effects
-    )
-)]
-#![forbid(unsafe_code)]
+// What others wrote is read here: a wrong index or sum must not end the program.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+#![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
 mod applier;
 mod bookkeeping;

@@ -13,7 +13,6 @@ pub struct ManagedObject {
 
 impl ManagedObject {
     /// Reads the owners of a live object from its `metadata.managedFields`; `manager` is that of the applier.
-    #[must_use]
     pub fn new(object: Value, manager: &str) -> Self {
         let owners = Ownership::of(&object, manager);
         Self { object, owners }

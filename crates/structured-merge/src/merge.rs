@@ -18,7 +18,6 @@ pub(crate) enum Values {
 }
 
 /// Merges a manifest over the live object. Where both have the same meaning, the live spelling stays.
-#[must_use]
 pub fn merge(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> Value {
     merge_to(Values::Served, manifest, live, schema)
 }

@@ -16,14 +16,12 @@ use crate::schema::{TypeRef, item_element, items_by_element};
 const NODE_PORT: &str = "nodePort";
 
 /// Returns true if a field of a type is the node port of a Service's port.
-#[must_use]
 pub(crate) fn is_node_port(name: &str, schema: TypeRef<'_>) -> bool {
     name == NODE_PORT && schema.declares("targetPort")
 }
 
 /// Returns true if a Service has node ports before and after an apply of the manifest, with a different number for each
 /// port.
-#[must_use]
 pub(crate) fn keeps_node_ports(manifest: &Value, live: &Value, gvk: &GroupVersionKind) -> bool {
     if !gvk.group.is_empty() || gvk.kind != "Service" {
         return false;
@@ -46,7 +44,6 @@ pub(crate) fn keeps_node_ports(manifest: &Value, live: &Value, gvk: &GroupVersio
 }
 
 /// The manifest with the live numbers of the node ports that it leaves to the server, if these are kept.
-#[must_use]
 pub fn with_node_ports<'m>(manifest: Cow<'m, Value>, live: &Value, schema: TypeRef<'_>) -> Cow<'m, Value> {
     let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
     let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));

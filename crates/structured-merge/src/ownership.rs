@@ -35,7 +35,6 @@ pub struct LostFields<'a> {
 
 impl<'a> LostFields<'a> {
     /// The lost fields that are in `ours`, or above a path in it.
-    #[must_use]
     pub fn taken_by(&self, ours: &FieldSet) -> Vec<(FieldPath, &'a ManagedFieldsEntry)> {
         let mut taken = Vec::new();
         self.fields.visit(&mut |path, _| {
@@ -49,7 +48,6 @@ impl<'a> LostFields<'a> {
 
 impl Ownership {
     /// Reads the owners of an object; `manager` is us.
-    #[must_use]
     pub fn of(object: &Value, manager: &str) -> Self {
         let is_ours = |entry: &ManagedFieldsEntry| {
             entry.manager == manager && entry.operation == Operation::Apply && entry.subresource.is_empty()
@@ -65,21 +63,18 @@ impl Ownership {
     }
 
     /// The fields that we own.
-    #[must_use]
     pub fn our_fields(&self) -> FieldSet {
         self.ours.as_ref().map(|entry| entry.fields.clone()).unwrap_or_default()
     }
 
     /// The conflicts of a change to `after`, as the server would name them: the fields that others lose because we take
     /// them. These are the paths that an entry loses, and that are in our entry afterwards or above a path in it.
-    #[must_use]
     pub fn taken(&self, after: &Self) -> Vec<(FieldPath, &ManagedFieldsEntry)> {
         let ours = after.our_fields();
         self.lost(after).iter().flat_map(|lost| lost.taken_by(&ours)).collect()
     }
 
     /// All fields that others lose in a change to `after`, because we take them or because they are removed.
-    #[must_use]
     pub fn lost(&self, after: &Self) -> Vec<LostFields<'_>> {
         let kept: BTreeMap<_, &FieldSet> =
             after.others_that_count().map(|entry| (entry.identity(), &entry.fields)).collect();
@@ -113,7 +108,6 @@ impl Ownership {
     /// Ownership after the claims that the applier takes over have passed to it, on its own fields and on those of the
     /// manifest; `None` if no claim passes. If such an owner is client-side apply, and the applier owns nothing yet,
     /// the fields that were last applied to the `live` object pass as well: they are the former state of the manifest.
-    #[must_use]
     pub fn with_claims_transferred(
         &self,
         live: &Value,
@@ -172,7 +166,6 @@ impl Ownership {
 
     /// The fields at a path and below it, if the claims of all their owners pass to the applier; `None` if another
     /// owner has one of them, or nobody owns any.
-    #[must_use]
     pub fn transferable_fields(&self, at: &FieldPath, applier: &(impl Applier + ?Sized)) -> Option<FieldSet> {
         let mut fields = FieldSet::new();
         for entry in self.others.iter().filter(|entry| entry.fields.contains_at_or_below(at)) {
@@ -185,21 +178,18 @@ impl Ownership {
     }
 
     /// Returns true if an owner that the applier adopts claims one of these fields.
-    #[must_use]
     pub fn is_adopting(&self, claims: &FieldSet, applier: &(impl Applier + ?Sized)) -> bool {
         let adopted = self.others.iter().filter(|entry| applier.adopts(entry));
         adopted.into_iter().any(|entry| !entry.fields.intersection(claims).is_empty())
     }
 
     /// All fields that others own.
-    #[must_use]
     pub fn fields_of_others(&self) -> FieldSet {
         self.others.iter().fold(FieldSet::new(), |fields, entry| fields.union(&entry.fields))
     }
 
     /// Writes `metadata.managedFields` for an update of an object. Entries that do not change stay exactly as they are
     /// there.
-    #[must_use]
     pub fn to_json(&self, object: &Value) -> Value {
         managed_fields_for(object, self.entries())
     }

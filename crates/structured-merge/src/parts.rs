@@ -40,7 +40,6 @@ pub struct WithParts {
 }
 
 /// Replaces parts of an object by those of another object of its type. Each part is inside a value that is replaced as a whole.
-#[must_use]
 pub fn with_parts_of(object: &Value, other: &Value, parts: &FieldSet, schema: TypeRef<'_>) -> WithParts {
     let mut walk = PartsWalk { unpaired: BTreeMap::new() };
     let at = PathStack::root();

@@ -22,7 +22,6 @@ const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
 /// Predicts an apply: merges the manifest over the live object by the rules of its type, and removes what the applier
 /// applied before and the manifest no longer has. `kind` is `None` for an unknown kind.
-#[must_use]
 pub fn predict(
     manifest: &Value,
     live: &ManagedObject,
@@ -35,7 +34,6 @@ pub fn predict(
 
 /// Predicts an apply that also removes `displaced`: fields of others that would make the server reject the result, and
 /// whose claims have passed to the applier.
-#[must_use]
 pub fn predict_displacing(
     manifest: &Value,
     ManagedObject { object: live, owners }: &ManagedObject,
@@ -122,7 +120,6 @@ fn keep(name: &str, live: &Value, object: &mut Value) {
 
 /// The owner that the server adds for all fields of an object without `managedFields` at its first apply: as if a
 /// manager had set them in a new object of the Go type (apimachinery `managedfields/internal/skipnonapplied.go`).
-#[must_use]
 pub fn unrecorded(
     live: &Value,
     schema: TypeRef<'_>,

@@ -34,7 +34,6 @@ pub enum Proof {
 
 /// Tries to prove that applying `manifest` changes nothing. In built-in kinds, empty values may be missing from the
 /// live object.
-#[must_use]
 pub fn prove(
     manifest: &Value,
     live: &ManagedObject,

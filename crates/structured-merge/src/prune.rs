@@ -9,7 +9,6 @@ use crate::schema::{TypeRef, fields_of, item_element, with_named_parents};
 
 /// Removes from `merged` the fields of `last` (applied before) that are not in `managed` (the fields of others and of
 /// the new manifest). Structs and items are removed whole when nothing in them is managed any more.
-#[must_use]
 pub fn prune(merged: &Value, schema: TypeRef<'_>, last: &FieldSet, managed: &FieldSet) -> Value {
     prune_to(Values::Served, merged, schema, last, managed)
 }

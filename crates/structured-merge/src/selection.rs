@@ -11,11 +11,9 @@ pub trait Selection: Copy {
     const HAS_BOOLEANS: bool = false;
 
     /// The parts that are read of the value of a key; `None` if it is skipped.
-    #[must_use]
     fn of_key(self, key: &str) -> Option<Self>;
 
     /// Returns true if the value is read as it is.
-    #[must_use]
     fn is_whole(self) -> bool;
 }
 

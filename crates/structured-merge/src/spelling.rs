@@ -10,7 +10,6 @@ use crate::schema::{ListKind, TypeRef, item_element, items_by_element, semantica
 
 /// The manifest in the live object's spelling wherever both have the same meaning. The server compares text: `1000m`
 /// against a co-owner's `1` would be a conflict although nothing differs.
-#[must_use]
 pub fn with_live_spelling(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> Value {
     spelled(&with_node_ports(Cow::Borrowed(manifest), live, schema), live, schema)
 }
@@ -47,7 +46,6 @@ fn spelled(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> Value {
 
 /// A predicted object with the values of the manifest as they are written there, including those that the server leaves
 /// out as empty: this is the object that it validates.
-#[must_use]
 pub fn verbatim(manifest: &Value, object: &Value, schema: TypeRef<'_>) -> Value {
     match (manifest, object) {
         (Value::Object(wanted), Value::Object(found)) if !schema.is_atomic(manifest) => {

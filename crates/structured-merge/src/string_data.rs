@@ -10,7 +10,6 @@ use crate::claimants::Claimants;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, ManagedFieldsEntry, PathElement};
 
 /// A Secret with its `stringData` moved into `data`, as the server stores it.
-#[must_use]
 pub fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
     let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
     if !GroupVersionKind::new(text("apiVersion"), text("kind")).is_secret() {
@@ -37,7 +36,6 @@ pub(crate) fn encoded(text: &str) -> String {
 
 /// Adds `data.KEY` for each `stringData.KEY` in the fields of a Secret. Such keys are stored in `data`, where they have
 /// no recorded owner until another manager writes them.
-#[must_use]
 pub fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, others: &[ManagedFieldsEntry]) -> FieldSet {
     if !gvk.is_secret() {
         return fields;

@@ -10,7 +10,6 @@ use crate::schema::{ListKind, TypeRef, item_element};
 
 /// The outermost value around a path that is replaced as a whole, such as an atomic list; the path itself if there is
 /// none.
-#[must_use]
 pub fn whole_value(path: &FieldPath, mut schema: TypeRef<'_>) -> FieldPath {
     for (depth, element) in path.elements().iter().enumerate() {
         if depth > 0 && (schema.is_atomic_type() || matches!(element, PathElement::Index(_))) {
@@ -23,7 +22,6 @@ pub fn whole_value(path: &FieldPath, mut schema: TypeRef<'_>) -> FieldPath {
 
 /// An object without the values at these paths. Structs, maps and lists that become empty are removed; the keys of list
 /// items stay.
-#[must_use]
 pub fn without_fields(object: &Value, fields: &FieldSet, schema: TypeRef<'_>) -> Value {
     left(object, fields, schema).unwrap_or_else(|| Value::Object(Map::new()))
 }
@@ -74,7 +72,6 @@ fn without_keys(fields: &FieldSet, list: TypeRef<'_>) -> FieldSet {
 
 /// An object in which these fields are replaced by those of another object of its type. Fields that the other object
 /// does not have stay; added list items are inserted where the other object has them.
-#[must_use]
 pub fn with_fields_of(object: &Value, other: &Value, fields: &FieldSet, schema: TypeRef<'_>) -> Value {
     put(Some(object), other, fields, schema).unwrap_or_else(|| object.clone())
 }

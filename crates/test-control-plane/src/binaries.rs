@@ -31,7 +31,6 @@ const MISSING_GO: &str = "the tests need a real Kubernetes API server: install G
     or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kubectl";
 
 /// Returns true if the tests run against a version of Kubernetes before `1.minor`, and prints `what` differs there.
-#[must_use]
 pub fn is_before(minor: u32, what: &str) -> bool {
     let version = env::var(OTHER_VERSION).unwrap_or_default();
     let is_before = version.strip_prefix("1.").and_then(|own| own.parse().ok()).is_some_and(|own: u32| own < minor);

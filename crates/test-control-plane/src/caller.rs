@@ -15,7 +15,6 @@ const REPORTING: [&str; 3] = ["diff", "apply", "status"];
 
 /// Runs programs in a workspace. Each method that adds something returns the caller with it.
 #[derive(Clone)]
-#[must_use]
 pub struct Caller<'a> {
     workspace: &'a Workspace,
     user: String,

@@ -4,7 +4,6 @@
 ///
 /// .NET compares texts by their order in the alphabet, where control characters and some others have no weight. So each line is also
 /// read without all characters that may have none.
-#[must_use]
 pub fn pipeline_commands(output: &str) -> Vec<String> {
     let mut found: Vec<String> = sections(output).collect();
     for line in output.split(['\n', '\r']) {

@@ -3,7 +3,6 @@
 /// Edits a manifest. Unlike `str::replace`, an edit that changes nothing fails the test.
 pub trait Replaced {
     /// Replaces all occurrences of a text; panics if there is none.
-    #[must_use]
     #[track_caller]
     fn replaced(&self, from: &str, to: &str) -> String;
 }

@@ -35,7 +35,6 @@ pub struct Expected {
 }
 
 /// A started program; dropping it kills it.
-#[must_use]
 pub struct Running {
     command: String,
     child: Child,

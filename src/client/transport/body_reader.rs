@@ -16,7 +16,6 @@ pub struct BodyReader {
 
 impl BodyReader {
     /// A reader, and the sender of its frames.
-    #[must_use]
     pub fn channel() -> (mpsc::Sender<Bytes>, Self) {
         let (sender, frames) = mpsc::channel(WAITING);
         (sender, Self { frames, frame: Bytes::new() })

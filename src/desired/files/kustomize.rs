@@ -136,7 +136,8 @@ fn text(mut pipe: impl Read) -> String {
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -14,19 +14,16 @@ fn group_kind(gvk: &GroupVersionKind) -> GroupKindRef<'_> {
 }
 
 /// The readiness of a live object, from the object alone.
-#[must_use]
 pub fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> ObjectReadiness {
     kstatus::readiness(group_kind(gvk), object, now).into()
 }
 
 /// The readiness of a live object by a rule of the configuration, which replaces the rule of its kind.
-#[must_use]
 pub fn readiness_by(rule: &ReadinessRule, object: &Value) -> ObjectReadiness {
     kstatus::before_rules(object).unwrap_or_else(|| rule.readiness(object)).into()
 }
 
 /// The readiness of a live object. For a workload that is not ready, the message includes what is wrong with its Pods.
-#[must_use]
 pub fn readiness_with_pods(
     gvk: &GroupVersionKind,
     object: &Value,
@@ -37,14 +34,12 @@ pub fn readiness_with_pods(
 }
 
 /// The label selector of a workload in the form of a query.
-#[must_use]
 pub fn selector_of(gvk: &GroupVersionKind, object: &Value) -> Option<String> {
     kstatus::selector_of(group_kind(gvk), object)
 }
 
 /// Returns true if an object is ready and stays so until somebody changes or deletes it: no controller writes a status for its kind,
 /// or, as for a Service, only once.
-#[must_use]
 pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> bool {
     let is_service = gvk.group.is_empty() && gvk.kind == "Service";
     let is_silent = structured_merge::builtin_kind(gvk).is_some_and(|kind| !kind.status);
@@ -52,13 +47,11 @@ pub fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> boo
 }
 
 /// Returns true if the Pods of a workload can explain its readiness.
-#[must_use]
 pub fn needs_pods(gvk: &GroupVersionKind, readiness: &ObjectReadiness) -> bool {
     has_pods(gvk) && matches!(readiness.state, ReadinessState::InProgress | ReadinessState::Failed)
 }
 
 /// Returns true if objects of this kind run Pods of their own.
-#[must_use]
 pub fn has_pods(gvk: &GroupVersionKind) -> bool {
     kstatus::has_pods(group_kind(gvk))
 }

@@ -28,14 +28,12 @@ pub struct Watched {
 
 impl Watched {
     /// An object that may or may not exist.
-    #[must_use]
     pub fn of(target: &Target, rules: &ReadinessRules) -> Self {
         let rule = rules.of(&target.key, target.desired.object());
         Self { key: target.key.clone(), resource: target.resource.clone(), expires: false, rule }
     }
 
     /// An object that exists, or existed until it was done.
-    #[must_use]
     pub fn existing(target: &Target, rules: &ReadinessRules) -> Self {
         let is_job = target.key.gvk.group == "batch" && target.key.gvk.kind == "Job";
         let expires = is_job && target.desired.object().pointer(TTL).is_some();

@@ -37,7 +37,6 @@ pub struct DeletionDeadline {
 
 impl DeletionDeadline {
     /// The deadline after this time from now.
-    #[must_use]
     pub fn after(timeout: Duration) -> Self {
         Self { at: Instant::now().checked_add(timeout) }
     }

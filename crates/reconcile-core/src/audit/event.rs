@@ -231,7 +231,6 @@ impl DeletionBody<'_> {
 
 impl<'l> AuditLine<'l> {
     /// Reads a line. Those that can only be reads are not parsed, unless the line may be the first event, whose time is asked for.
-    #[must_use]
     pub fn read(line: &'l [u8], may_be_first: bool) -> Self {
         let without = |read| Self { received: None, read };
         let Ok(text) = std::str::from_utf8(line) else { return without(AuditRead::Broken) };

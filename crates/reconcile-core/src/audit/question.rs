@@ -34,7 +34,6 @@ pub struct ManagerEntry {
 
 impl AuditQuestion {
     /// The question about the entry of an owner. Also returns the second of its last write, if it is recorded.
-    #[must_use]
     pub fn written(owner: &Owner) -> (Self, Option<i64>) {
         let time = owner.time.as_deref().and_then(second);
         let Owner { manager, operation, subresource, .. } = owner;

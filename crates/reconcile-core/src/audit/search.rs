@@ -60,7 +60,6 @@ impl AuditSearch {
     }
 
     /// The second of the first write that an answer depends on, if one does.
-    #[must_use]
     pub fn reach(&self) -> Option<i64> {
         let depends = |number: &usize| !self.answer(*number).is_empty();
         let asked = self.asked.iter().enumerate().filter(|(number, _)| depends(number));
@@ -79,7 +78,6 @@ impl AuditSearch {
     }
 
     /// The answer to the question with this number.
-    #[must_use]
     pub fn answer(&self, number: usize) -> AuditAnswer {
         let Some(asked) = self.asked.get(number) else { return AuditAnswer::default() };
         match asked.question {

@@ -43,7 +43,6 @@ pub struct Blame<'a> {
 
 impl Blame<'_> {
     /// The fields in the order of the YAML document, without `metadata.managedFields`.
-    #[must_use]
     pub fn fields(self, redactor: &Redactor) -> Vec<BlamedField> {
         let Self { gvk, kind, live, schema, manifest, with_status } = self;
         let secrecy = Secrecy::of(gvk, manifest, Some(live));

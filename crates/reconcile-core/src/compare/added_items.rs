@@ -6,7 +6,6 @@ use structured_merge::{FieldPath, FieldSet, Lookup, ManagedObject, PathElement};
 use super::policy::Policy;
 
 /// The list items that only manual changes own, in keyed lists in which `ours` has other items.
-#[must_use]
 pub(super) fn added_items(live: &ManagedObject, ours: &FieldSet, policy: &Policy) -> Vec<FieldPath> {
     let ManagedObject { object, owners } = live;
     let mut found = Vec::new();

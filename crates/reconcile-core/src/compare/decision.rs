@@ -44,13 +44,11 @@ pub struct Decision {
 
 impl Decision {
     /// The live object that was compared, if the comparison has kept it.
-    #[must_use]
     pub fn live(&self) -> Option<&Value> {
         self.live_object().map(|live| &live.current.object)
     }
 
     /// The times of the live object that bound the writes of others.
-    #[must_use]
     pub fn times(&self) -> ObjectTimes {
         let applied = |live: &LiveObject| live.current.owners.ours.as_ref().and_then(|ours| ours.time.clone());
         let times = |live: &LiveObject| ObjectTimes::of(&live.current.object, applied(live).as_deref());
@@ -78,7 +76,6 @@ pub struct CompareContext<'a> {
 }
 
 /// Decides about one object. The order of the objects must be fixed, as it gives their secret values their numbers.
-#[must_use]
 pub fn decide(
     target: &Target,
     finding: ComparisonResult,

@@ -30,7 +30,6 @@ impl<'a> DefinedKinds<'a> {
     }
 
     /// The index of the definition of a kind. A built-in kind has none.
-    #[must_use]
     pub fn place_of(&self, gvk: &GroupVersionKind) -> Option<usize> {
         let place = self.0.get(&(gvk.group.as_str(), gvk.kind.as_str()))?;
         builtin_kind(gvk).is_none().then_some(*place)

@@ -70,7 +70,6 @@ pub enum Class {
 
 impl Class {
     /// Returns true if such a change is drift.
-    #[must_use]
     pub fn is_drift(self) -> bool {
         !matches!(self, Self::Overridden | Self::Released | Self::Unmanaged | Self::Adopted)
     }
@@ -140,19 +139,16 @@ pub struct Conflict {
 
 impl FieldChange {
     /// Returns true if the field was changed or added manually.
-    #[must_use]
     pub fn is_manual(&self) -> bool {
         self.managers.iter().any(|owner| owner.manual)
     }
 
     /// The creation of a whole object.
-    #[must_use]
     pub fn missing(desired: Value) -> Self {
         Self { desired: Some(desired), ..Self::of_object(Op::Add, Class::Missing) }
     }
 
     /// The deletion of a whole object.
-    #[must_use]
     pub fn pruned(live: Value) -> Self {
         Self { live: Some(live), ..Self::of_object(Op::Remove, Class::Pruned) }
     }
@@ -225,7 +221,6 @@ pub struct FieldDiff {
 
 impl FieldDiff {
     /// A result without differences.
-    #[must_use]
     pub fn none(evidence: Evidence) -> Self {
         let (changes, conflicts, added_items, ignored) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self {
@@ -240,13 +235,11 @@ impl FieldDiff {
     }
 
     /// Returns true if a value differs, which is drift.
-    #[must_use]
     pub fn has_drift(&self) -> bool {
         self.changes.iter().any(|change| change.class.is_drift())
     }
 
     /// Returns true if the record of owners would change.
-    #[must_use]
     pub fn changes_owners(&self) -> bool {
         self.changes.iter().any(|change| matches!(change.class, Class::Adopted | Class::Released))
     }

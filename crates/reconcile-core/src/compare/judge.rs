@@ -18,7 +18,6 @@ use super::secrecy::Secrecy;
 use crate::object::RBAC;
 
 /// Classifies the changes that an apply would make. The texts are warnings for the author of the manifest.
-#[must_use]
 pub fn judge(
     subject: ObjectPair<'_>,
     prediction: &Prediction,

@@ -16,7 +16,6 @@ pub struct LiveObject {
 
 impl LiveObject {
     /// Reads the owners of an object, and applies the ignore rules to it.
-    #[must_use]
     pub fn new(target: &Target, object: Value, schema: TypeRef<'_>, policy: &Policy) -> Self {
         let current = ManagedObject::new(object, &policy.manager);
         let wanted = Wanted::over(target, &current, schema, policy);

@@ -107,44 +107,37 @@ struct Probe {
 
 impl<'a> ComparisonMachine<'a> {
     /// Creates a comparison with the object that was read. [`Self::start`] begins it.
-    #[must_use]
     pub fn new(target: &'a Target, live: LiveState, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
         let state = State::Read(live);
         Self { target, schema, policy, state, rounds: ROUNDS, warnings: Vec::new(), unproven: None, membership: None }
     }
 
     /// The target that is compared.
-    #[must_use]
     pub fn target(&self) -> &'a Target {
         self.target
     }
 
     /// The policy of the comparison.
-    #[must_use]
     pub fn policy(&self) -> &'a Policy {
         self.policy
     }
 
     /// The object that was read, as long as the comparison has not begun.
-    #[must_use]
     pub fn read_state(&self) -> Option<&LiveState> {
         if let State::Read(live) = &self.state { Some(live) } else { None }
     }
 
     /// Returns true if the comparison is done.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self.state, State::Done(_))
     }
 
     /// The reason why the object was not proven to be in sync, if a proof was tried.
-    #[must_use]
     pub fn unproven(&self) -> Option<&Unproven> {
         self.unproven.as_ref()
     }
 
     /// The apply set that the object does not leave, if its manifest does not name it.
-    #[must_use]
     pub fn membership(&self) -> Option<&Membership> {
         self.membership.as_ref()
     }
@@ -165,7 +158,6 @@ impl<'a> ComparisonMachine<'a> {
     }
 
     /// The next question; `None` if the comparison is done or has not begun.
-    #[must_use]
     pub fn question(&self) -> Option<Question> {
         let patch = |live: &LiveObject, object: &Value| {
             Some(Question::Patch(replacement(&live.current.object, object, self.target.status_is_apart())))
@@ -230,7 +222,6 @@ impl<'a> ComparisonMachine<'a> {
     }
 
     /// Returns the finding.
-    #[must_use]
     pub fn into_finding(self) -> ComparisonResult {
         match self.state {
             State::Done(finding) => finding,
@@ -244,7 +235,6 @@ impl<'a> ComparisonMachine<'a> {
 
     /// Decides by the finding. The order of the objects must be fixed, as it gives their secret values their numbers.
     /// `types_will_change` is true if the kind's CustomResourceDefinition changes in this input.
-    #[must_use]
     pub fn decide(mut self, types_will_change: bool, redactor: &Redactor) -> Decision {
         let (target, warnings) = (self.target, std::mem::take(&mut self.warnings));
         let membership = self.membership.take();

@@ -29,7 +29,6 @@ pub enum Membership {
 
 impl Membership {
     /// The id of the set.
-    #[must_use]
     pub fn id(&self) -> &str {
         match self {
             Self::Kept(id) | Self::Unremovable(id) | Self::Refused(id) => id,

@@ -9,7 +9,6 @@ use super::definition::DefinedKinds;
 use crate::live::Target;
 
 /// Returns true if a manifest may hold nulls that its type does not allow: a custom resource that holds any null.
-#[must_use]
 pub fn may_hold_refused_nulls(target: &Target) -> bool {
     structured_merge::builtin_kind(&target.key.gvk).is_none() && holds_null(target.desired.object())
 }

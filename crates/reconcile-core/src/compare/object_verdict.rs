@@ -49,7 +49,6 @@ impl From<FieldDiff> for ObjectVerdict {
 
 impl ObjectVerdict {
     /// The action that reports name.
-    #[must_use]
     pub fn action(&self) -> Action {
         match self {
             Self::InSync(_) | Self::Kept { .. } => Action::None,
@@ -62,7 +61,6 @@ impl ObjectVerdict {
     }
 
     /// The evidence for the verdict; `None` if nothing was compared.
-    #[must_use]
     pub fn evidence(&self) -> Option<Evidence> {
         match self {
             Self::Create { evidence, .. } => Some(*evidence),
@@ -71,7 +69,6 @@ impl ObjectVerdict {
     }
 
     /// The fields, if they were compared.
-    #[must_use]
     pub fn fields(&self) -> Option<&FieldDiff> {
         match self {
             Self::InSync(fields) | Self::Update(fields) | Self::Replace { fields, .. } => Some(fields),
@@ -80,31 +77,26 @@ impl ObjectVerdict {
     }
 
     /// The differences of the fields that were compared.
-    #[must_use]
     pub fn changes(&self) -> &[FieldChange] {
         self.fields().map_or(&[], |fields| &fields.changes)
     }
 
     /// The fields of other managers that block the apply.
-    #[must_use]
     pub fn conflicts(&self) -> &[Conflict] {
         self.fields().map_or(&[], |fields| &fields.conflicts)
     }
 
     /// Returns true if values are equal and only the record of owners would change.
-    #[must_use]
     pub fn is_ownership_only(&self) -> bool {
         matches!(self, Self::InSync(fields) if fields.changes_owners())
     }
 
     /// Returns true if there is nothing to write.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.action() == Action::None && !self.is_ownership_only()
     }
 
     /// Returns true if two comparisons found the same difference; who made it and when does not matter.
-    #[must_use]
     pub fn same_difference(&self, other: &Self) -> bool {
         self.action() == other.action() && self.drift() == other.drift()
     }

@@ -9,7 +9,6 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target, is_builtin_group};
 
 /// Decides about an object of a snapshot, without a server.
-#[must_use]
 pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, redactor: &Redactor) -> Decision {
     let mut membership = None;
     let finding = match live {

@@ -79,7 +79,6 @@ pub struct Policy {
 
 impl Policy {
     /// The defaults for a field manager.
-    #[must_use]
     pub fn of(manager: &str) -> Self {
         Self {
             manager: manager.to_owned(),
@@ -100,7 +99,6 @@ impl Policy {
     /// Returns true if an entry is a manual change: an `Update` by kubectl or one of its commands, by the owner that the server
     /// invents for objects older than field management, by a manager that the configuration names, or by our own manager (of an
     /// object that was restored). The subresource does not matter.
-    #[must_use]
     pub fn is_manual(&self, entry: &ManagedFieldsEntry) -> bool {
         entry.operation == Operation::Update && self.is_manual_name(&entry.manager)
     }
@@ -137,7 +135,6 @@ impl Policy {
     }
 
     /// Returns true if a conflict with this owner is resolved by taking the field.
-    #[must_use]
     pub fn takes_from(&self, entry: &ManagedFieldsEntry) -> bool {
         self.adopts(entry)
             || match self.force {

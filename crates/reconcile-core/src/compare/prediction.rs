@@ -21,7 +21,6 @@ pub struct Prediction {
 }
 
 /// Predicts an apply without the server.
-#[must_use]
 pub fn predict(
     manifest: &Value,
     live: &ManagedObject,
@@ -33,7 +32,6 @@ pub fn predict(
 }
 
 /// Predicts an apply that also removes the fields of manual changes that conflict with the manifest (`in_the_way`).
-#[must_use]
 pub(super) fn predict_displacing(
     manifest: &Value,
     live: &ManagedObject,
@@ -49,7 +47,6 @@ pub(super) fn predict_displacing(
 
 /// The diagnostic for an object with an owner whose fields are unknown. It cannot be compared or written: a conflict with that
 /// owner would be missed.
-#[must_use]
 pub(super) fn unreadable_owners(owners: &Ownership) -> Option<Diagnostic> {
     let manager = owners.unreadable.first()?;
     let message = format!(

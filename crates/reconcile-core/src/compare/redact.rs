@@ -174,13 +174,11 @@ fn number_of(map: &Map<String, Value>) -> Option<&str> {
 
 /// The number of a redacted value: `#1`. It is an object with the one field `redacted`, or also `certificates` if the value is nothing
 /// but public certificates.
-#[must_use]
 pub fn secret_number(value: &Value) -> Option<&str> {
     number_of(value.as_object()?)
 }
 
 /// Redacts an object for a snapshot: its secret values are numbers.
-#[must_use]
 pub fn withheld(gvk: &GroupVersionKind, manifest: &Value, live: &Value, redactor: &Redactor) -> Value {
     let mut object = redactor.value(&Secrecy::of(gvk, Some(manifest), Some(live)), &FieldPath::root(), live);
     without_certificates(&mut object);
@@ -198,14 +196,12 @@ fn without_certificates(value: &mut Value) {
 }
 
 /// Returns true if an object comes from a snapshot without its secret values. Annotations of a Secret may be missing without them.
-#[must_use]
 pub(super) fn is_withheld(object: &Value) -> bool {
     let parts = object.as_object().into_iter().flatten().filter(|(name, _)| *name != "metadata");
     parts.map(|(_, part)| part).any(holds_redacted)
 }
 
 /// Returns true if a value has redacted parts.
-#[must_use]
 pub fn holds_redacted(value: &Value) -> bool {
     match value {
         Value::Object(map) => is_redacted(map) || map.values().any(holds_redacted),

@@ -30,7 +30,6 @@ pub enum Refusal {
 }
 
 /// The error for an object whose namespace does not exist.
-#[must_use]
 pub fn missing_namespace(name: &str) -> Diagnostic {
     let message = format!("namespace `{name}` does not exist");
     Diagnostic::new(Code::NotFound, message).with_hint("add a manifest for it, or pass `--create-namespace`")
@@ -57,7 +56,6 @@ const IMMUTABLE: [&str; 14] = [
 ];
 
 /// Reads a refusal of a manifest. No text of the server or of a webhook is repeated about a Secret, or if it quotes one.
-#[must_use]
 pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, status: &StatusError) -> Refusal {
     let subject = RejectedObject::new(target, live, schema, status);
     if subject.may_quote_secret {
@@ -136,7 +134,6 @@ fn immutable(mut fields: Vec<String>) -> Refusal {
 }
 
 /// The immutable fields, with the final clauses of the server's messages: the values before them may be whole pod specs.
-#[must_use]
 pub(super) fn unchangeable(target: &Target, live: &Value, status: &StatusError) -> String {
     if refusal_may_quote(target, Some(live), status) {
         return Discreet::of(&[target.desired.object(), live]).sentence(status);

@@ -19,7 +19,6 @@ const MOST_IMMUTABLE: usize = 20;
 
 /// The reason why an object must not be replaced: its deletion would also delete data that no manifest holds, or an annotation of the
 /// manifest or the live object keeps it. Only an annotation in the manifest allows it, because others can annotate the live object.
-#[must_use]
 pub fn replace_guard(target: &Target, live: &Value) -> Option<String> {
     let (gvk, desired) = (&target.key.gvk, target.desired.object());
     if desired.annotation(REPLACE) == Some("allow") {
@@ -39,7 +38,6 @@ pub fn replace_guard(target: &Target, live: &Value) -> Option<String> {
 }
 
 /// The losses and interruptions that the deletion of the object causes, one sentence each.
-#[must_use]
 pub fn cost(gvk: &GroupVersionKind, live: &Value) -> Vec<String> {
     let number = |pointer: &str| live.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
     let pods = |count: u64| match count {
@@ -91,7 +89,6 @@ fn address(service: &Value) -> Option<String> {
 /// Returns true if every cause of a refusal could be about an immutable field. The server uses only these two reasons for that
 /// (apimachinery `pkg/util/validation/field`), and uses them for invalid values too. A value that is reported missing in such a
 /// field belongs to the same complaint.
-#[must_use]
 pub(super) fn may_be_immutable(status: &StatusError) -> bool {
     status.code == 422
         && !status.causes.is_empty()
@@ -115,7 +112,6 @@ pub(super) fn outermost(status: &StatusError) -> impl Iterator<Item = &Cause> {
 
 /// The object under another name than the live one: if the server would create it, its values are valid. `None` for kinds whose
 /// names depend on their content.
-#[must_use]
 pub fn probe_object(gvk: &GroupVersionKind, object: &Value, live: &Value) -> Option<Value> {
     if gvk.is_crd() || gvk.kind == "APIService" {
         return None;

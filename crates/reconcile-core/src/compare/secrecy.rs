@@ -70,7 +70,6 @@ pub struct Secrecy<'a> {
 
 impl<'a> Secrecy<'a> {
     /// Decides by the type, the manifest and the live object.
-    #[must_use]
     pub fn of(gvk: &GroupVersionKind, manifest: Option<&'a Value>, live: Option<&'a Value>) -> Self {
         let is_secret =
             may_be_secret(gvk) || [manifest, live].into_iter().flatten().any(|object| holds_secrets(gvk, object));

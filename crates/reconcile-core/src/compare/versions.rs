@@ -39,7 +39,6 @@ impl Versions {
 }
 
 /// Replaces the numbers of a redacted object by a mask, for an object that exists in one version only.
-#[must_use]
 pub fn masked(object: &Value) -> Value {
     let mut object = object.clone();
     mask_all(&mut object);

@@ -52,7 +52,6 @@ pub struct Wanted {
 
 impl Wanted {
     /// Computes the object to send over a live one.
-    #[must_use]
     pub fn over(target: &Target, live: &ManagedObject, schema: TypeRef<'_>, policy: &Policy) -> Self {
         let manifest = target.desired.object();
         let coverage = coverage(target, Some(live), schema, policy);
@@ -84,25 +83,21 @@ impl Wanted {
     }
 
     /// The object to send for a target.
-    #[must_use]
     pub fn object<'a>(&'a self, target: &'a Target) -> &'a Value {
         self.object.as_ref().unwrap_or_else(|| target.desired.object())
     }
 
     /// The rules that cover a field of an object that does not exist. It is created as the manifest has it, ignored fields included.
-    #[must_use]
     pub fn covering_new(target: &Target, schema: TypeRef<'_>, policy: &Policy) -> BTreeSet<RuleRef> {
         coverage(target, None, schema, policy).iter().map(|(_, covered)| covered.rule).collect()
     }
 
     /// Returns true if a rule ignores everything at a path.
-    #[must_use]
     pub fn ignores(&self, path: &FieldPath) -> bool {
         self.ignored.contains_at_or_above(path)
     }
 
     /// The differences that an apply would resolve if there were no rules, by rule.
-    #[must_use]
     pub fn hidden(
         &self,
         target: &Target,

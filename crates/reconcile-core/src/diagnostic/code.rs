@@ -18,7 +18,6 @@ macro_rules! codes {
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
             /// The name, as the JSON has it.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($name)),+
@@ -26,7 +25,6 @@ macro_rules! codes {
             }
 
             /// The meaning, in a sentence or two.
-            #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!($($meaning),+).trim_ascii()),+
@@ -103,7 +101,6 @@ codes! {
 
 impl Code {
     /// The code with this name, else [`Code::Unknown`].
-    #[must_use]
     pub fn named(name: &str) -> Self {
         Self::ALL.iter().copied().find(|code| code.as_str() == name).unwrap_or(Self::Unknown)
     }

@@ -15,7 +15,6 @@ pub struct Excerpt {
 
 impl Excerpt {
     /// The text that is marked as the location of the diagnostic.
-    #[must_use]
     pub fn marked(&self) -> Option<String> {
         let line = self.lines.iter().find(|line| line.mark.is_some_and(|mark| mark.is_primary))?;
         let mark = line.mark?;

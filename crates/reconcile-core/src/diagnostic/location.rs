@@ -16,14 +16,12 @@ pub struct Location {
 
 impl Location {
     /// The line and the column, if it has both.
-    #[must_use]
     pub fn mark(&self) -> Option<Mark> {
         Some(Mark { line: self.line?, column: self.column? })
     }
 }
 
 /// Returns true for the name of a kustomization. It stands for the manifests that are built from it, whose lines are in no file.
-#[must_use]
 pub fn is_kustomization(file: &str) -> bool {
     file.rsplit(['/', std::path::MAIN_SEPARATOR]).next().is_some_and(|name| KUSTOMIZATIONS.contains(&name))
 }

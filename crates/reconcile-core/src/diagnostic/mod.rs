@@ -62,7 +62,6 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Makes an error without a location.
-    #[must_use]
     pub fn new(code: impl Into<Code>, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -76,19 +75,16 @@ impl Diagnostic {
     }
 
     /// Makes an error about the input, the command line or the configuration, without a location.
-    #[must_use]
     pub fn general(message: impl Into<String>) -> Self {
         Self::new(Code::Invalid, message)
     }
 
     /// Makes an error about a whole file.
-    #[must_use]
     pub fn of_file(file: &str, message: impl Into<String>) -> Self {
         Self { location: Some(Location { file: file.into(), line: None, column: None }), ..Self::general(message) }
     }
 
     /// Makes an error at a line of a file.
-    #[must_use]
     pub fn at_line(file: &Arc<str>, line: u32, message: impl Into<String>) -> Self {
         Self {
             location: Some(Location { file: file.clone(), line: Some(line), column: None }),
@@ -97,39 +93,33 @@ impl Diagnostic {
     }
 
     /// Makes an error at a line and a column of a file.
-    #[must_use]
     pub fn at(file: &Arc<str>, mark: Mark, message: impl Into<String>) -> Self {
         let location = Location { file: file.clone(), line: Some(mark.line), column: Some(mark.column) };
         Self { location: Some(location), ..Self::general(message) }
     }
 
     /// Makes an error from a complaint of the YAML reader.
-    #[must_use]
     pub fn of_syntax(file: &Arc<str>, syntax: &SyntaxDiagnostic) -> Self {
         Self { hint: syntax.hint.clone(), ..Self::at(file, syntax.mark, &syntax.message) }
     }
 
     /// The same, with advice.
-    #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// The same, with the single mistakes that it consists of.
-    #[must_use]
     pub fn with_details(self, details: Vec<Self>) -> Self {
         Self { details, ..self }
     }
 
     /// The same, as a warning.
-    #[must_use]
     pub fn as_warning(self) -> Self {
         Self { severity: Severity::Warning, ..self }
     }
 
     /// The key or the scalar at its location, as it is written, if it may be shown.
-    #[must_use]
     pub fn written(&self) -> Option<String> {
         self.excerpt.as_ref().and_then(|excerpt| excerpt.marked())
     }

@@ -55,7 +55,6 @@ pub struct Discovery {
 
 impl Discovery {
     /// The built-in kinds, for comparisons without a server, which need no plural names.
-    #[must_use]
     pub fn builtin() -> Self {
         let resource = |info: &structured_merge::KindInfo| Resource {
             gvk: info.gvk.clone(),
@@ -71,7 +70,6 @@ impl Discovery {
     }
 
     /// The built-in kinds as a server probably serves them. Only the server's own documents say whether it does.
-    #[must_use]
     pub fn assumed() -> Self {
         let mut discovery = Self::builtin();
         for resource in discovery.resources.values_mut() {
@@ -82,7 +80,6 @@ impl Discovery {
     }
 
     /// Looks a kind up.
-    #[must_use]
     pub fn resolve(&self, gvk: &GroupVersionKind) -> Resolution<'_> {
         match self.resources.get(gvk) {
             Some(resource) => Resolution::Known(resource),
@@ -98,7 +95,6 @@ impl Discovery {
     }
 
     /// Looks a kind up in its preferred version.
-    #[must_use]
     pub fn resolve_kind(&self, kind: &GroupKind) -> Resolution<'_> {
         let is_it = |gvk: &GroupVersionKind| gvk.kind == kind.kind && gvk.group == kind.group;
         let served = self.resources().filter(|resource| is_it(&resource.gvk));
@@ -111,7 +107,6 @@ impl Discovery {
     }
 
     /// Each group and version that has a kind of this name, such as `apps/v1`.
-    #[must_use]
     pub fn versions_of(&self, kind: &str) -> Vec<String> {
         self.resources.keys().filter(|gvk| gvk.kind == kind).map(GroupVersionKind::api_version).collect()
     }
@@ -137,7 +132,6 @@ impl Discovery {
     }
 
     /// The kind that was probably meant: in the same group, or else in any.
-    #[must_use]
     pub fn similar_kind(&self, gvk: &GroupVersionKind) -> Option<&str> {
         // Manifests may name any number of kinds: only those that can be similar are compared.
         let is_near = |kind: &str| kind.len().abs_diff(gvk.kind.len()) <= 3;
@@ -150,7 +144,6 @@ impl Discovery {
     /// Takes the answers to `/api` and `/apis`. Also returns the group-versions whose resources the server describes in separate
     /// documents, as servers without aggregated discovery do (KEP-3352). Returns `None` if an answer is not a list of API groups:
     /// an empty result would say that the server has no kinds at all.
-    #[must_use]
     pub fn read(core: GroupDocument, groups: GroupDocument) -> Option<(Self, Vec<(String, String)>)> {
         let mut discovery = Self::default();
         let mut legacy = Vec::new();
@@ -220,7 +213,6 @@ impl Discovery {
     }
 
     /// The reason why a CustomResourceDefinition of the input that defines this kind does not count, if there is one.
-    #[must_use]
     pub fn uncounted(&self, gvk: &GroupVersionKind) -> Option<&str> {
         self.uncounted.get(&GroupKind::from(gvk)).map(String::as_str)
     }

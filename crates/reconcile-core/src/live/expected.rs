@@ -35,7 +35,6 @@ pub fn expected_collections<'m>(
 
 /// Returns true if the server's documents are needed for the types of these manifests: for kinds in groups that are not built in, and
 /// that the manifests themselves do not define.
-#[must_use]
 pub fn reads_documents(manifests: &[Manifest]) -> bool {
     let defined: BTreeSet<&str> = manifests
         .iter()

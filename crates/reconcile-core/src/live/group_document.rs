@@ -230,7 +230,6 @@ impl Parts for LegacyGroups<'_> {
 }
 
 /// The resources that the document of one group-version lists (`APIResourceList`). `None` if it is something else.
-#[must_use]
 pub(super) fn legacy_resources(group: &str, version: &str, list: &Value) -> Option<Vec<Resource>> {
     if text(list, "kind") != "APIResourceList" {
         return None;

@@ -28,37 +28,31 @@ fn open() -> Outlook {
 
 impl ObjectReadiness {
     /// Makes a readiness that is open to change.
-    #[must_use]
     pub fn new(state: ReadinessState, message: impl Into<String>) -> Self {
         Self { state, message: message.into(), outlook: Outlook::Open, diagnostic: None }
     }
 
     /// The readiness of an object that cannot be read.
-    #[must_use]
     pub fn unknown(diagnostic: Diagnostic) -> Self {
         Self { diagnostic: Some(diagnostic.clone()), ..Self::new(ReadinessState::Unknown, diagnostic.message) }
     }
 
     /// The readiness of an object that is ready.
-    #[must_use]
     pub fn current(message: impl Into<String>) -> Self {
         Self::new(ReadinessState::Current, message)
     }
 
     /// Returns true if it is ready.
-    #[must_use]
     pub fn is_current(&self) -> bool {
         self.state == ReadinessState::Current
     }
 
     /// Returns true if it failed for good.
-    #[must_use]
     pub fn is_final_failure(&self) -> bool {
         self.state == ReadinessState::Failed && self.outlook == Outlook::Final
     }
 
     /// Returns true if waiting may help and no failure has to pass first.
-    #[must_use]
     pub fn is_under_way(&self) -> bool {
         matches!(self.state, ReadinessState::InProgress | ReadinessState::Terminating | ReadinessState::NotFound)
     }

@@ -25,7 +25,6 @@ const LONGEST_ROUND_TRIP: usize = 1_000;
 const ITEM: usize = 3 << 10;
 
 /// Returns true if this number of wanted objects of one collection is read one by one.
-#[must_use]
 pub fn is_read_by_name(resource: &Resource, wanted: usize) -> bool {
     wanted <= FEW || !resource.verbs.contains("list")
 }
@@ -73,7 +72,6 @@ pub enum Rest {
 
 impl PartOfList {
     /// Returns true if the rest of the list costs less than one GET for each of the missing objects.
-    #[must_use]
     pub fn is_worth_its_rest(&self, missing: usize, round_trip: Duration) -> bool {
         self.rest() <= missing.saturating_mul(get(round_trip))
     }

@@ -11,14 +11,12 @@ use crate::request::{RequestError, StatusError};
 impl Diagnostic {
     /// Describes a failed request for an object, or a list of objects, of a kind. For a Secret, no foreign text is repeated
     /// ([`Discreet`]).
-    #[must_use]
     pub fn about(gvk: &GroupVersionKind, error: &RequestError) -> Self {
         Self::about_object(gvk, &[], error)
     }
 
     /// Describes a failed request for an object with these versions. No foreign text is repeated if it quotes a Secret inside of
     /// them, either.
-    #[must_use]
     pub fn about_object(gvk: &GroupVersionKind, objects: &[&Value], error: &RequestError) -> Self {
         match error.status() {
             Some(status) if may_be_secret(gvk) || may_quote_secret(gvk, objects, &status.texts()) => {

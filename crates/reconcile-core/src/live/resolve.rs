@@ -40,19 +40,16 @@ pub struct ShardMember {
 
 impl Target {
     /// Returns true if the status is written through a subresource only, as for most kinds.
-    #[must_use]
     pub fn status_is_apart(&self) -> bool {
         self.resource.as_ref().map_or(true, |resource| resource.status)
     }
 
     /// The other shard that has it, so that this run neither compares nor writes it.
-    #[must_use]
     pub fn other_shard(&self) -> Option<Shard> {
         self.shard_member.and_then(|member| member.other_shard)
     }
 
     /// The kind as the server serves it, if it does.
-    #[must_use]
     pub fn kind(&self) -> Option<KindInfo> {
         let resource = self.resource.as_ref().ok()?;
         let (namespaced, status) = (resource.namespaced, resource.status);
@@ -126,7 +123,6 @@ impl Placed {
 }
 
 /// The identity of the object of a manifest that is not resolved, such as a hook that is left out.
-#[must_use]
 pub fn key_of(manifest: &Manifest, discovery: &Discovery, namespaces: &Namespaces) -> ObjectKey {
     key(manifest, resource_of(manifest.gvk(), discovery).as_ref().ok(), namespaces)
 }

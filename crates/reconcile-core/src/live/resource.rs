@@ -25,7 +25,6 @@ pub struct Resource {
 
 impl Resource {
     /// The path of the collection in a namespace, or in all namespaces without one.
-    #[must_use]
     pub fn collection_path(&self, namespace: Option<&str>) -> Address {
         let GroupVersionKind { group, version, .. } = &self.gvk;
         let root = if group.is_empty() { Address::from("/api") } else { Address::from("/apis").join(group.clone()) };
@@ -39,7 +38,6 @@ impl Resource {
     }
 
     /// The path of one object.
-    #[must_use]
     pub fn object_path(&self, namespace: Option<&str>, name: &str) -> Address {
         self.collection_path(namespace).join(name.to_owned())
     }

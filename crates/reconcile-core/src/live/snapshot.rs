@@ -94,7 +94,6 @@ impl Snapshot {
     }
 
     /// The default namespace at the time of the capture, for manifests that name none.
-    #[must_use]
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
@@ -110,7 +109,6 @@ impl Snapshot {
     }
 
     /// The captured state of an object. An object that the snapshot does not have did not exist.
-    #[must_use]
     pub fn state(&self, object: &ObjectKey) -> LiveState {
         let key = key(&object.gvk, object.namespace.as_deref(), &object.name);
         match (self.objects.get(&key), self.unreadable.get(&key)) {
@@ -128,13 +126,11 @@ impl Snapshot {
 }
 
 /// The header document: it records the default namespace for manifests that name none.
-#[must_use]
 pub fn heading(namespace: &str) -> Value {
     json!({"apiVersion": API_VERSION, "kind": KIND, "namespace": namespace})
 }
 
 /// The record of an object that could not be read.
-#[must_use]
 pub fn unreadable(target: &Target, diagnostic: &Diagnostic) -> Value {
     let mut object = json!({
         "apiVersion": target.key.gvk.api_version(),
@@ -154,7 +150,6 @@ pub fn unreadable(target: &Target, diagnostic: &Diagnostic) -> Value {
 }
 
 /// The text of a snapshot, which [`Snapshot::read`] reads back as the same documents.
-#[must_use]
 pub fn written(documents: &[Value]) -> String {
     documents.iter().flat_map(|document| ["---\n".to_owned(), as_yaml(document)]).collect()
 }

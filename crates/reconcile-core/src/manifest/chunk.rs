@@ -41,7 +41,6 @@ pub struct ReadChunk {
 
 impl<'a> Chunk<'a> {
     /// The chunks of all inputs, in their order.
-    #[must_use]
     pub fn of(inputs: &'a [Input]) -> Vec<Self> {
         let chunks = inputs.iter().flat_map(|input| {
             let chunks = kube_yaml::Chunk::of(input.text.bytes(), SIZE).into_iter().enumerate();
@@ -51,14 +50,12 @@ impl<'a> Chunk<'a> {
     }
 
     /// Reads all inputs, one chunk after the other.
-    #[must_use]
     pub fn read_in_order(inputs: &'a [Input], validation: Validation) -> Vec<ReadChunk> {
         let budget = alias_budget(inputs);
         Self::of(inputs).iter().map(|chunk| chunk.read(validation, &budget)).collect()
     }
 
     /// Reads the documents with the budget of the run, and makes manifests of them.
-    #[must_use]
     pub fn read(&self, validation: Validation, budget: &AliasBudget) -> ReadChunk {
         let stream = self.text.read(validation, budget);
         let mut read = ReadChunk { is_first: self.is_first, count: stream.count, ..ReadChunk::default() };
@@ -128,7 +125,6 @@ impl<'a> Chunk<'a> {
 }
 
 /// The budget for the aliases of all inputs together.
-#[must_use]
 pub fn alias_budget(inputs: &[Input]) -> AliasBudget {
     AliasBudget::for_input(inputs.iter().map(|input| input.text.bytes().len()).sum())
 }

@@ -35,7 +35,6 @@ pub struct DesiredObject {
 impl DesiredObject {
     /// The object of a manifest, with its namespace, and without the fields that a write does not change or must not
     /// change.
-    #[must_use]
     pub fn of(manifest: Manifest, placement: Placement<'_>) -> Self {
         let Manifest { gvk, object, origin, left_out, warnings, refused, ignored, .. } = manifest;
         let mut desired = Self { origin, object, warnings, is_refused: !refused.is_empty(), ignored };
@@ -58,37 +57,31 @@ impl DesiredObject {
     }
 
     /// Takes an object that is sent exactly as it is.
-    #[must_use]
     pub fn exactly(object: Value, origin: Origin) -> Self {
         Self { origin, object, warnings: Vec::new(), is_refused: false, ignored: Vec::new() }
     }
 
     /// The object.
-    #[must_use]
     pub fn object(&self) -> &Value {
         &self.object
     }
 
     /// Warnings for its author.
-    #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
     /// Returns true if the API refuses its name, a label or an annotation: it can be neither compared nor written.
-    #[must_use]
     pub fn is_refused(&self) -> bool {
         self.is_refused
     }
 
     /// The fields that the annotation of its manifest names, to be ignored once the object exists.
-    #[must_use]
     pub fn ignored(&self) -> &[FieldPattern] {
         &self.ignored
     }
 
     /// The line of a field in its file, or of the nearest field that the file has.
-    #[must_use]
     pub fn line_of(&self, path: &FieldPath) -> u32 {
         self.origin.positions.nearest(&steps_in(path, &self.object)).line
     }

@@ -44,37 +44,31 @@ impl Manifest {
     }
 
     /// Its type.
-    #[must_use]
     pub fn gvk(&self) -> &GroupVersionKind {
         &self.gvk
     }
 
     /// `metadata.namespace` as written.
-    #[must_use]
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
     }
 
     /// `metadata.name`.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The whole object, without the fields that only a server writes.
-    #[must_use]
     pub fn object(&self) -> &Value {
         &self.object
     }
 
     /// The location in the input.
-    #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
     /// Names, labels and annotations that the API refuses: the object can be neither compared nor written.
-    #[must_use]
     pub fn refused(&self) -> &[Diagnostic] {
         &self.refused
     }
@@ -85,7 +79,6 @@ impl Manifest {
     }
 
     /// The fields that its annotation `kubectl-reconcile/ignore` names.
-    #[must_use]
     pub fn ignored(&self) -> &[FieldPattern] {
         &self.ignored
     }

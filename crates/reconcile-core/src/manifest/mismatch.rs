@@ -19,7 +19,6 @@ pub enum Expected {
 
 impl Expected {
     /// Returns true if a value has this type.
-    #[must_use]
     pub fn fits(self, value: &Value) -> bool {
         match self {
             Self::Text => value.is_string(),
@@ -42,7 +41,6 @@ impl Expected {
 }
 
 /// The type of a value, in words.
-#[must_use]
 pub fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
@@ -55,13 +53,11 @@ pub fn kind_of(value: &Value) -> &'static str {
 }
 
 /// `expected a string, found a boolean`
-#[must_use]
 pub fn mismatch(expected: Expected, found: &Value) -> String {
     format!("expected {}, found {}", expected.name(), kind_of(found))
 }
 
 /// Advice on what to write instead. `written` is the value as it is in the file, if it may be shown.
-#[must_use]
 pub fn advice(expected: Expected, found: &Value, written: Option<&str>) -> Option<String> {
     let this = || written.map_or_else(|| "the value".to_owned(), |text| format!("`{text}`"));
     Some(match (expected, found) {

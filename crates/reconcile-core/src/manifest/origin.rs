@@ -20,25 +20,21 @@ pub struct Origin {
 
 impl Origin {
     /// The text of its input.
-    #[must_use]
     pub fn text(&self) -> &SourceText {
         &self.text
     }
 
     /// Returns true if its lines may be those of a Secret, so that none of them may be shown.
-    #[must_use]
     pub fn is_secret(&self) -> bool {
         self.is_secret
     }
 
     /// A diagnostic at the key that a path leads to, or at the nearest key that exists.
-    #[must_use]
     pub fn diagnostic_at_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         self.diagnostic_at(self.positions.nearest(path), None, message)
     }
 
     /// A diagnostic at the value that a path leads to, or at its key if the value begins on a later line.
-    #[must_use]
     pub fn diagnostic_at_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         let key = self.positions.nearest(path);
         let value = self.positions.value_at(path).filter(|value| value.line == key.line);
@@ -46,7 +42,6 @@ impl Origin {
     }
 
     /// A diagnostic at a mark, with its lines unless they may be those of a Secret. `also` is a second mark.
-    #[must_use]
     pub fn diagnostic_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
         let diagnostic = Diagnostic::at(&self.source.file, mark, self.source.explained(message.into()));
         if self.is_secret { diagnostic } else { diagnostic.shown_in(&self.text, also) }

@@ -26,14 +26,12 @@ pub struct DesiredSet {
 
 impl DesiredSet {
     /// The same, with every field of every object compared: annotations that name fields to ignore do not count.
-    #[must_use]
     pub fn without_ignored_fields(mut self) -> Self {
         self.manifests.iter_mut().for_each(Manifest::compare_all_fields);
         self
     }
 
     /// Number of hooks that are left out.
-    #[must_use]
     pub fn hooks_left_out(&self) -> usize {
         self.hooks.len().saturating_add(self.unreadable_hooks)
     }

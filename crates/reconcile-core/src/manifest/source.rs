@@ -22,7 +22,6 @@ pub const STDIN: &str = "stdin";
 pub const LAST_APPLIED_NAME: &str = "last-applied";
 
 /// The name of the manifest that Helm stored for a revision of a release: `helm/RELEASE@REVISION`.
-#[must_use]
 pub fn stored_name(release: &str, revision: u32) -> String {
     format!("{STORED}{release}@{revision}")
 }
@@ -31,7 +30,6 @@ pub fn stored_name(release: &str, revision: u32) -> String {
 const STORED: &str = "helm/";
 
 /// Returns true if an input has this name that was read from no file: nobody can open it.
-#[must_use]
 pub fn is_stream(name: &str) -> bool {
     let is_revision = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_stored = || {
@@ -64,14 +62,12 @@ pub struct Source {
 
 impl Source {
     /// The first line of the object in the input; `None` if it was built from a kustomization or a template, which do not have it.
-    #[must_use]
     pub fn line_in_file(&self) -> Option<u32> {
         let is_built = is_kustomization(&self.file) || self.template_of_stream().is_some();
         (!is_built).then_some(self.line)
     }
 
     /// Returns the template if its text came from a stream, which nobody can open.
-    #[must_use]
     pub fn template_of_stream(&self) -> Option<&str> {
         self.template.as_deref().filter(|_| is_stream(&self.file))
     }
@@ -98,13 +94,11 @@ impl fmt::Display for Source {
 
 impl Diagnostic {
     /// Makes an error about an object.
-    #[must_use]
     pub fn of_source(source: &Source, message: impl Into<String>) -> Self {
         Self::at_line(&source.file, source.line, message)
     }
 
     /// The same, with the lines of its location, and of a second mark that is involved.
-    #[must_use]
     pub fn shown_in(mut self, text: &SourceText, also: Option<Mark>) -> Self {
         if let Some(mark) = self.location.as_ref().and_then(Location::mark) {
             self.excerpt = text.excerpt(mark, also).map(Box::new);
@@ -139,26 +133,22 @@ impl From<Vec<u8>> for SourceText {
 
 impl SourceText {
     /// The text of a regular file.
-    #[must_use]
     pub fn of_file(bytes: Vec<u8>, file: PathBuf) -> Self {
         Self(Arc::new(Text { bytes, file: Some(file), index: OnceLock::new() }))
     }
 
     /// The regular file that has the text; `None` for a stream, a URL or the output of a program.
-    #[must_use]
     pub fn file(&self) -> Option<&Path> {
         self.0.file.as_deref()
     }
 
     /// The bytes that were read.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0.bytes
     }
 
     /// The lines around a mark, and a second mark if one is involved. `None` if the document is or may be a Secret, and for an
     /// input in UTF-16, whose bytes are not the text that was read.
-    #[must_use]
     pub fn excerpt(&self, at: Mark, also: Option<Mark>) -> Option<Excerpt> {
         if self.bytes().starts_with(&[0xFF, 0xFE]) || self.bytes().starts_with(&[0xFE, 0xFF]) {
             return None;

@@ -19,7 +19,6 @@ const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
 /// The certificates of a text in PEM, or in PEM in base64, that contains nothing else: no key, no comment, no byte around them.
-#[must_use]
 pub fn certificates(text: &str) -> Option<Vec<Certificate>> {
     if text.len() > LONGEST {
         return None;
@@ -47,7 +46,6 @@ pub fn certificates(text: &str) -> Option<Vec<Certificate>> {
 }
 
 /// The certificates of a value: a text, or the public part of a redacted value.
-#[must_use]
 pub fn certificates_in(value: &Value) -> Option<Vec<Certificate>> {
     match value {
         Value::String(text) => certificates(text),

@@ -53,7 +53,6 @@ pub struct RefusedName<'d> {
 
 impl<'d> Definition<'d> {
     /// Reads a definition. `None` if the API would not accept it, because a name is missing or breaks a rule.
-    #[must_use]
     pub fn read(crd: &'d Value) -> Option<Self> {
         if refused_names(crd).next().is_some() {
             return None;

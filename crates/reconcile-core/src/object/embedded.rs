@@ -11,7 +11,6 @@ use super::secrecy::{OPEN_FIELDS, is_secret_word, is_string_data, may_be_secret}
 const TEXTS: usize = 4;
 
 /// Returns true for a map that is a Secret or a list of them, or that refers to one, by its kind.
-#[must_use]
 pub fn is_embedded_secret(map: &Map<String, Value>) -> bool {
     let text = |name: &str| map.get(name).and_then(Value::as_str);
     text("kind").is_some_and(|kind| may_be_secret(&GroupVersionKind::new(text("apiVersion").unwrap_or_default(), kind)))
@@ -19,7 +18,6 @@ pub fn is_embedded_secret(map: &Map<String, Value>) -> bool {
 
 /// Returns true if a field of such a map holds secret values. A reference to a Secret has no metadata, and its other fields are
 /// names.
-#[must_use]
 pub fn is_secret_part(secret: &Map<String, Value>, name: &str) -> bool {
     let is_reference = !secret.contains_key("metadata");
     matches!(name, "data" | "items")
@@ -28,7 +26,6 @@ pub fn is_secret_part(secret: &Map<String, Value>, name: &str) -> bool {
 }
 
 /// Returns true if a Secret is a map inside of a value.
-#[must_use]
 pub fn embeds_secrets(value: &Value) -> bool {
     match value {
         Value::Object(map) => is_embedded_secret(map) || map.values().any(embeds_secrets),
@@ -38,7 +35,6 @@ pub fn embeds_secrets(value: &Value) -> bool {
 }
 
 /// Returns true if a string is YAML or JSON that holds values of a Secret, or a text that cannot be read as such and mentions one.
-#[must_use]
 pub fn is_secret_text(text: &str) -> bool {
     let mut found = false;
     each_in_text(text, TEXTS, &mut |value| found |= has_value(value));

@@ -10,7 +10,6 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 /// The permission that a role or a binding needs in addition to the write: `escalate` on the role itself, or `bind` on the role that
 /// a binding refers to (`k8s.io/kubernetes` `pkg/registry/rbac/escalation_check.go`). A user who holds all granted permissions needs
 /// neither.
-#[must_use]
 pub fn granting(key: &ObjectKey, object: &Value) -> Option<Permission> {
     if key.gvk.group != GROUP {
         return None;

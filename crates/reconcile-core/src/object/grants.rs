@@ -27,7 +27,6 @@ pub struct Grant<'r> {
 }
 
 /// The permissions that a list of rules grants; `None` if it is no such list, or grants too many to compare them.
-#[must_use]
 pub fn grants(rules: &Value) -> Option<BTreeSet<Grant<'_>>> {
     let mut grants = BTreeSet::new();
     let mut room = MOST;
@@ -81,7 +80,6 @@ pub struct Grants<'r> {
 
 impl<'r> Grants<'r> {
     /// Folds grants: none is lost, and none is added. Those that widen permissions most come first.
-    #[must_use]
     pub fn folded(grants: &BTreeSet<Grant<'r>>) -> Vec<Self> {
         let mut by_object: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
         for grant in grants {
@@ -107,7 +105,6 @@ impl<'r> Grants<'r> {
     }
 
     /// The parts for which somebody should look twice: everything (`*`), verbs that escalate, and resources with credentials.
-    #[must_use]
     pub fn dangers(&self) -> BTreeSet<&'r str> {
         let is_everything = |text: &&str| text.contains('*');
         let all = self.resources.iter().chain(&self.groups).chain(&self.verbs).copied();

@@ -9,13 +9,11 @@ const OWN: (&str, &str) = ("kubectl-reconcile/prune", "keep");
 const HELM: (&str, &str) = ("helm.sh/resource-policy", "keep");
 
 /// Returns the annotation that keeps an object from being pruned, with its value.
-#[must_use]
 pub fn kept_from_pruning(object: &Value) -> Option<String> {
     [OWN, HELM].into_iter().find_map(|annotation| having(object, annotation))
 }
 
 /// Returns the annotation that keeps an object from being deleted at all, with its value.
-#[must_use]
 pub fn kept_from_deletion(object: &Value) -> Option<String> {
     having(object, HELM)
 }

@@ -32,14 +32,12 @@ pub const MAX_ANNOTATIONS: usize = 256 << 10;
 
 /// The rule that a name breaks if no object of any kind can have it: a name is one segment of a URL's path (apimachinery
 /// `pkg/api/validation/path`, `IsValidPathSegmentName`).
-#[must_use]
 pub fn path_segment_refused(name: &str) -> Option<&'static str> {
     (name == "." || name == ".." || name.contains(['/', '%']))
         .then_some("`.`, `..`, `/` and `%` are not allowed, as the name is a part of a URL")
 }
 
 /// The rule that a name breaks for an object of this kind, if any.
-#[must_use]
 pub fn name_refused(gvk: &GroupVersionKind, name: &str) -> Option<&'static str> {
     let is = |kinds: &[(&str, &str)]| kinds.contains(&(gvk.group.as_str(), gvk.kind.as_str()));
     if is(&FREE_NAMES) || builtin_kind(gvk).is_none() {
@@ -54,13 +52,11 @@ pub fn name_refused(gvk: &GroupVersionKind, name: &str) -> Option<&'static str> 
 }
 
 /// The rule that a name breaks as the name of a namespace, if any.
-#[must_use]
 pub fn namespace_refused(namespace: &str) -> Option<&'static str> {
     (!is_dns_label(namespace)).then_some(DNS_LABEL)
 }
 
 /// The rule that the key of a label breaks, if any.
-#[must_use]
 pub fn label_key_refused(key: &str) -> Option<&'static str> {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     if prefix.is_some_and(|prefix| !is_dns_subdomain(prefix)) {
@@ -74,13 +70,11 @@ pub fn label_key_refused(key: &str) -> Option<&'static str> {
 }
 
 /// The rule that the key of an annotation breaks, if any: that of labels, ignoring case.
-#[must_use]
 pub fn annotation_key_refused(key: &str) -> Option<&'static str> {
     label_key_refused(&key.to_lowercase())
 }
 
 /// The rule that the value of a label breaks, if any.
-#[must_use]
 pub fn label_value_refused(value: &str) -> Option<&'static str> {
     (!is_label_value(value))
         .then_some("up to 63 letters, digits, `-`, `_` and `.` are allowed, with a letter or a digit at both ends")

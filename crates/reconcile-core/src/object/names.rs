@@ -7,7 +7,6 @@ pub const MAX_LABEL: usize = 63;
 
 /// Returns true for a valid name of a namespace (RFC 1123; apimachinery `pkg/api/validate/content`, `IsDNS1123Label`). Nothing
 /// else may get into the path of a request.
-#[must_use]
 pub fn is_dns_label(text: &str) -> bool {
     let is_edge = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
     text.len() <= MAX_LABEL
@@ -18,7 +17,6 @@ pub fn is_dns_label(text: &str) -> bool {
 
 /// A noun with its indefinite article: `a Deployment`, `an Ingress`, `an HTTPRoute`. A kind whose name is a plural is an
 /// object of it: `an Endpoints object`.
-#[must_use]
 pub fn indefinite(noun: &str) -> String {
     let article = if begins_with_a_vowel(noun) { "an" } else { "a" };
     // `Endpoints`, but neither `Ingress` nor `Alias`, nor abbreviations such as `DNS`.

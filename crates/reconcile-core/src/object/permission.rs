@@ -12,7 +12,6 @@ const RBAC_RESOURCES: [(&str, &str); 4] = [
 ];
 
 /// Returns true if a resource in the group of RBAC is the one that has this kind.
-#[must_use]
 pub fn is_rbac_resource(kind: &str, plural: &str) -> bool {
     RBAC_RESOURCES.contains(&(kind, plural))
 }
@@ -37,14 +36,12 @@ const ADVICE: [&str; 2] = ["the user needs ", ": `kubectl reconcile access` show
 
 impl Permission {
     /// Advice on this permission, for a user who does not have it.
-    #[must_use]
     pub fn advice(&self) -> String {
         let [start, end] = ADVICE;
         format!("{start}{self}{end}")
     }
 
     /// The permission that an advice names, as a verb, a resource and where: `get`, `configmaps` and ``in the namespace `shop` ``.
-    #[must_use]
     pub fn advised_in(advice: &str) -> Option<(&str, &str, &str)> {
         let [start, end] = ADVICE;
         let (verb, rest) = advice.strip_prefix(start)?.strip_suffix(end)?.strip_prefix('`')?.split_once("` on `")?;
@@ -53,13 +50,11 @@ impl Permission {
     }
 
     /// Returns true if it is for everything: RBAC reads `*` as every group, resource or verb.
-    #[must_use]
     pub fn is_wildcard(&self) -> bool {
         [&self.group, &self.resource, &self.verb].into_iter().any(|text| text.contains('*'))
     }
 
     /// The resource as kubectl names it: `deployments.apps`, or `deployments.apps/scale`.
-    #[must_use]
     pub fn qualified_resource(&self) -> String {
         let (resource, subresource) = match self.resource.split_once('/') {
             Some((resource, subresource)) => (resource, format!("/{subresource}")),
@@ -74,7 +69,6 @@ impl Permission {
     /// Reads the permission that an authorizer of the API server refused from its message, which has one form for all authorizers
     /// (`apiserver/pkg/endpoints/handlers/responsewriters/errors.go`, `ForbiddenMessage`). The message of a webhook begins
     /// differently.
-    #[must_use]
     pub fn refused_in(message: &str) -> Option<Self> {
         let (_, rest) = message.split_once(" is forbidden: User ")?;
         let rest = after_quoted(rest)?.strip_prefix(" cannot ")?;

@@ -1,6 +1,5 @@
 /// The plural name that the resource of a kind has by the rule of the API machinery, which all kinds of Kubernetes follow (apimachinery
 /// `pkg/api/meta/restmapper.go`, `UnsafeGuessKindToResource`).
-#[must_use]
 pub fn usual_plural(kind: &str) -> String {
     let kind = kind.to_lowercase();
     match kind.strip_suffix('y') {
@@ -13,7 +12,6 @@ pub fn usual_plural(kind: &str) -> String {
 
 /// The plural names that the resource of a kind may have. Definitions of custom resources may follow English where the API machinery
 /// does not: `gateways` instead of `gatewaies`.
-#[must_use]
 pub fn usual_plurals(kind: &str) -> Vec<String> {
     let english = kind.ends_with('y').then(|| format!("{}s", kind.to_lowercase()));
     std::iter::once(usual_plural(kind)).chain(english).collect()

@@ -87,7 +87,6 @@ impl<'de> Visitor<'de> for AtKey<'_> {
 }
 
 /// The approximate memory of a value, in bytes.
-#[must_use]
 pub fn memory_of(value: &Value) -> usize {
     /// A value itself, and an entry of a map besides its key and its value.
     const OWN: usize = 32;

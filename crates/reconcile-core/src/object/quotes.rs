@@ -13,7 +13,6 @@ const SHORTEST: usize = 4;
 
 /// Returns true if a text about an object must not be repeated: any text about a Secret, and a text that repeats a value of a Secret
 /// inside of another object.
-#[must_use]
 pub fn may_quote_secret(gvk: &GroupVersionKind, objects: &[&Value], text: &str) -> bool {
     let quotes = |object: &&Value| {
         let mut quotes = false;
@@ -24,7 +23,6 @@ pub fn may_quote_secret(gvk: &GroupVersionKind, objects: &[&Value], text: &str) 
 }
 
 /// Returns true if a text holds a value, or a line of it, as plain text, in base64 or escaped.
-#[must_use]
 pub fn repeats(text: &str, value: &Value) -> bool {
     match value {
         Value::Object(map) => map.values().any(|value| repeats(text, value)),

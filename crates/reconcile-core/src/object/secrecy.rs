@@ -17,7 +17,6 @@ const OTHER_SECRETS: [&str; 3] = [".crossplane.io", ".services.k8s.aws", ".upbou
 /// Returns true for the core `Secret` and for kinds that may be misspelt ones: `secret`, `Secrets` or `SecretList` in any group,
 /// and in groups that define no other kinds of their own (`v1`, `core/v1`, `apps/v1`) every kind whose name holds the word, or
 /// is at most two letters away from it.
-#[must_use]
 pub fn may_be_secret(gvk: &GroupVersionKind) -> bool {
     let kind = gvk.kind.to_lowercase();
     if is_custom(&gvk.group) {
@@ -28,14 +27,12 @@ pub fn may_be_secret(gvk: &GroupVersionKind) -> bool {
 
 /// Returns true if the values of an object are secret, by its kind or because it has `stringData` in the place where a Secret
 /// has it.
-#[must_use]
 pub fn holds_secrets(gvk: &GroupVersionKind, object: &Value) -> bool {
     may_be_secret(gvk) || object.as_object().is_some_and(|object| object.keys().any(|key| is_string_data(key)))
 }
 
 /// Returns true for the kind of a Secret or of a list of them, and for names that are at most two letters away from it,
 /// ignoring case.
-#[must_use]
 pub fn is_nearly_secret(kind: &str) -> bool {
     is_secret_word(kind) || is_near(&kind.to_lowercase(), "secret")
 }
@@ -46,13 +43,11 @@ pub(super) fn is_secret_word(word: &str) -> bool {
 }
 
 /// Returns true for `stringData`, ignoring case: what is below it is secret in every custom resource.
-#[must_use]
 pub fn is_string_data(key: &str) -> bool {
     key.eq_ignore_ascii_case(STRING_DATA)
 }
 
 /// Returns true if CustomResourceDefinitions may use a group: its name has a dot, and is not one of Kubernetes' own.
-#[must_use]
 pub fn is_custom(group: &str) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
 }

@@ -51,7 +51,6 @@ impl Selector {
     }
 
     /// Returns true if an object's labels satisfy every requirement.
-    #[must_use]
     pub fn matches(&self, object: &Value) -> bool {
         self.requirements.iter().all(|requirement| requirement.condition.holds(object.label(&requirement.label)))
     }

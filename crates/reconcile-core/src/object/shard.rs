@@ -29,7 +29,6 @@ pub struct Shard {
 
 impl Shard {
     /// The shard that has an object, out of the same number of shards.
-    #[must_use]
     pub fn holding(self, key: &ObjectKey) -> Self {
         let ObjectKey { gvk, namespace, name } = key;
         let text = format!("{}/{}/{}/{name}", gvk.group, gvk.kind, namespace.as_deref().unwrap_or_default());
@@ -40,13 +39,11 @@ impl Shard {
     }
 
     /// Returns true if an object is in this shard.
-    #[must_use]
     pub fn has(self, key: &ObjectKey) -> bool {
         self.holding(key) == self
     }
 
     /// Returns true if the number of shards is allowed and the index is below it.
-    #[must_use]
     pub fn is_valid(self) -> bool {
         self.index < self.count && self.count <= MOST
     }

@@ -17,7 +17,6 @@ pub struct AuditAnswer {
 
 impl AuditAnswer {
     /// The answer in which one user did it, and several may have.
-    #[must_use]
     pub fn of(mut users: Vec<User>) -> Self {
         match (users.pop(), users.as_slice()) {
             (Some(only), []) => Self { user: Some(Box::new(only)), users },
@@ -29,19 +28,16 @@ impl AuditAnswer {
     }
 
     /// The answer in which the users may have done it, even if it is one alone.
-    #[must_use]
     pub fn possible(users: Vec<User>) -> Self {
         Self { user: None, users }
     }
 
     /// Returns true if the log names nobody.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.user.is_none() && self.users.is_empty()
     }
 
     /// The same with nothing but the names of the users.
-    #[must_use]
     pub fn named(&self) -> Self {
         Self {
             user: self.user.as_deref().map(|user| Box::new(user.named())),

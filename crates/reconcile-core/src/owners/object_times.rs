@@ -19,7 +19,6 @@ pub enum Reach {
 
 impl ObjectTimes {
     /// The times of an object; `applied` is that of our own entry in `managedFields`.
-    #[must_use]
     pub fn of(live: &Value, applied: Option<&str>) -> Self {
         let created = live.pointer("/metadata/creationTimestamp").and_then(Value::as_str);
         Self { created: created.and_then(second), applied: applied.and_then(second) }
@@ -27,7 +26,6 @@ impl ObjectTimes {
 
     /// The second of the first write that counts for an entry with this time. An entry that is older than our last apply was
     /// written before it.
-    #[must_use]
     pub fn since(self, reach: Reach, entry: Option<i64>) -> Option<i64> {
         let is_later = |applied: &i64| entry.is_none_or(|entry| entry >= *applied);
         let applied = self.applied.filter(|applied| reach == Reach::LastApply && is_later(applied));
@@ -36,7 +34,6 @@ impl ObjectTimes {
 }
 
 /// The second of a time (RFC 3339), since 1970.
-#[must_use]
 pub fn second(time: &str) -> Option<i64> {
     time.parse::<Timestamp>().ok().map(Timestamp::as_second)
 }

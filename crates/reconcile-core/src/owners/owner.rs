@@ -31,7 +31,6 @@ pub struct Owner {
 
 impl Owner {
     /// The same without times, and with nothing but the names of users.
-    #[must_use]
     pub fn without_times(&self) -> Self {
         Self {
             time: None,

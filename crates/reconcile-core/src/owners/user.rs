@@ -31,7 +31,6 @@ pub struct User {
 
 impl User {
     /// The same with nothing but the names.
-    #[must_use]
     pub fn named(&self) -> Self {
         Self { name: self.name.clone(), impersonated_by: self.impersonated_by.clone(), ..Self::default() }
     }

@@ -22,7 +22,6 @@ pub struct PruneStep {
 
 /// The step of each object. If the objects have no order, because an annotation in the cluster names nothing, for example, only
 /// their kinds decide.
-#[must_use]
 pub fn prune_order(objects: &[(&ObjectKey, &Value)]) -> Vec<PruneStep> {
     let nodes: Vec<PlannedObject<'_>> = objects.iter().map(|(key, object)| PlannedObject { key, object }).collect();
     let by_kind = objects.iter().map(|(key, _)| PruneStep { wave: Reverse(Wave::of(&key.gvk)), height: 0 });

@@ -14,7 +14,6 @@ pub struct ReadySet {
 
 impl ReadySet {
     /// Takes the objects of a range of the plan, with their dependencies. Objects before the range count as done.
-    #[must_use]
     pub fn of<'n>(needs: impl Fn(usize) -> &'n [Dependency], stretch: Range<usize>) -> Self {
         let (mut open, mut dependents) = (BTreeMap::new(), BTreeMap::<usize, Vec<usize>>::new());
         for index in stretch.clone() {

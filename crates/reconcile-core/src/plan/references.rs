@@ -25,7 +25,6 @@ const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/tem
 
 /// The objects that a manifest refers to. The fields of the built-in types are read; pod specs are found in custom workloads
 /// as well.
-#[must_use]
 pub fn references<'m>(key: &'m ObjectKey, manifest: &'m Value) -> Vec<Reference<'m>> {
     let mut finder = ReferenceFinder { namespace: key.namespace.as_deref(), references: Vec::new() };
     if let Some(namespace) = &key.namespace {

@@ -8,7 +8,6 @@ use crate::object::Shard;
 impl Plan {
     /// Keeps the objects of one shard; all of them without a shard. An object of another shard stays, to be read only, if an object of
     /// this shard needs it in a way that `needed` accepts. The order of all objects does not change.
-    #[must_use]
     pub fn shard(self, shard: Option<Shard>, needed: impl Fn(DependencyKind) -> bool) -> Self {
         let Some(shard) = shard else { return self };
         let holders: Vec<Shard> = self.items.iter().map(|item| shard.holding(&item.target.key)).collect();

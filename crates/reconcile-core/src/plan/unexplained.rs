@@ -50,7 +50,6 @@ const GENERATED: [(&str, &str); 3] =
     [("ConfigMap", "kube-root-ca.crt"), ("ConfigMap", "openshift-service-ca.crt"), ("ServiceAccount", "default")];
 
 /// Returns true for a kind whose objects are never reported.
-#[must_use]
 pub fn is_transient(gvk: &GroupVersionKind) -> bool {
     TRANSIENT.contains(&(gvk.group.as_str(), gvk.kind.as_str()))
 }
@@ -111,7 +110,6 @@ pub struct Unexplained {
 
 /// Finds the objects that nothing explains. Each one is given with its kind in the server's preferred version; its metadata is
 /// enough. An object that two groups serve is reported once, and one that is in no namespace never.
-#[must_use]
 pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanations<'_>) -> Unexplained {
     let objects: Vec<FoundObject<'_>> = found.iter().map(FoundObject::new).collect();
     let index = FoundIndex::of(&objects);

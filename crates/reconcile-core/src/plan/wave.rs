@@ -48,7 +48,6 @@ const ADMISSION: [&str; 7] = [
 
 impl Wave {
     /// The wave of a kind.
-    #[must_use]
     pub fn of(gvk: &GroupVersionKind) -> Self {
         let is_in = |kinds: &[&str]| kinds.contains(&gvk.kind.as_str());
         if gvk.is_namespace() || gvk.is_crd() {

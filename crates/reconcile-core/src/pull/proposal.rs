@@ -80,7 +80,6 @@ pub struct Proposer<'s> {
 
 impl<'s> Proposer<'s> {
     /// Proposes edits for the changes that a selection chooses.
-    #[must_use]
     pub fn new(selection: &'s Selection) -> Self {
         Self { selection, read: HashMap::new() }
     }
@@ -143,7 +142,6 @@ fn is_field(change: &FieldChange) -> bool {
 }
 
 /// Returns true if items are among the changes that only the live object has: their place is that in the live list.
-#[must_use]
 pub fn adds_items(changes: &[FieldChange]) -> bool {
     let is_item = |change: &FieldChange| {
         matches!(change.path.elements().last(), Some(PathElement::Key(_) | PathElement::Member(_)))

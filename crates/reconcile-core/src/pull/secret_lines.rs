@@ -9,7 +9,6 @@ use structured_merge::GroupVersionKind;
 use crate::object::holds_secrets;
 
 /// The numbers of the lines, from 0, that belong to documents with Secrets. A document that may be one counts as well, also as a comment.
-#[must_use]
 pub fn secret_lines(text: &str) -> BTreeSet<usize> {
     let content = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let documents = read(content.as_bytes(), Validation::Warn).documents;

@@ -22,7 +22,6 @@ pub struct ObjectName {
 
 impl ObjectName {
     /// Reads `KIND/NAME` or `KIND.GROUP/NAME`; the kind in any case, or as kubectl takes types; the name with `*` and `?`.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, name) = text.split_once('/')?;
         let is_whole = !kind.is_empty() && !name.is_empty() && !name.contains('/');
@@ -57,7 +56,6 @@ pub struct Selection {
 
 impl Selection {
     /// Looks the kinds of objects up as types of the server, by which plurals and short names are known.
-    #[must_use]
     pub fn with_types(mut self, discovery: &Discovery) -> Self {
         for object in &mut self.objects {
             let meant = discovery.all_named(&object.kind);
@@ -67,7 +65,6 @@ impl Selection {
     }
 
     /// Returns true if a change is to be taken.
-    #[must_use]
     pub fn chooses(&self, key: &ObjectKey, change: &FieldChange) -> bool {
         let classes: &[Class] = if self.classes.is_empty() { &PULLED } else { &self.classes };
         let of_manager = |glob: &Glob| change.managers.iter().any(|owner| glob.matches(&owner.manager));
@@ -78,7 +75,6 @@ impl Selection {
     }
 
     /// Returns true if changes of an object may be chosen.
-    #[must_use]
     pub fn chooses_object(&self, key: &ObjectKey) -> bool {
         self.objects.is_empty() || self.objects.iter().any(|object| object.matches(key))
     }
@@ -90,7 +86,6 @@ impl Selection {
     }
 
     /// Returns true if objects or fields are named, so that each that cannot be taken counts.
-    #[must_use]
     pub fn names_some(&self) -> bool {
         !self.fields.is_empty() || !self.objects.is_empty()
     }

@@ -24,27 +24,23 @@ pub struct Address {
 
 impl Address {
     /// Makes a path of these segments. An invalid segment is refused when the request is sent.
-    #[must_use]
     pub fn new<S: Into<Cow<'static, str>>>(segments: impl IntoIterator<Item = S>) -> Self {
         Self { segments: segments.into_iter().map(Into::into).collect(), query: Vec::new() }
     }
 
     /// The same with one more segment.
-    #[must_use]
     pub fn join(mut self, segment: impl Into<Cow<'static, str>>) -> Self {
         self.segments.push(segment.into());
         self
     }
 
     /// The same with one more query parameter.
-    #[must_use]
     pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
         self
     }
 
     /// Returns true if this is one of the segments of the path.
-    #[must_use]
     pub fn has_segment(&self, segment: &str) -> bool {
         self.segments.iter().any(|own| own == segment)
     }
@@ -65,7 +61,6 @@ impl Address {
     }
 
     /// Path and query as text, even if the address is invalid.
-    #[must_use]
     pub fn text(&self, is_dry_run: bool) -> String {
         match self.query(is_dry_run) {
             query if query.is_empty() => self.path(),
@@ -105,7 +100,6 @@ impl From<&'static str> for Address {
 
 /// Returns true if text can be one segment of the API's paths: apimachinery's `path.IsValidPathSegmentName`, and in addition no
 /// empty segment, and no control character that a terminal or a proxy would act on.
-#[must_use]
 pub fn is_path_segment(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '%']) && !text.contains(char::is_control)
 }

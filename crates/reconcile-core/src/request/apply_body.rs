@@ -11,7 +11,6 @@ const LONG_KEY: usize = 1_000;
 /// The API server reads the body as YAML, with go-yaml. What JSON allows as it stands and YAML does not, or folds into a blank, is
 /// escaped, and keys that are too long get the sign of YAML for them. An escape names characters up to U+FFFF alone: go-yaml
 /// refuses surrogates, so that all other characters stay as they are.
-#[must_use]
 pub fn apply_body(value: &Value) -> String {
     let mut body = String::new();
     write(&mut body, value);

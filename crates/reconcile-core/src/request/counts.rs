@@ -22,7 +22,6 @@ pub struct RequestCounts {
 
 impl RequestCounts {
     /// Adds the requests of another run.
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let Self { get, list, dry_run, write, watch, other: rest } = other;
         Self {

@@ -117,7 +117,6 @@ impl From<InvalidAddress> for RequestError {
 
 impl RequestError {
     /// Turns a timeout of a server that never sent a complete answer into an unreachable server.
-    #[must_use]
     pub fn silent(error: Self) -> Self {
         match error {
             Self::TimedOut { server, after } | Self::TooSlow { server, after } => Self::Unreachable {
@@ -130,7 +129,6 @@ impl RequestError {
     }
 
     /// Turns a timeout into one that happened while the answer was read.
-    #[must_use]
     pub fn half_read(self) -> Self {
         match self {
             Self::TimedOut { server, after } => Self::TooSlow { server, after },
@@ -140,13 +138,11 @@ impl RequestError {
 
     /// Returns true if every other request would fail in the same way: there is no connection, the credentials do not hold, or nothing
     /// more is sent.
-    #[must_use]
     pub fn is_whole_run(&self) -> bool {
         matches!(self, Self::Unauthorized { .. } | Self::Credentials(_) | Self::Unreachable { .. } | Self::Stopped)
     }
 
     /// Returns true if there was an answer that does not answer the request.
-    #[must_use]
     pub fn is_bad_answer(&self) -> bool {
         matches!(
             self,
@@ -155,7 +151,6 @@ impl RequestError {
     }
 
     /// The error with the text of the server, which must not be shown if it may be about a Secret.
-    #[must_use]
     pub fn in_full(&self) -> String {
         match self {
             Self::Status(status) => status.in_full(),
@@ -167,7 +162,6 @@ impl RequestError {
     }
 
     /// The server's refusal, if it is one.
-    #[must_use]
     pub fn status(&self) -> Option<&StatusError> {
         match self {
             Self::Status(status) | Self::Unauthorized { status, .. } => Some(status),
@@ -176,7 +170,6 @@ impl RequestError {
     }
 
     /// The refusal of the request itself, as opposed to a refusal of the credentials.
-    #[must_use]
     pub fn refusal(&self) -> Option<&StatusError> {
         match self {
             Self::Status(status) => Some(status),
@@ -185,13 +178,11 @@ impl RequestError {
     }
 
     /// Returns true if the API server says that the object does not exist.
-    #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.status().is_some_and(StatusError::is_not_found)
     }
 
     /// Advice on what to do.
-    #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreachable { hint, .. } => hint.clone(),

@@ -50,7 +50,6 @@ pub struct StatusError {
 #[cfg(test)]
 impl StatusError {
     /// A refusal with a message and nothing else.
-    #[must_use]
     pub fn refusal(code: u16, reason: &str, message: &str) -> Self {
         Self {
             code,
@@ -141,7 +140,6 @@ const REASONS: [&str; 20] = [
 
 impl StatusError {
     /// All texts of the answer that a message may repeat, a line for each.
-    #[must_use]
     pub fn texts(&self) -> String {
         let causes = self.causes.iter().flat_map(|cause| [&cause.reason, &cause.message, &cause.field]);
         let details = [&self.details_kind, &self.details_name].into_iter().flatten();
@@ -150,14 +148,12 @@ impl StatusError {
     }
 
     /// The server's message, on one line.
-    #[must_use]
     pub fn in_full(&self) -> String {
         if self.message.is_empty() { self.to_string() } else { one_line(&self.message, SHOWN_MESSAGE) }
     }
 
     /// The reason if it is one of the API server's own, else the one that belongs to the code: a webhook may give any text
     /// as its reason.
-    #[must_use]
     pub fn known_reason(&self) -> String {
         if REASONS.contains(&self.reason.as_str()) {
             return self.reason.clone();
@@ -166,19 +162,16 @@ impl StatusError {
     }
 
     /// Returns true if the API server says that the object does not exist. A 404 page of a proxy does not.
-    #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.code == 404 && self.from_server
     }
 
     /// Returns true if the server refused an anonymous request.
-    #[must_use]
     pub fn is_to_nobody(&self) -> bool {
         self.code == 403 && self.message.contains(r#"User "system:anonymous" cannot"#)
     }
 
     /// Reads a refusal: a `Status` by its fields, anything else (a proxy's page, plain text) as one line of bounded length.
-    #[must_use]
     pub fn parse(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let status = serde_json::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status");
         let Some(status) = status else {
@@ -219,7 +212,6 @@ impl StatusError {
 
     /// The same as the answer to a request at this address. A missing permission counts only if it is about the resource and the
     /// namespace of the address.
-    #[must_use]
     pub fn answering(self, address: &Address) -> Self {
         let missing = Permission::refused_in(&self.message).filter(|missing| {
             let resource = missing.resource.split('/').next().unwrap_or_default();

@@ -28,7 +28,6 @@ pub enum Choice {
 
 impl Choice {
     /// The decision to ignore a difference, with the reason as it was typed; `None` if none was.
-    #[must_use]
     pub fn ignore(typed: &str) -> Option<Self> {
         let reason = one_line(typed.trim(), MAX_REASON);
         (!reason.is_empty()).then_some(Self::Ignore(reason))
@@ -72,13 +71,11 @@ impl Decisions {
     }
 
     /// Returns true if at least one difference of an object is applied.
-    #[must_use]
     pub fn applies(&self, key: &ObjectKey) -> bool {
         self.on(key).iter().any(|(_, choice)| *choice == Choice::Apply)
     }
 
     /// Returns true if a change is to be written into its manifest.
-    #[must_use]
     pub fn pulls(&self, key: &ObjectKey, change: &FieldChange) -> bool {
         let is_it = |(difference, choice): &(Difference, Choice)| *choice == Choice::Pull && difference.is_same(change);
         self.on(key).iter().any(is_it)
@@ -95,7 +92,6 @@ impl Decisions {
     }
 
     /// The rules for the configuration, each as narrow as the differences that it ignores.
-    #[must_use]
     pub fn rules(&self) -> Vec<IgnoreRule> {
         let mut rules = Vec::new();
         for (key, decided) in &self.by_object {
@@ -117,7 +113,6 @@ impl Decisions {
     }
 
     /// The rules for the pass. In each object with a difference to apply, they ignore the others, whichever manager made them.
-    #[must_use]
     pub fn rules_of_pass(&self) -> Vec<IgnoreRule> {
         let mut rules = Vec::new();
         for (key, decided) in self.by_object.iter().filter(|(key, _)| self.applies(key)) {
@@ -131,7 +126,6 @@ impl Decisions {
     }
 
     /// The consent to write an object, as a comparison under [`Decisions::rules_of_pass`] found it.
-    #[must_use]
     pub fn consent(&self, key: &ObjectKey, verdict: &ObjectVerdict) -> Consent {
         if !self.applies(key) || verdict.action() == Action::None {
             return Consent::LeaveAlone;

@@ -21,13 +21,11 @@ pub struct Difference {
 
 impl Difference {
     /// Returns true if the object as a whole differs: it does not exist.
-    #[must_use]
     pub fn is_whole_object(&self) -> bool {
         self.change.path.elements().is_empty()
     }
 
     /// Returns true if a later comparison found the same difference; who made it and when does not matter.
-    #[must_use]
     pub fn is_same(&self, change: &FieldChange) -> bool {
         let FieldChange { path, live, desired, .. } = &self.change;
         (path, live, desired) == (&change.path, &change.live, &change.desired)
@@ -35,7 +33,6 @@ impl Difference {
 
     /// The reason why an apply would not make the change; `None` if it would. `is_blocked` says that others own the field, and
     /// that the flags do not take it from them.
-    #[must_use]
     pub fn refusal_to_apply(&self, is_blocked: bool) -> Option<String> {
         if is_blocked {
             let owners = self.change.managers.iter().map(|Owner { manager, .. }| format!("`{manager}`"));
@@ -57,7 +54,6 @@ impl Difference {
     }
 
     /// The reason why no ignore rule can cover the difference and nothing else; `None` if one can.
-    #[must_use]
     pub fn refusal_to_ignore(&self) -> Option<String> {
         if self.is_whole_object() {
             return Some("rules ignore fields, and the object as a whole is missing".to_owned());

@@ -11,7 +11,6 @@ use crate::owners::Owner;
 use crate::rules::{FieldPattern, Glob, IgnoreRule, MAX_FIELDS, MAX_PATTERN, ObjectPattern};
 
 /// The pattern that matches one object; none for a name that is not a plain glob.
-#[must_use]
 pub fn exact_target(key: &ObjectKey) -> Option<ObjectPattern> {
     let literal = |text: &str| Glob::of_names(text).ok().filter(Glob::is_literal);
     Some(ObjectPattern {
@@ -24,7 +23,6 @@ pub fn exact_target(key: &ObjectKey) -> Option<ObjectPattern> {
 }
 
 /// The pattern that matches one path, as it will be read; `None` if a rule cannot name the path, or would hide more than differs.
-#[must_use]
 pub fn exact_field(change: &FieldChange) -> Option<FieldPattern> {
     if change.class == Class::Reordered || change.path.elements().is_empty() {
         return None;
@@ -55,7 +53,6 @@ pub fn exact_managers(owners: &[Owner]) -> Result<Vec<String>, String> {
 }
 
 /// A rule for some fields of one object, narrowed to these managers.
-#[must_use]
 pub fn exact_rule(
     target: ObjectPattern,
     fields: &[FieldPattern],

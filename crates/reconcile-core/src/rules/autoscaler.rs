@@ -42,7 +42,6 @@ pub const AUTOSCALER_FIELDS: Projection = {
 pub type Workload<'k> = (&'k str, &'k str, &'k str, &'k str);
 
 /// The object with this key, as autoscalers refer to it. `None` if it is cluster-scoped.
-#[must_use]
 pub fn workload(key: &ObjectKey) -> Option<Workload<'_>> {
     Some((key.namespace.as_deref()?, &key.gvk.group, &key.gvk.kind, &key.name))
 }
@@ -69,7 +68,6 @@ enum Scales {
 impl Autoscaler {
     /// Reads an autoscaler. `None` for other objects, and for autoscalers that change nothing: they are being deleted, switched off,
     /// or without a workload.
-    #[must_use]
     pub fn read(group: &str, kind: &str, namespace: &str, object: &Value) -> Option<Self> {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str);
         let number = |path: &str| object.pointer(path).and_then(Value::as_i64);
@@ -106,7 +104,6 @@ impl Autoscaler {
     }
 
     /// The object that it changes.
-    #[must_use]
     pub fn workload(&self) -> Workload<'_> {
         let (group, kind, name) = &self.workload;
         (&self.namespace, group, kind, name)
@@ -153,7 +150,6 @@ pub struct Autoscalers {
 
 impl Autoscalers {
     /// Starts without autoscalers. The given field managers are tools of people, as kubectl is.
-    #[must_use]
     pub fn with_people(people: &BTreeSet<String>) -> Self {
         Self { all: Vec::new(), people: people.clone() }
     }
@@ -166,13 +162,11 @@ impl Autoscalers {
     }
 
     /// Returns true if there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// The autoscaler at a position.
-    #[must_use]
     pub fn get(&self, index: usize) -> Option<&Autoscaler> {
         self.all.get(index)
     }

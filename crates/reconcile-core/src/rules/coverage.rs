@@ -64,7 +64,6 @@ pub struct Coverage {
 
 impl Coverage {
     /// Returns true if no rule covers anything.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
@@ -75,7 +74,6 @@ impl Coverage {
     }
 
     /// The rule that covers a path, at the path itself or above it.
-    #[must_use]
     pub fn rule_of(&self, path: &FieldPath) -> Option<RuleRef> {
         let elements = path.elements();
         let above = |length: usize| self.fields.get(&FieldPath::from(elements.get(..length)?.to_vec()));
@@ -97,7 +95,6 @@ impl Coverage {
 impl IgnoreRules {
     /// The fields of an object that the rules, the annotation of its manifest, its autoscalers and the built-in rules cover. Fields
     /// that neither the manifest nor the live object has are left out.
-    #[must_use]
     pub fn coverage(
         &self,
         subject: CoveredObject<'_>,

@@ -25,7 +25,6 @@ pub struct GlobError {
 
 impl Glob {
     /// Reads a glob in which every character but `*` is literal: names of field managers have any characters.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         Self { pieces: text.split('*').map(ToOwned::to_owned).collect(), has_single: false }
     }
@@ -48,13 +47,11 @@ impl Glob {
     }
 
     /// Returns true if it matches its own spelling only.
-    #[must_use]
     pub fn is_literal(&self) -> bool {
         self.pieces.len() == 1 && !self.has_single
     }
 
     /// Returns true if it matches the whole text.
-    #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         if self.has_single {
             return self.matches_singles(text);

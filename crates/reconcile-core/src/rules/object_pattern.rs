@@ -22,7 +22,6 @@ pub struct ObjectPattern {
 impl ObjectPattern {
     /// Returns true if the rule is for the object. Its labels are those of the manifest: anybody may label the live object, and must
     /// not be able to hide it that way.
-    #[must_use]
     pub fn matches(&self, key: &ObjectKey, manifest: Option<&Value>) -> bool {
         let fits = |glob: &Option<Glob>, text: &str| glob.as_ref().is_none_or(|glob| glob.matches(text));
         fits(&self.group, &key.gvk.group)

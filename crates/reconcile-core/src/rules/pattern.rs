@@ -60,7 +60,6 @@ impl PatternError {
 
 impl FieldPattern {
     /// The pattern that matches exactly one path. Values that consist of other values are matched by their compact JSON.
-    #[must_use]
     pub fn exactly(path: &FieldPath) -> Self {
         let literal = |text: String| Glob::of_pieces(vec![text]);
         let value = |scalar: &Scalar| match scalar {
@@ -77,7 +76,6 @@ impl FieldPattern {
     }
 
     /// Returns true if the pattern covers a path: it ends there or above.
-    #[must_use]
     pub fn covers(&self, path: &FieldPath) -> bool {
         self.steps.len() <= path.elements().len()
             && self.steps.iter().zip(path.elements()).all(|(step, element)| match (step, element) {

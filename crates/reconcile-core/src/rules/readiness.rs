@@ -29,7 +29,6 @@ impl ReadinessRule {
     /// Evaluates the readiness of an object. The first expression that is true counts, in the order of Flux: `inProgress`, `failed`,
     /// `current`. If one can be neither true nor false, the next ones are not evaluated, and the object is in progress: its controller
     /// may not have written the fields yet.
-    #[must_use]
     pub fn readiness(&self, object: &Value) -> Readiness {
         type Meaning = fn(String) -> Readiness;
         let expressions: [(&str, Option<&Condition>, Meaning); 3] = [
@@ -60,19 +59,16 @@ pub struct ReadinessRules {
 
 impl ReadinessRules {
     /// Number of rules.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
     /// Returns true if there is no rule.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
     /// The first rule for an object.
-    #[must_use]
     pub fn of(&self, key: &ObjectKey, manifest: &Value) -> Option<Arc<ReadinessRule>> {
         self.rules.iter().find(|rule| rule.target.matches(key, Some(manifest))).cloned()
     }

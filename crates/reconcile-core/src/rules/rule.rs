@@ -31,7 +31,6 @@ pub struct IgnoreRule {
 
 impl IgnoreRule {
     /// Returns true if its last day has passed.
-    #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|last| Offset::UTC.to_datetime(now).date() > last)
     }
@@ -45,7 +44,6 @@ pub struct IgnoreRules {
 
 impl IgnoreRules {
     /// The rules that are in force now, and a warning for each expired one.
-    #[must_use]
     pub fn in_force(rules: Vec<IgnoreRule>, now: Timestamp) -> (Self, Vec<Diagnostic>) {
         let (expired, rules): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| rule.is_expired(now));
         let warnings = expired.iter().filter_map(|rule| {
@@ -58,19 +56,16 @@ impl IgnoreRules {
     }
 
     /// These rules, followed by others.
-    #[must_use]
     pub fn followed_by(&self, others: impl IntoIterator<Item = IgnoreRule>) -> Self {
         Self { rules: self.rules.iter().cloned().chain(others).collect() }
     }
 
     /// Returns true if there is no rule.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
     /// Number of rules.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rules.len()
     }
@@ -81,7 +76,6 @@ impl IgnoreRules {
     }
 
     /// The rule at a position.
-    #[must_use]
     pub fn get(&self, index: usize) -> Option<&IgnoreRule> {
         self.rules.get(index)
     }

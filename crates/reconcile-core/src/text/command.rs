@@ -11,7 +11,6 @@ use std::borrow::Cow;
 ///
 /// Blanks before the start do not count, and .NET also skips characters in a comparison that have no weight in the order of the
 /// alphabet. The markers of GitLab need control characters, which are never printed.
-#[must_use]
 pub fn command_starts(line: &str) -> Vec<usize> {
     start_of_line(line).into_iter().chain(hashes(line)).collect()
 }

@@ -8,7 +8,6 @@ use super::visible::visible;
 
 /// Two different texts with everything visible that distinguishes them. Characters that look alike (composed and decomposed letters,
 /// letters of several scripts, kinds of blanks, blanks at the end) become escapes where the texts differ and would read the same.
-#[must_use]
 pub fn distinct<'t>(a: &'t str, b: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
     if a != b && reads_alike(a, b) {
         let (a, b) = escaped_where_different(a, b);
@@ -18,7 +17,6 @@ pub fn distinct<'t>(a: &'t str, b: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
 }
 
 /// Returns true if nobody could distinguish the texts as they are shown.
-#[must_use]
 pub fn reads_alike(a: &str, b: &str) -> bool {
     look(a) == look(b) || is_confusable(a, b)
 }
@@ -37,7 +35,6 @@ fn is_confusable(a: &str, b: &str) -> bool {
 }
 
 /// The appearance of a text: equal for texts that look alike.
-#[must_use]
 pub fn look(text: &str) -> Cow<'_, str> {
     let text = text.trim_end_matches(|c: char| c.is_whitespace() && !matches!(c, '\t' | '\r'));
     let shown = visible(text);
@@ -49,7 +46,6 @@ pub fn look(text: &str) -> Cow<'_, str> {
 
 /// The appearance of a text in which letters of several scripts look alike. Equal for texts that [`reads_alike`] is true for, and for some
 /// others.
-#[must_use]
 pub fn outline(text: &str) -> String {
     skeleton(&look(text)).collect()
 }
@@ -66,7 +62,6 @@ fn escaped_where_different(a: &str, b: &str) -> (String, String) {
 }
 
 /// The lengths of the common start and the common end of two texts, in bytes; they do not overlap.
-#[must_use]
 pub fn common_ends(a: &str, b: &str) -> (usize, usize) {
     let same = |(a, b): &(char, char)| a == b;
     let start: usize = a.chars().zip(b.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
@@ -76,7 +71,6 @@ pub fn common_ends(a: &str, b: &str) -> (usize, usize) {
 }
 
 /// A text in ASCII with a spelling of its own for each text: every other character, blanks, backslashes and quotes are escapes.
-#[must_use]
 pub fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -5,7 +5,6 @@ use super::is_hidden;
 
 /// Returns the same JSON with an escape for what a terminal would hide or act on, and for what a pipeline would take for a command.
 /// These characters are in strings only, where an escape means the same.
-#[must_use]
 pub fn harmless_json(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {

@@ -4,7 +4,6 @@ use super::visible::{is_hidden, show, visible};
 
 /// Puts text on one line: runs of blanks become one, everything becomes visible, and a text of more than `limit` characters ends in
 /// an ellipsis.
-#[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
     visible(&cut(text, limit)).into_owned()
 }
@@ -38,7 +37,6 @@ fn cut(text: &str, limit: usize) -> String {
 }
 
 /// The message of the operating system, without its number.
-#[must_use]
 pub fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
     let said = text.split(" (os error ").next().unwrap_or_default();
@@ -46,7 +44,6 @@ pub fn io_reason(error: &io::Error) -> String {
 }
 
 /// Lists at most `limit` names for a message.
-#[must_use]
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
     let names: Vec<_> = names.into_iter().collect();
     let list = names.iter().take(limit).map(|name| format!("`{}`", one_line(name, 100))).collect::<Vec<_>>().join(", ");

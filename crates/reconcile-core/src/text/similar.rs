@@ -1,7 +1,6 @@
 use strsim::osa_distance;
 
 /// The most similar name, if one is similar enough.
-#[must_use]
 pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let bound = (name.chars().count() / 3).clamp(1, 3);
     let lower = name.to_lowercase();

@@ -1,6 +1,5 @@
 /// A URL that may be shown: without user name and password, and with `…` instead of its query or fragment, which may hold a
 /// token. An invalid URL loses everything between `//` and its last `@`.
-#[must_use]
 pub fn without_credentials(url: &str) -> String {
     let rest = url.split_once("://").map(|(_, rest)| rest).or_else(|| url.strip_prefix("//")).unwrap_or(url);
     let scheme = url.strip_suffix(rest).unwrap_or_default();
@@ -20,7 +19,6 @@ pub fn without_credentials(url: &str) -> String {
 }
 
 /// A text of another program, with the credentials removed from its URLs.
-#[must_use]
 pub fn urls_without_credentials(text: &str) -> String {
     let ends = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>' | '(' | ')');
     let words = text.split_inclusive(ends).map(|word| {
@@ -32,7 +30,6 @@ pub fn urls_without_credentials(text: &str) -> String {
 }
 
 /// The name of an input, with the credentials removed if it is a URL.
-#[must_use]
 pub fn name_without_credentials(word: &str) -> String {
     if word.contains("://") { without_credentials(word) } else { word.to_owned() }
 }

@@ -7,7 +7,6 @@ const HASH: &str = "\\u{23}";
 
 /// Makes untrusted text visible: control characters and escapes, which a terminal would act on, characters that set the direction
 /// of writing, characters that fonts do not draw, and the commands that the runner of a pipeline reads anywhere in a line.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return without_commands(text, HASH);
@@ -18,7 +17,6 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// The same for a whole line as it is printed, which is no command either.
-#[must_use]
 pub fn visible_line(line: &str) -> Cow<'_, str> {
     let shown = visible(line);
     let Some((start, rest)) = start_of_line(&shown).and_then(|at| shown.split_at_checked(at)) else {
@@ -61,7 +59,6 @@ const IGNORABLE: [(char, char); 17] = [
 
 /// Returns true for a character that a terminal acts on or does not draw: a control character, a line or paragraph separator,
 /// an interlinear annotation, a blank Braille pattern, or one that is ignored by default.
-#[must_use]
 pub fn is_hidden(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();

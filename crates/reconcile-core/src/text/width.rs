@@ -3,20 +3,17 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use super::visible::{is_hidden, visible};
 
 /// Number of columns of a text on a terminal, with its hidden characters made visible.
-#[must_use]
 pub fn width(text: &str) -> usize {
     visible(text).width()
 }
 
 /// The start of a text that fits in this many columns.
-#[must_use]
 pub fn start_within(text: &str, columns: usize) -> &str {
     let end = text.char_indices().find(beyond(columns));
     end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }
 
 /// The end of a text that fits in this many columns.
-#[must_use]
 pub fn end_within(text: &str, columns: usize) -> &str {
     let before = text.char_indices().rev().find(beyond(columns));
     let Some((at, first)) = before else { return text };
@@ -35,7 +32,6 @@ fn beyond(columns: usize) -> impl FnMut(&(usize, char)) -> bool {
 }
 
 /// Cuts the middle out of a text that does not fit in this many columns.
-#[must_use]
 pub fn middle_cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

@@ -21,13 +21,11 @@ const LONG_KEY: usize = 100;
 const STEP: usize = 2;
 
 /// Returns a value as a document with a line end, the keys of its objects sorted.
-#[must_use]
 pub fn yaml(value: &Value) -> String {
     document(&Node::from(value))
 }
 
 /// Returns a value of a type of ours as a document with a line end, its fields in the order in which the type serializes them.
-#[must_use]
 pub fn yaml_in_order<T: Serialize>(value: &T) -> String {
     // JSON refuses only maps whose keys are not strings and more than 127 levels, and no such type has them.
     let json = serde_json::to_string(value).unwrap_or_default();

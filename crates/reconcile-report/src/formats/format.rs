@@ -159,26 +159,22 @@ pub const FORMATS: &[Format] = &[
 
 impl Format {
     /// Finds a format by its name.
-    #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)
     }
 
     /// Returns true if events are written as they happen.
-    #[must_use]
     pub fn is_lines(&self) -> bool {
         matches!(self.render, Render::Lines(_))
     }
 
     /// Returns true if it shows data that a report does not hold: whole objects, or events. A report read from a file has none of
     /// it.
-    #[must_use]
     pub fn needs_the_run(&self) -> bool {
         self.shows_versions || self.is_lines()
     }
 
     /// Returns true if this is text for people.
-    #[must_use]
     pub fn is_text(&self) -> bool {
         matches!(self.render, Render::Text(_))
     }

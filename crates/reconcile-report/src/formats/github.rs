@@ -26,7 +26,6 @@ struct Annotation<'r> {
 }
 
 /// The commands, one a line: the most important level first.
-#[must_use]
 pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let all = annotations(report);
     let mut text = String::new();

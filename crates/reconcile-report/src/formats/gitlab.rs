@@ -34,7 +34,6 @@ struct Lines {
 }
 
 /// The document: a list of issues.
-#[must_use]
 pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let mut seen = HashMap::new();
     let found: Vec<Finding<'_>> = report.sections().iter().flat_map(findings).collect();

@@ -16,7 +16,6 @@ pub(crate) const LARGE: usize = 64 << 10;
 pub const OMITTED_BYTES: &str = "omittedBytes";
 
 /// The document. Without `--full`, the size replaces a large object that is to be created or deleted.
-#[must_use]
 pub fn render<R: Sections + Serialize + Clone>(report: &R, view: &View) -> String {
     document(&*shown(report, view))
 }
@@ -63,7 +62,6 @@ fn size(change: &FieldChange) -> usize {
 
 /// A value as a document, indented, with a line end. What a terminal would hide or act on, and what a pipeline would take for a command, is
 /// an escape of JSON, which means the same.
-#[must_use]
 pub fn document<T: Serialize>(value: &T) -> String {
     // Serialising can fail only for maps whose keys are not strings, and the model has none.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();

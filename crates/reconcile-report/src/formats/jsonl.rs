@@ -78,13 +78,11 @@ impl<'e> JsonlEvent<'e> {
     }
 
     /// The readiness of an object.
-    #[must_use]
     pub fn readiness(key: &ObjectKey, readiness: &'e ObjectReadiness) -> Self {
         Self::ObjectReadiness { object: key.into(), readiness }
     }
 
     /// The line, with a line end.
-    #[must_use]
     pub fn line(&self, time: &str, context: Option<&str>) -> String {
         let mut fields = serde_json::to_value(self).unwrap_or_default();
         fields["time"] = time.into();
@@ -100,7 +98,6 @@ fn line(fields: &Value) -> String {
 }
 
 /// The last lines: the report of each cluster without its objects, and that of all contexts if there are several.
-#[must_use]
 pub fn render<R: Sections + Serialize>(report: &R, _: &View) -> String {
     let mut lines = String::new();
     for section in report.sections() {

@@ -11,7 +11,6 @@ use crate::words::{describe, location};
 use crate::{FailClass, Level, ObjectReport, Report, Section, Sections, View};
 
 /// The document.
-#[must_use]
 pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let mut document = Document::new("kubectl reconcile");
     for section in report.sections() {

@@ -23,7 +23,6 @@ use escape::{code, sentence};
 use table::table;
 
 /// The comment.
-#[must_use]
 pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let sections = report.sections();
     let mut comment = Comment::default();

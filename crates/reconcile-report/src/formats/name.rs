@@ -8,14 +8,12 @@ use reconcile_core::text::visible_line;
 use crate::{Command, ObjectReport, Report, Reports, View};
 
 /// A line for each object.
-#[must_use]
 pub fn render(report: &Report, view: &View) -> String {
     let objects = view.sorted(report).into_iter().filter(|object| is_meant(object, report.command));
     lines(objects.map(name))
 }
 
 /// A line for each object of any context.
-#[must_use]
 pub fn render_all(reports: &Reports, view: &View) -> String {
     let mut seen = BTreeSet::new();
     let objects = reports

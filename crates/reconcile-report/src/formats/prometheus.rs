@@ -23,7 +23,6 @@ struct Metric {
 type Labels = Vec<(&'static str, String)>;
 
 /// The metrics in the text format of Prometheus: each with its help and type, then its samples.
-#[must_use]
 pub fn render<R: Sections>(report: &R, _: &View) -> String {
     let sections = report.sections();
     let mut text = String::new();

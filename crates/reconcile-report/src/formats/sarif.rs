@@ -16,7 +16,6 @@ use crate::{Level, Section, Sections, Verdict, View};
 const RESULTS: usize = 5_000;
 
 /// The document: a run for each context.
-#[must_use]
 pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let runs: Vec<Value> =
         report.sections().iter().map(|section| run(section, report.general_warnings(), view)).collect();

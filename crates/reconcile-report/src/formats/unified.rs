@@ -36,7 +36,6 @@ pub struct FilePair {
 }
 
 /// The patch.
-#[must_use]
 pub fn render<R: Sections>(report: &R, view: &View) -> String {
     let mut patch = String::new();
     for warning in report.general_warnings() {
@@ -61,7 +60,6 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
 }
 
 /// A patch in colours, as git has them: headers bold, hunks cyan, removed and added lines red and green.
-#[must_use]
 pub fn colored(patch: &str, theme: &Theme) -> String {
     let mut painted = String::with_capacity(patch.len());
     // Lines of the header after the first one: a removed line may begin with `--` as well.
@@ -84,13 +82,11 @@ pub fn colored(patch: &str, theme: &Theme) -> String {
 }
 
 /// The remarks next to the patch: all its lines that begin with `#`, without that sign.
-#[must_use]
 pub fn remarks<R: Sections>(report: &R, view: &View) -> Vec<String> {
     render(report, view).lines().filter_map(|line| line.strip_prefix(REMARK).map(ToOwned::to_owned)).collect()
 }
 
 /// The objects that differ, as files.
-#[must_use]
 pub fn files<R: Sections>(report: &R) -> Vec<FilePair> {
     let mut names = FileNames::default();
     let sections = report.sections();

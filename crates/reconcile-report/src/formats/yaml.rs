@@ -7,7 +7,6 @@ use super::json;
 use crate::{Sections, View};
 
 /// The document of `-o json`, as YAML.
-#[must_use]
 pub fn render<R: Sections + Serialize + Clone>(report: &R, view: &View) -> String {
     // Serialising can fail only for maps whose keys are not strings, and the model has none.
     yaml(&serde_json::to_value(&*json::shown(report, view)).unwrap_or_default())

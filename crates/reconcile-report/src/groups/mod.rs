@@ -93,9 +93,7 @@ pub(crate) fn alike<K: Ord>(
     for (at, object) in objects.iter().enumerate() {
         let key = key(object).filter(|_| sort != Sort::Object);
         match key.map(|key| *of_keys.entry(key).or_insert(groups.len())) {
-            Some(number) if number < groups.len() => {
-                groups.get_mut(number).into_iter().for_each(|group| group.push(at));
-            }
+            Some(number) if number < groups.len() => groups[number].push(at),
             _ => groups.push(vec![at]),
         }
     }

@@ -52,7 +52,6 @@ pub enum ParentAction {
 
 impl ParentInfo {
     /// Its key.
-    #[must_use]
     pub fn key(&self) -> ObjectKey {
         key(&self.api_version, &self.kind, self.namespace.clone(), self.name.clone())
     }
@@ -60,7 +59,6 @@ impl ParentInfo {
 
 impl ApplySetInfo {
     /// The set with this id and this parent.
-    #[must_use]
     pub fn new(id: &str, parent: &ObjectKey, action: ParentAction) -> Self {
         let ObjectKey { gvk, namespace, name } = parent.clone();
         let parent = ParentInfo { api_version: gvk.api_version(), kind: gvk.kind, namespace, name, action };
@@ -68,7 +66,6 @@ impl ApplySetInfo {
     }
 
     /// The same, with the namespaces with deletions that no manifest names.
-    #[must_use]
     pub fn deleting_in(mut self, namespaces: Vec<String>) -> Self {
         self.deletes_in = namespaces;
         self
@@ -76,7 +73,6 @@ impl ApplySetInfo {
 
     /// Describes the namespaces with deletions that no manifest names: ``namespaces `a` and `b`, which no manifest names``;
     /// `None` if there are none.
-    #[must_use]
     pub fn unnamed_namespaces(&self) -> Option<String> {
         let (last, others) = self.deletes_in.split_last()?;
         let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();

@@ -165,7 +165,6 @@ pub enum Why {
 
 impl ClassInfo {
     /// The row of a class.
-    #[must_use]
     pub fn of(class: Class) -> &'static Self {
         let [first, ..] = &CLASSES;
         CLASSES.iter().find(|row| row.class == class).unwrap_or(first)

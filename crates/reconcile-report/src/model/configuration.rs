@@ -25,14 +25,12 @@ pub struct ConfigurationInfo {
 
 impl ConfigurationInfo {
     /// Returns true if it has a rule, so that a difference or an object that is not ready may be missing from the report.
-    #[must_use]
     pub fn has_rules(&self) -> bool {
         let Self { file: _, rules, readiness_rules, annotated, unmatched: _ } = self;
         [rules, readiness_rules, annotated].into_iter().any(|count| *count > 0)
     }
 
     /// The warning about ignore rules, given by their locations, that match nothing at all.
-    #[must_use]
     pub fn unmatched_warning(places: &[String]) -> Option<String> {
         let count = match places.len() {
             0 => return None,

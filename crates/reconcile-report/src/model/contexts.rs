@@ -82,7 +82,6 @@ pub(crate) fn worst<'r>(reports: impl IntoIterator<Item = &'r Report>) -> (Verdi
 
 impl Reports {
     /// Puts the reports of all contexts together.
-    #[must_use]
     pub fn of(command: Command, contexts: Vec<ContextReport>, warnings: Vec<String>) -> Self {
         let (verdict, exit_code) = worst(contexts.iter().map(|one| &one.report));
         let verdicts = tally(contexts.iter().map(|one| one.report.verdict));

@@ -14,19 +14,16 @@ pub struct Failure {
 
 impl Failure {
     /// The input, the command line or the configuration is invalid.
-    #[must_use]
     pub fn invalid(diagnostic: Diagnostic) -> Self {
         Self { verdict: Verdict::Invalid, diagnostics: vec![diagnostic] }
     }
 
     /// The run was interrupted before it had a result.
-    #[must_use]
     pub fn interrupted(message: &str) -> Self {
         Self { verdict: Verdict::Interrupted, diagnostics: vec![Diagnostic::new(Code::Interrupted, message)] }
     }
 
     /// The command line asks for something impossible; the hint names a possible way.
-    #[must_use]
     pub fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::invalid(Diagnostic::general(message).with_hint(hint))
     }

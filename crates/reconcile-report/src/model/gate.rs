@@ -48,13 +48,11 @@ pub static FAIL_CLASSES: [FailClass; 18] = [
 
 impl FailClass {
     /// Finds a kind of difference by its name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         FAIL_CLASSES.iter().find(|class| class.name() == name).copied()
     }
 
     /// Returns its name; for a class of changes that of the report.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Drift => "drift",
@@ -70,7 +68,6 @@ impl FailClass {
     }
 
     /// Returns a description of the matching objects, for the help.
-    #[must_use]
     pub fn help(self) -> &'static str {
         match self {
             Self::Drift => "Every object that does not match its manifest, conflicts included (the default)",
@@ -86,7 +83,6 @@ impl FailClass {
     }
 
     /// Returns true if such a difference can be found only in the fields that other managers added.
-    #[must_use]
     pub fn needs_unmanaged(&self) -> bool {
         matches!(self, Self::Manual | Self::Of(Class::Unmanaged))
     }
@@ -130,7 +126,6 @@ impl FailOn {
     }
 
     /// Returns true if unmanaged objects make it fail.
-    #[must_use]
     pub fn fails_on_unmanaged_objects(&self) -> bool {
         self.classes.contains(&FailClass::UnmanagedObjects)
     }

@@ -19,7 +19,6 @@ pub struct ToolInfo {
 
 impl ToolInfo {
     /// This program.
-    #[must_use]
     pub const fn own() -> Self {
         Self { name: Cow::Borrowed("kubectl-reconcile"), version: Cow::Borrowed(env!("CARGO_PKG_VERSION")) }
     }
@@ -31,13 +30,11 @@ pub struct StartTime(Timestamp);
 
 impl StartTime {
     /// A time, without the parts of its second.
-    #[must_use]
     pub fn of(time: Timestamp) -> Self {
         Self(Timestamp::from_second(time.as_second()).unwrap_or(time))
     }
 
     /// A time in seconds since 1970, as `SOURCE_DATE_EPOCH` has it; `None` if it is no such number, or after the year 9999.
-    #[must_use]
     pub fn of_epoch(seconds: &str) -> Option<Self> {
         let seconds: u64 = seconds.parse().ok()?;
         Timestamp::from_second(i64::try_from(seconds).ok()?).ok().map(Self)

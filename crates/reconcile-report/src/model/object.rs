@@ -158,7 +158,6 @@ fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, 
 
 impl ObjectReport {
     /// The report of the decision about one target.
-    #[must_use]
     pub fn new(target: &Target, decision: &Decision) -> Self {
         let mut report = Self::about(target, decision.verdict.clone());
         report.messages.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
@@ -180,7 +179,6 @@ impl ObjectReport {
     }
 
     /// The report of a verdict alone, for a member of an apply set that no manifest names.
-    #[must_use]
     pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
         let (action, evidence) = (verdict.action(), verdict.evidence());
         let (changes, conflicts, added_items, ignored) = Default::default();
@@ -243,13 +241,11 @@ impl ObjectReport {
     }
 
     /// The line of a changed field in the manifest, or of the nearest parent that is written there, if it is known.
-    #[must_use]
     pub fn line_of(&self, path: &FieldPath) -> Option<u32> {
         self.details.lines.get(path).copied()
     }
 
     /// The report of the readiness of one target, without a comparison.
-    #[must_use]
     pub fn observed(target: &Target, readiness: ObjectReadiness) -> Self {
         let diagnostic = readiness.diagnostic.clone();
         let unknown = diagnostic.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
@@ -307,25 +303,21 @@ impl ObjectReport {
     }
 
     /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.
-    #[must_use]
     pub fn is_kept(&self) -> bool {
         self.source.is_none() && self.diff.action == Action::None
     }
 
     /// Returns true if it now matches the manifest.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.run.outcome.is_some_and(Outcome::is_done)
     }
 
     /// Returns true if something was done to it.
-    #[must_use]
     pub fn is_changed(&self) -> bool {
         self.is_done() && self.run.outcome != Some(Outcome::Unchanged)
     }
 
     /// Returns true if only the ownership of fields would change.
-    #[must_use]
     pub fn is_ownership_only(&self) -> bool {
         let ownership = |change: &FieldChange| matches!(change.class, Class::Adopted | Class::Released);
         self.diff.action == Action::None && self.diff.changes.iter().any(ownership)
@@ -364,7 +356,6 @@ impl ObjectReport {
     }
 
     /// Returns true if it differs, and the baseline has all of its differences.
-    #[must_use]
     pub fn is_known(&self) -> bool {
         let mut drift = self.diff.changes.iter().filter(|change| change.class.is_drift()).peekable();
         drift.peek().is_some() && drift.all(|change| change.known)
@@ -383,7 +374,6 @@ impl ObjectReport {
     }
 
     /// Returns true if its readiness was checked and it is not ready.
-    #[must_use]
     pub fn is_unready(&self) -> bool {
         self.run.readiness.as_ref().is_some_and(|readiness| !readiness.is_current())
     }

@@ -112,7 +112,6 @@ pub struct ClusterInfo {
 
 impl ClusterInfo {
     /// Returns true if both are one cluster: by its uid, or else by the URL of its server.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.uid, &other.uid) {
             (Some(one), Some(other)) => one == other,
@@ -123,7 +122,6 @@ impl ClusterInfo {
 
 impl Report {
     /// The report of a run that compared its objects.
-    #[must_use]
     pub fn compared(command: Command, mut objects: Vec<ObjectReport>, gate: &FailOn) -> Self {
         gate.leave_out_unmanaged(&mut objects);
         let fails = objects.iter().any(|object| gate.fails(object));
@@ -144,7 +142,6 @@ impl Report {
     }
 
     /// The report of a run that checked the readiness of objects and compared nothing.
-    #[must_use]
     pub fn observed(command: Command, objects: Vec<ObjectReport>) -> Self {
         let mut report = Self::compared(command, objects, &FailOn::default());
         report.summary.in_sync = 0;
@@ -155,7 +152,6 @@ impl Report {
     }
 
     /// The report of a run that ended before it compared anything.
-    #[must_use]
     pub fn stopped(command: Command, verdict: Verdict, errors: Vec<Diagnostic>) -> Self {
         Self {
             api_version: "kubectl-reconcile/v1",
@@ -180,7 +176,6 @@ impl Report {
     }
 
     /// The same, with its apply set.
-    #[must_use]
     pub fn with_apply_set(mut self, set: ApplySetInfo) -> Self {
         self.summary.kept = Some(self.objects.iter().filter(|object| object.is_kept()).count());
         self.apply_set = Some(set);
@@ -188,7 +183,6 @@ impl Report {
     }
 
     /// The same, compared with a baseline that has this number of other differences.
-    #[must_use]
     pub fn with_baseline(mut self, resolved: usize) -> Self {
         let changes = self.objects.iter().flat_map(|object| &object.diff.changes);
         let known = changes.filter(|change| change.known && change.class.is_drift()).count();
@@ -197,21 +191,18 @@ impl Report {
     }
 
     /// The same without the differences that are known. Its counts are still those of all objects.
-    #[must_use]
     pub(crate) fn without_known(mut self) -> Self {
         self.objects.iter_mut().for_each(ObjectReport::leave_out_known);
         self
     }
 
     /// The same, with the number of hooks that the run left out.
-    #[must_use]
     pub fn with_hooks(mut self, left_out: usize) -> Self {
         self.summary.hooks = left_out;
         self
     }
 
     /// The same, with errors that concern no single object; any of them makes the run incomplete.
-    #[must_use]
     pub fn with_errors(mut self, errors: Vec<Diagnostic>) -> Self {
         if !errors.is_empty() {
             self.verdict = Verdict::Incomplete;
@@ -222,7 +213,6 @@ impl Report {
     }
 
     /// The same, interrupted.
-    #[must_use]
     pub fn interrupted(mut self) -> Self {
         self.verdict = Verdict::Interrupted;
         self.exit_code = self.verdict.exit_code(false);

@@ -32,7 +32,6 @@ pub trait Sections {
         self.sections().iter().any(|section| section.report.summary.known.is_some_and(|known| known > 0))
     }
     /// The same without the differences that are known.
-    #[must_use]
     fn without_known(&self) -> Self
     where
         Self: Sized;

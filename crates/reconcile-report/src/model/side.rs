@@ -69,7 +69,6 @@ impl SideCounts {
     }
 
     /// Returns true if something changed in the cluster.
-    #[must_use]
     pub fn has_cluster(&self) -> bool {
         self.cluster > 0 || self.both > 0
     }

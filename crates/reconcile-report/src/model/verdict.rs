@@ -54,7 +54,6 @@ impl Verdict {
     }
 
     /// Returns the exit code. With `exit_zero`, drift exits with 0.
-    #[must_use]
     pub fn exit_code(self, exit_zero: bool) -> u8 {
         match self {
             Self::Drift if exit_zero => EXIT_SUCCESS,

@@ -48,7 +48,6 @@ pub enum FileContent {
 
 impl EditedFile {
     /// The edits of the file as a patch, without the lines of Secrets.
-    #[must_use]
     pub fn patch(&self) -> Styled {
         let (old, new): (Vec<&str>, Vec<&str>) =
             (self.before.split_inclusive('\n').collect(), self.after.split_inclusive('\n').collect());
@@ -101,7 +100,6 @@ fn line(text: &mut Styled, tag: ChangeTag, value: &str, is_secret: bool) {
 }
 
 /// The question whether to write a change into its manifest, with the lines that change in the file.
-#[must_use]
 pub fn question(key: &ObjectKey, change: &FieldChange, file: &EditedFile, view: &View) -> Styled {
     let mut text = Styled::new().with(Role::Name, key.to_string()).with(Role::Plain, format!(" {}", change.path));
     text.push(Role::Note, format!("  {}", why_in_full(change, view)).trim_end());

@@ -6,7 +6,6 @@ use crate::Report;
 use crate::model::tally::tally;
 
 /// `1 container added by hand`; `None` if there are none.
-#[must_use]
 pub(crate) fn clause(report: &Report) -> Option<String> {
     let counts = tally(report.objects.iter().flat_map(|object| &object.diff.added_items).map(list_of));
     let items: Vec<String> = counts.iter().map(|(list, count)| named(list, *count)).collect();

@@ -3,7 +3,6 @@
 use crate::ClusterInfo;
 
 /// `context prod-eu (https://10.1.2.3:6443)`, or `server https://10.1.2.3:6443` without a context; each name in the marks of a format.
-#[must_use]
 pub fn cluster(cluster: &ClusterInfo, marked: impl Fn(&str) -> String) -> String {
     let server = marked(&cluster.server);
     match &cluster.context {

@@ -168,7 +168,6 @@ pub(crate) fn baseline(summary: &Summary) -> Option<String> {
 
 /// The hooks and differences that the run leaves alone, and the rules in force: `2 differences ignored by rules; 3 ignore rules of
 /// .kubectl-reconcile.yaml in force`. `None` if there are none. Every format says it, also of the differences that a baseline has.
-#[must_use]
 pub fn left_alone(report: &Report) -> Option<String> {
     let others = [baseline(&report.summary), hooks_left_out(report.summary.hooks)];
     let mut clauses: Vec<String> = others.into_iter().flatten().chain(ignored_by_rules(report)).collect();
@@ -196,7 +195,6 @@ fn ignored_by_rules(report: &Report) -> Option<String> {
 }
 
 /// `3 hooks left out: --hooks include`; `None` if there are none.
-#[must_use]
 pub fn hooks_left_out(count: usize) -> Option<String> {
     match count {
         0 => None,

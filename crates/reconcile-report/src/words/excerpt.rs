@@ -5,7 +5,6 @@ use reconcile_core::diagnostic::{Diagnostic, Excerpt, Line};
 use super::styled::{Role, Styled};
 
 /// A diagnostic with its location, its lines and its hint; `margin` is before each line.
-#[must_use]
 pub fn diagnostic(found: &Diagnostic, margin: &str, before: &str) -> Styled {
     let mut text = Styled::new();
     // The message of another program may have several lines.

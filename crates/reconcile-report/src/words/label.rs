@@ -52,7 +52,6 @@ fn words_of(disposition: Disposition) -> ActionWords {
 }
 
 /// Returns the reason why an object as a whole differs, and not single fields; `None` if fields differ.
-#[must_use]
 pub fn why_without_fields(action: Action) -> Option<&'static str> {
     match action {
         Action::Create => Some("it does not exist"),

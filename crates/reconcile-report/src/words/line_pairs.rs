@@ -54,11 +54,8 @@ impl<'t> Hunk<'t> {
 
     /// Shows pairs of lines in another way.
     fn show(&mut self, pairs: &[(usize, usize)], as_pair: impl Fn(&str, &str) -> (DiffedText, DiffedText)) {
-        for (old, new) in pairs {
-            let (Some(removed), Some(added)) = (self.removed.get(*old), self.added.get(*new)) else { continue };
-            let (removed, added) = as_pair(removed, added);
-            self.shown_removed.get_mut(*old).into_iter().for_each(|shown| *shown = removed.clone());
-            self.shown_added.get_mut(*new).into_iter().for_each(|shown| *shown = added.clone());
+        for &(old, new) in pairs {
+            (self.shown_removed[old], self.shown_added[new]) = as_pair(self.removed[old], self.added[new]);
         }
     }
 
@@ -91,25 +88,21 @@ fn pairs(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
     }
     let likeness = |old: &str, new: &str| {
         let (start, end) = common_ends(old, new);
-        start.saturating_add(end).saturating_add(1)
+        start + end + 1
     };
     // The likeness of the best pairs among the lines from a removed and an added one on.
-    let mut best = vec![vec![0_usize; added.len().saturating_add(1)]; removed.len().saturating_add(1)];
-    let at = |best: &[Vec<usize>], old: usize, new: usize| best.get(old).and_then(|row| row.get(new)).copied();
+    let mut best = vec![vec![0_usize; added.len() + 1]; removed.len() + 1];
     for (old, removed) in removed.iter().enumerate().rev() {
         for (new, added) in added.iter().enumerate().rev() {
-            let from = |old, new| at(&best, old, new).unwrap_or_default();
-            let paired = from(old + 1, new + 1).saturating_add(likeness(removed, added));
-            let most = paired.max(from(old + 1, new)).max(from(old, new + 1));
-            best.get_mut(old).and_then(|row| row.get_mut(new)).into_iter().for_each(|cell| *cell = most);
+            let paired = best[old + 1][new + 1] + likeness(removed, added);
+            best[old][new] = paired.max(best[old + 1][new]).max(best[old][new + 1]);
         }
     }
     let (mut old, mut new, mut pairs) = (0, 0, Vec::new());
     while old < removed.len() && new < added.len() {
-        let from = |old, new| at(&best, old, new);
-        if from(old, new) == from(old + 1, new) {
+        if best[old][new] == best[old + 1][new] {
             old += 1;
-        } else if from(old, new) == from(old, new + 1) {
+        } else if best[old][new] == best[old][new + 1] {
             new += 1;
         } else {
             pairs.push((old, new));

@@ -35,13 +35,11 @@ pub struct Styled {
 
 impl Styled {
     /// No text.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Appends a span. Text that comes from outside may hold anything; line ends belong to [`Styled::line_end`].
-    #[must_use]
     pub fn with(mut self, role: Role, text: impl Into<String>) -> Self {
         self.push(role, text);
         self
@@ -66,25 +64,21 @@ impl Styled {
     }
 
     /// The spans, in order. A line end is a span of its own.
-    #[must_use]
     pub fn spans(&self) -> &[(Role, String)] {
         &self.spans
     }
 
     /// Number of line ends in the text.
-    #[must_use]
     pub fn lines(&self) -> usize {
         self.spans.iter().filter(|(_, text)| text == "\n").count()
     }
 
     /// The width of the text on one line, in columns.
-    #[must_use]
     pub fn width(&self) -> usize {
         self.spans.iter().map(|(_, text)| width(text)).sum()
     }
 
     /// Returns true if there is no text.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }

@@ -17,13 +17,11 @@ struct Node {
 
 impl FieldSet {
     /// The empty set.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns true if no path is in the set.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.children.is_empty()
     }
@@ -75,14 +73,12 @@ impl FieldSet {
     }
 
     /// Returns true if exactly this path is in the set.
-    #[must_use]
     pub fn contains(&self, path: &FieldPath) -> bool {
         self.node(path).is_some_and(|node| node.member)
     }
 
     /// Returns true if the set includes the value at this path or a part of it: the path itself or one below it is in
     /// the set, or a path above it is owned as a whole (an atomic list, map or struct has no paths below its own).
-    #[must_use]
     pub fn covers(&self, path: &FieldPath) -> bool {
         let mut set = self;
         for element in path.elements() {
@@ -96,13 +92,11 @@ impl FieldSet {
     }
 
     /// Returns true if this path or one below it is in the set.
-    #[must_use]
     pub fn contains_at_or_below(&self, path: &FieldPath) -> bool {
         path.elements().is_empty() && !self.is_empty() || self.node(path).is_some()
     }
 
     /// Returns true if this path or one above it is in the set.
-    #[must_use]
     pub fn contains_at_or_above(&self, path: &FieldPath) -> bool {
         let mut set = self;
         for element in path.elements() {
@@ -116,7 +110,6 @@ impl FieldSet {
     }
 
     /// Returns true if a path of the set is this one, above it or below it.
-    #[must_use]
     pub fn overlaps(&self, path: &FieldPath) -> bool {
         self.contains_at_or_below(path) || self.contains_at_or_above(path)
     }
@@ -131,7 +124,6 @@ impl FieldSet {
     }
 
     /// All paths in the set, in order: parents before their children.
-    #[must_use]
     pub fn paths(&self) -> Vec<FieldPath> {
         let mut paths = Vec::new();
         self.visit(&mut |path, _| paths.push(path.clone()));
@@ -139,7 +131,6 @@ impl FieldSet {
     }
 
     /// The paths of the set that have no other path of the set below them.
-    #[must_use]
     pub fn leaves(&self) -> Vec<FieldPath> {
         let mut leaves = Vec::new();
         self.visit(&mut |path, below| {
@@ -151,7 +142,6 @@ impl FieldSet {
     }
 
     /// The first path of the set.
-    #[must_use]
     pub fn first(&self) -> Option<FieldPath> {
         let mut path = FieldPath::root();
         let mut set = self;
@@ -182,7 +172,6 @@ impl FieldSet {
     }
 
     /// The paths that are in either set.
-    #[must_use]
     pub fn union(mut self, other: &Self) -> Self {
         for (element, node) in &other.children {
             let mine = self.children.entry(element.clone()).or_default();
@@ -193,13 +182,11 @@ impl FieldSet {
     }
 
     /// The paths that are in both sets.
-    #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine && theirs)
     }
 
     /// The paths that are in this set and not in the other.
-    #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         self.combine(other, |mine, theirs| mine && !theirs)
     }
@@ -216,13 +203,11 @@ impl FieldSet {
     }
 
     /// The node for a path of one step: true if the path is in the set, and the paths below it.
-    #[must_use]
     pub fn step(&self, element: &PathElement) -> Option<(bool, &Self)> {
         self.children.get(element).map(|node| (node.member, &node.below))
     }
 
     /// The subset of paths that satisfy a condition.
-    #[must_use]
     pub fn filter(&self, keep: impl Fn(&FieldPath) -> bool) -> Self {
         let mut result = Self::new();
         self.visit(&mut |path, _| {

@@ -35,7 +35,6 @@ impl FieldSet {
     }
 
     /// Writes `fieldsV1`, as the API server reads it.
-    #[must_use]
     pub fn to_fields_v1(&self) -> Value {
         let mut object = Map::new();
         for (element, member, below) in self.nodes() {

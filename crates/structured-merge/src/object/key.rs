@@ -16,28 +16,24 @@ pub struct GroupVersionKind {
 
 impl GroupVersionKind {
     /// Splits the `apiVersion` of a manifest into group and version.
-    #[must_use]
     pub fn new(api_version: &str, kind: &str) -> Self {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() }
     }
 
     /// Reads the type of an object; parts that the object does not state are empty.
-    #[must_use]
     pub fn of(object: &Value) -> Self {
         let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
         Self::new(text("apiVersion"), text("kind"))
     }
 
     /// `group/version`, or the version alone in the core group.
-    #[must_use]
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
     /// Rank of the version among the versions of its kind, the preferred one highest: stable before beta before alpha,
     /// then by number (apimachinery `version.CompareKubeAwareVersionStrings`).
-    #[must_use]
     pub fn version_priority(&self) -> (u8, u32, u32) {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let Some(rest) = self.version.strip_prefix('v') else { return (0, 0, 0) };
@@ -56,19 +52,16 @@ impl GroupVersionKind {
     }
 
     /// Returns true if this is the core group's `Secret`, in any version: its values are never shown.
-    #[must_use]
     pub fn is_secret(&self) -> bool {
         self.group.is_empty() && self.kind == "Secret"
     }
 
     /// Returns true if this is a core `Namespace`.
-    #[must_use]
     pub fn is_namespace(&self) -> bool {
         self.group.is_empty() && self.kind == "Namespace"
     }
 
     /// Returns true if this is a `CustomResourceDefinition`.
-    #[must_use]
     pub fn is_crd(&self) -> bool {
         self.group == "apiextensions.k8s.io" && self.kind == "CustomResourceDefinition"
     }
@@ -87,13 +80,11 @@ pub struct ObjectKey {
 
 impl ObjectKey {
     /// The namespace of the object, or its own name if it is a namespace.
-    #[must_use]
     pub fn own_namespace(&self) -> Option<&str> {
         if self.gvk.is_namespace() { Some(&self.name) } else { self.namespace.as_deref() }
     }
 
     /// Returns true if another key is of the same object, perhaps in another version.
-    #[must_use]
     pub fn is_of_same_object(&self, other: &Self) -> bool {
         let Self { gvk, namespace, name } = self;
         (&gvk.group, &gvk.kind) == (&other.gvk.group, &other.gvk.kind)

@@ -22,7 +22,6 @@ struct Index<'v> {
 
 impl<'v> Lookup<'v> {
     /// Creates the lookup for an object.
-    #[must_use]
     pub fn of(object: &'v Value) -> Self {
         Self { object, lists: HashMap::new() }
     }

@@ -59,7 +59,6 @@ impl ManagedFieldsEntry {
     }
 
     /// Writes the entry as the API server reads it.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         let mut entry = Map::new();
         entry.insert("manager".into(), self.manager.as_str().into());
@@ -78,7 +77,6 @@ impl ManagedFieldsEntry {
 
     /// Identity of the owner (apimachinery `managedfields.BuildManagerIdentifier`). Update entries of different
     /// versions are different owners; one Apply entry serves all versions.
-    #[must_use]
     pub fn identity(&self) -> (&str, Operation, &str, Option<&str>) {
         let version = (self.operation == Operation::Update).then_some(self.api_version.as_str());
         (&self.manager, self.operation, &self.subresource, version)
@@ -87,14 +85,12 @@ impl ManagedFieldsEntry {
 
 /// The entries of an object's `metadata.managedFields`. Entries that cannot be read are left out: `read_managed_fields`
 /// names them.
-#[must_use]
 pub fn managed_fields(object: &Value) -> Vec<ManagedFieldsEntry> {
     read_managed_fields(object).0
 }
 
 /// The entries of an object's `metadata.managedFields`, and the managers of entries that cannot be read: the fields
 /// that those own are unknown.
-#[must_use]
 pub fn read_managed_fields(object: &Value) -> (Vec<ManagedFieldsEntry>, Vec<String>) {
     let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
     for (entry, value) in raw_entries(object) {
@@ -108,7 +104,6 @@ pub fn read_managed_fields(object: &Value) -> (Vec<ManagedFieldsEntry>, Vec<Stri
 
 /// Writes entries as `metadata.managedFields` for an update of an object. An entry that the object already has is
 /// repeated exactly as it is there, so that reading and writing loses nothing.
-#[must_use]
 pub fn managed_fields_for<'e>(object: &Value, entries: impl Iterator<Item = &'e ManagedFieldsEntry>) -> Value {
     let written: Vec<(Option<ManagedFieldsEntry>, &Value)> = raw_entries(object).collect();
     let as_written = |entry: &ManagedFieldsEntry| {

@@ -18,7 +18,6 @@ pub const SERVER_METADATA: [&str; 8] = [
 const OF_JOBS: [&str; 2] = ["batch.kubernetes.io/controller-uid", "controller-uid"];
 
 /// The object without the fields that only a server writes, so that it can be created again.
-#[must_use]
 pub fn without_system_fields(object: &Value) -> Value {
     let mut object = object.clone();
     let Value::Object(fields) = &mut object else { return object };

@@ -27,7 +27,6 @@ impl PathElement {
     }
 
     /// The element for a position in a list.
-    #[must_use]
     pub fn index(position: usize) -> Self {
         Self::Index(i64::try_from(position).unwrap_or(i64::MAX))
     }
@@ -39,19 +38,16 @@ pub struct FieldPath(Vec<PathElement>);
 
 impl FieldPath {
     /// The whole object.
-    #[must_use]
     pub fn root() -> Self {
         Self::default()
     }
 
     /// A path of plain fields.
-    #[must_use]
     pub fn of(fields: &[&str]) -> Self {
         Self(fields.iter().map(|field| PathElement::Field((*field).to_owned())).collect())
     }
 
     /// This path with one more element.
-    #[must_use]
     pub fn child(&self, element: PathElement) -> Self {
         let mut elements = Vec::with_capacity(self.0.len().saturating_add(1));
         elements.extend_from_slice(&self.0);
@@ -60,7 +56,6 @@ impl FieldPath {
     }
 
     /// This path with one more field.
-    #[must_use]
     pub fn field(&self, name: &str) -> Self {
         self.child(PathElement::Field(name.to_owned()))
     }
@@ -76,26 +71,22 @@ impl FieldPath {
     }
 
     /// The elements, from the object down.
-    #[must_use]
     pub fn elements(&self) -> &[PathElement] {
         &self.0
     }
 
     /// Returns true if `self` is `other` or above it.
-    #[must_use]
     pub fn is_prefix_of(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 
     /// Returns true if one of the two paths is the other or above it.
-    #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.is_prefix_of(other) || other.is_prefix_of(self)
     }
 
     /// The value at this path in an object, if there is one. List items are found by their keys; a key that an item
     /// leaves out matches nothing.
-    #[must_use]
     pub fn value_in<'v>(&self, object: &'v Value) -> Option<&'v Value> {
         self.0.iter().try_fold(object, |value, element| match element {
             PathElement::Field(name) => value.get(name),

@@ -13,21 +13,18 @@ const LARGEST: i128 = 9_223_372_036_854_775_807 * NANO;
 impl Quantity {
     /// Reads a quantity: digits with a point, then a binary suffix (`Ki` … `Ei`), a decimal one (`n u m k M G T P E`)
     /// or an exponent. `None` if the server would reject it, or if it is too large to compare exactly.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Some(Parts::of(text)?.quantity)
     }
 
     /// The text that the API server serves for `text`: usually the canonical form. Some other spellings are kept
     /// (`1e0`, `+1Gi`, `1.500`), because the fast path of the parser keeps the text.
-    #[must_use]
     pub(crate) fn served(text: &str) -> Option<String> {
         let parts = Parts::of(text)?;
         if parts.is_kept() { Some(parts.text.to_owned()) } else { parts.canonical() }
     }
 
     /// Returns true if the value has a part below one thousandth. Resource lists round it up; other fields keep it.
-    #[must_use]
     pub(crate) fn is_below_milli(self) -> bool {
         self.nanos % 1_000_000 != 0
     }

@@ -22,7 +22,6 @@ pub enum Scalar {
 
 impl Scalar {
     /// Converts a JSON value.
-    #[must_use]
     pub fn from_json(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -44,7 +43,6 @@ impl Scalar {
     }
 
     /// A number as Go writes it: a whole number has no point.
-    #[must_use]
     pub(crate) fn number_text(number: &Number) -> String {
         match Self::from_number(number) {
             Self::Int(int) => int.to_string(),
@@ -53,7 +51,6 @@ impl Scalar {
     }
 
     /// The scalar as JSON: `"text"`, `8080`, `true`.
-    #[must_use]
     pub fn to_json(&self) -> Value {
         match self {
             Self::Null => Value::Null,

@@ -11,13 +11,11 @@ static TABLE: LazyLock<TypeTable> = LazyLock::new(|| {
 });
 
 /// The types of the kinds that are compiled into the API server, of the release named in `crates/test-control-plane/go/go.mod`.
-#[must_use]
 pub fn builtin() -> &'static TypeTable {
     &TABLE
 }
 
 /// Properties of a built-in kind.
-#[must_use]
 pub fn builtin_kind(gvk: &GroupVersionKind) -> Option<&'static KindInfo> {
     TABLE.kind(gvk)
 }
@@ -29,7 +27,6 @@ pub(super) fn object_metadata() -> TypeRef<'static> {
 }
 
 /// The type of an object whose metadata is its only known field.
-#[must_use]
 pub fn untyped_object() -> TypeRef<'static> {
     static UNTYPED_OBJECT: LazyLock<(TypeTable, TypeId)> = LazyLock::new(|| {
         let mut table = TypeTable::default();

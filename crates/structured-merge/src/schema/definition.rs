@@ -8,7 +8,6 @@ use crate::object::GroupVersionKind;
 
 /// Compiles the type of a kind from its CustomResourceDefinition. `None` if this has no schema for the version, or one
 /// that the server does not publish because it is not structural.
-#[must_use]
 pub fn compile_definition(definition: &Value, gvk: &GroupVersionKind) -> Option<TypeTable> {
     if is_not_structural(definition) {
         return None;
@@ -34,7 +33,6 @@ pub fn compile_definition(definition: &Value, gvk: &GroupVersionKind) -> Option<
 
 /// The group and the kind that a CustomResourceDefinition names. It does not define a built-in kind, even if it names
 /// one.
-#[must_use]
 pub fn defined_kind(crd: &Value) -> Option<(&str, &str)> {
     let spec = crd.get("spec")?;
     Some((spec.get("group")?.as_str()?, spec.get("names")?.get("kind")?.as_str()?))

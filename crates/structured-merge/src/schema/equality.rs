@@ -14,14 +14,12 @@ use crate::object::{Quantity, Scalar};
 /// live one has must be a known default; in other values it belongs to another manager and is ignored. A field that
 /// only the manifest has must be empty; in values that are replaced as a whole it must not be `0`, `false` or `""`,
 /// which pointers in Go keep.
-#[must_use]
 pub fn semantically_equal(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> bool {
     compare(manifest, live, schema, schema.is_atomic(manifest), is_nothing_here)
 }
 
 /// Returns true if two values most likely have the same meaning, for comparisons without a server: few strings and
 /// booleans are pointers, and for those `""` and `false` rarely mean anything else than no value.
-#[must_use]
 pub fn equivalent_offline(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> bool {
     compare(manifest, live, schema, schema.is_atomic(manifest), |value, _, _| !value.is_number())
 }
@@ -59,7 +57,6 @@ fn compare(manifest: &Value, live: &Value, schema: TypeRef<'_>, whole: bool, may
 /// Returns true if the server leaves out such a value of a struct's field: zero scalars, except those that are known to
 /// be pointers in Go; empty lists and maps; and empty structs that are not pointers, for which OpenAPI publishes `{}`
 /// as the default (`resources`, but not `emptyDir`). Custom resources keep all of them.
-#[must_use]
 pub fn is_omitted_when_empty(value: &Value, field: &str, schema: TypeRef<'_>) -> bool {
     let empty = |map: &serde_json::Map<String, Value>| {
         schema.default_of(field).is_some_and(Value::is_object) || map.is_empty() && schema.field(field).is_free_map()
@@ -74,7 +71,6 @@ pub fn is_omitted_when_empty(value: &Value, field: &str, schema: TypeRef<'_>) ->
 
 /// Returns true if a value that the manifest leaves out is the server's default, or a Go field that is served even when
 /// it is empty.
-#[must_use]
 pub fn is_default(value: &Value, field: &str, schema: TypeRef<'_>) -> bool {
     match (schema.default_of(field), value) {
         (Some(default), _) if default == value => true,
@@ -91,7 +87,6 @@ pub fn is_default(value: &Value, field: &str, schema: TypeRef<'_>) -> bool {
 
 /// Returns true if the server serves a manifest's scalar as exactly this live text. A value that is
 /// `semantically_equal` may still be written again in the manifest's spelling.
-#[must_use]
 pub fn serializes_as(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> bool {
     match schema.scalar() {
         ScalarKind::Quantity => {
@@ -155,7 +150,6 @@ pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Returns true if a value is empty for every Go type.
-#[must_use]
 pub fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -167,7 +161,6 @@ pub fn is_nothing(value: &Value) -> bool {
 
 /// Returns true if a field's value means the same as no value: it is empty, or it is `""` or `false` in a field that is
 /// known not to be a pointer.
-#[must_use]
 pub fn is_nothing_here(value: &Value, field: &str, schema: TypeRef<'_>) -> bool {
     let is_zero = || value.as_str() == Some("") || value.as_bool() == Some(false);
     is_nothing(value) || is_zero() && schema.default_of(field) == Some(value)

@@ -27,7 +27,6 @@ const STRIPPED: [&[&str]; 12] = [
 ];
 
 /// The fields that applying `manifest` claims, without those that the server resets for `kind` (`status`).
-#[must_use]
 pub fn field_set(manifest: &Value, schema: TypeRef<'_>, kind: Option<&KindInfo>) -> FieldSet {
     let mut set = without_stripped(claims(manifest, schema).1);
     for name in kind.map(KindInfo::resets).unwrap_or_default() {
@@ -44,14 +43,12 @@ pub(crate) fn without_stripped(mut set: FieldSet) -> FieldSet {
 }
 
 /// All fields of a value, as structured-merge-diff's `ToFieldSet` returns them.
-#[must_use]
 pub fn fields_of(value: &Value, schema: TypeRef<'_>) -> FieldSet {
     claims(value, schema).1
 }
 
 /// The set with the structs on its paths: the paths of declared fields become members (`fieldpath/set.go`,
 /// `EnsureNamedFieldsAreMembers`).
-#[must_use]
 pub fn with_named_parents(set: &FieldSet, schema: TypeRef<'_>) -> FieldSet {
     let mut named = FieldSet::new();
     for (element, member, below) in set.nodes() {
@@ -67,7 +64,6 @@ pub fn with_named_parents(set: &FieldSet, schema: TypeRef<'_>) -> FieldSet {
 /// Returns true if the fields of an entry are in the form that the server keeps now: no paths within values that are
 /// replaced as a whole. An entry from before such a change of the type is rewritten by the next apply of any manager
 /// (`typed/reconcile_schema.go`).
-#[must_use]
 pub fn is_current(set: &FieldSet, schema: TypeRef<'_>) -> bool {
     set.nodes().all(|(element, _, below)| {
         let child = match element {
@@ -79,7 +75,6 @@ pub fn is_current(set: &FieldSet, schema: TypeRef<'_>) -> bool {
 }
 
 /// The fields of an entry in the form that the server keeps now, so that [`is_current`] is true.
-#[must_use]
 pub fn brought_up_to_date(set: &FieldSet, schema: TypeRef<'_>) -> FieldSet {
     let mut current = FieldSet::new();
     for (element, is_member, below) in set.nodes() {

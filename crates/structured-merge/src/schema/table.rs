@@ -32,7 +32,6 @@ pub struct KindInfo {
 
 impl KindInfo {
     /// The fields that a write to the object never changes (`GetResetFields` of the strategies).
-    #[must_use]
     pub fn resets(&self) -> &'static [&'static str] {
         match (self.status, self.gvk.group.as_str()) {
             (true, "certificates.k8s.io") if self.gvk.kind == "CertificateSigningRequest" => &["spec", "status"],
@@ -132,27 +131,23 @@ pub enum ScalarKind {
 
 impl TypeTable {
     /// The kinds in the table.
-    #[must_use]
     pub fn kinds(&self) -> &[KindInfo] {
         &self.kinds
     }
 
     /// The table without the kinds of other groups and versions, for which its document is not authoritative.
-    #[must_use]
     pub fn only(mut self, group: &str, version: &str) -> Self {
         self.kinds.retain(|kind| kind.gvk.group == group && kind.gvk.version == version);
         self
     }
 
     /// Properties of a kind.
-    #[must_use]
     pub fn kind(&self, gvk: &GroupVersionKind) -> Option<&KindInfo> {
         // Most kinds share their group and version, so the name is compared first.
         self.kinds.iter().find(|info| info.gvk.kind == gvk.kind && info.gvk == *gvk)
     }
 
     /// The table as JSON text, one type per line: the form in which the built-in types are stored.
-    #[must_use]
     pub fn to_text(&self) -> String {
         let lines = |items: Vec<Value>| items.iter().map(Value::to_string).collect::<Vec<_>>().join(",\n");
         let json = |items: &Value| items.as_array().cloned().unwrap_or_default();

@@ -15,7 +15,6 @@ pub struct TypeRef<'t>(Option<(&'t TypeTable, TypeId)>);
 
 impl TypeTable {
     /// The type of a kind's objects.
-    #[must_use]
     pub fn object(&self, gvk: &GroupVersionKind) -> Option<TypeRef<'_>> {
         self.kind(gvk).map(|info| self.at(info.root))
     }
@@ -58,19 +57,16 @@ impl TypeTable {
 
 impl<'t> TypeRef<'t> {
     /// The unknown type.
-    #[must_use]
     pub fn untyped() -> Self {
         Self(None)
     }
 
     /// Form of the value.
-    #[must_use]
     pub fn shape(self) -> &'t Shape {
         self.0.and_then(|(table, id)| table.types.get(id as usize)).unwrap_or(&UNTYPED)
     }
 
     /// The type of a map's entry.
-    #[must_use]
     pub fn field(self, name: &str) -> TypeRef<'t> {
         let Some((table, _)) = self.0 else { return self };
         match self.shape() {
@@ -82,7 +78,6 @@ impl<'t> TypeRef<'t> {
     }
 
     /// Returns true if a field is declared by name; false for an entry of a free map.
-    #[must_use]
     pub fn declares(self, name: &str) -> bool {
         matches!(self.shape(), Shape::Map(map) if map.fields.contains_key(name))
     }
@@ -97,7 +92,6 @@ impl<'t> TypeRef<'t> {
     }
 
     /// The known default of a field.
-    #[must_use]
     pub fn default_of(self, name: &str) -> Option<&'t Value> {
         match self.shape() {
             Shape::Map(map) => map.fields.get(name)?.default.as_ref(),
@@ -106,7 +100,6 @@ impl<'t> TypeRef<'t> {
     }
 
     /// Returns true if a field or entry must not be null.
-    #[must_use]
     pub fn refuses_null(self, name: &str) -> bool {
         match self.shape() {
             Shape::Map(map) => map.fields.get(name).map_or(map.rest_refuses_null, |field| field.refuses_null),
@@ -115,7 +108,6 @@ impl<'t> TypeRef<'t> {
     }
 
     /// Returns true if the server stores empty values and nulls as they are sent: in custom resources, and where no type is known.
-    #[must_use]
     pub fn stores_as_sent(self) -> bool {
         match self.shape() {
             Shape::Map(map) => map.stored_as_sent,
@@ -125,7 +117,6 @@ impl<'t> TypeRef<'t> {
     }
 
     /// The default by which the server replaces a null, if it does.
-    #[must_use]
     pub fn default_of_null(self, name: &str) -> Option<&'t Value> {
         match self.shape() {
             Shape::Map(map) => map.fields.get(name).filter(|field| field.replaces_null)?.default.as_ref(),
@@ -134,7 +125,6 @@ impl<'t> TypeRef<'t> {
     }
 
     /// The type of a list's items.
-    #[must_use]
     pub fn item(self) -> TypeRef<'t> {
         match (self.0, self.shape()) {
             (Some((table, _)), Shape::List(_, item)) => table.at(*item),
@@ -143,7 +133,6 @@ impl<'t> TypeRef<'t> {
     }
 
     /// The type one step down: of an entry of a map, or of the items of a list.
-    #[must_use]
     pub fn step(self, element: &PathElement) -> TypeRef<'t> {
         match element {
             PathElement::Field(name) => self.field(name),
@@ -152,13 +141,11 @@ impl<'t> TypeRef<'t> {
     }
 
     /// The type at a path below this one.
-    #[must_use]
     pub fn at(self, path: &[PathElement]) -> TypeRef<'t> {
         path.iter().fold(self, Self::step)
     }
 
     /// Rule by which the list merges; atomic if unknown.
-    #[must_use]
     pub fn list_kind(self) -> &'t ListKind {
         match self.shape() {
             Shape::List(kind, _) => kind,
@@ -167,7 +154,6 @@ impl<'t> TypeRef<'t> {
     }
 
     /// Returns true if a value of this type is replaced as a whole.
-    #[must_use]
     pub fn is_atomic(self, value: &Value) -> bool {
         match (value, self.shape()) {
             (_, Shape::Opaque) => true,
@@ -178,7 +164,6 @@ impl<'t> TypeRef<'t> {
     }
 
     /// Returns true if any value of this type is replaced as a whole: an atomic map, struct or list.
-    #[must_use]
     pub fn is_atomic_type(self) -> bool {
         match self.shape() {
             Shape::Map(map) => map.atomic,
@@ -188,13 +173,11 @@ impl<'t> TypeRef<'t> {
     }
 
     /// Returns true if this is a map of entries without names of their own, such as labels.
-    #[must_use]
     pub fn is_free_map(self) -> bool {
         matches!(self.shape(), Shape::Map(map) if map.fields.is_empty() && map.rest.is_some())
     }
 
     /// Type of the scalar; `Any` if unknown.
-    #[must_use]
     pub fn scalar(self) -> ScalarKind {
         match self.shape() {
             Shape::Scalar(kind) => *kind,
@@ -206,7 +189,6 @@ impl<'t> TypeRef<'t> {
 /// The path element of an item of a keyed list or of a set: keys that the item leaves out take their defaults, as in
 /// structured-merge-diff (`typed/helpers.go`, `listItemToPathElement`). A key with neither a value nor a default is
 /// left out of the element. `None` for an item without any key, and for a member of a set that is not a scalar.
-#[must_use]
 pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
     match list.list_kind() {
         ListKind::Atomic => None,
@@ -225,7 +207,6 @@ pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
 }
 
 /// The items of an associative list by their elements; if several items have one key, the first one.
-#[must_use]
 pub fn items_by_element<'v>(items: &'v [Value], list: TypeRef<'_>) -> BTreeMap<PathElement, &'v Value> {
     let mut found = BTreeMap::new();
     for item in items {

@@ -9,7 +9,6 @@ use crate::object::Quantity;
 
 /// Returns true if a value conforms to its type for certain: fields are declared, scalars have the right type, and
 /// items have different keys. Returns false if only the server can decide.
-#[must_use]
 pub fn conforms(value: &Value, schema: TypeRef<'_>) -> bool {
     match (value, schema.shape()) {
         (Value::Object(map), Shape::Map(shape)) => {

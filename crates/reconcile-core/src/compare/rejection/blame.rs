@@ -25,7 +25,6 @@ pub(in crate::compare) enum Blame {
 }
 
 /// Reads the causes of a 422.
-#[must_use]
 pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusError) -> Blame {
     if status.code != 422 || subject.live.is_none() {
         return Blame::Manifest;
@@ -45,7 +44,6 @@ pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusErr
 }
 
 /// The diagnostic for a refused result of an apply, if the manifest by itself is valid.
-#[must_use]
 pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &StatusError) -> Diagnostic {
     if subject.may_quote_secret {
         let objects: Vec<&Value> = std::iter::once(subject.manifest()).chain(subject.live).collect();
@@ -77,7 +75,6 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
 
 /// The fields that a refusal may be about and that only manual changes own: they can be transferred to us, so that the apply removes
 /// them. These are the fields and items that the causes name or, if there are none, the neighbours that they may mean.
-#[must_use]
 pub(in crate::compare) fn in_the_way(
     subject: &RejectedObject<'_>,
     status: &StatusError,

@@ -29,26 +29,22 @@ const NOT_TYPED_LIVE: [&str; 2] =
     ["failed to create typed live object", "failed to create manager for existing fields"];
 
 /// The text that replaces the causes that were not read.
-#[must_use]
 pub(super) fn and_more(status: &StatusError) -> Option<String> {
     (status.more_causes > 0).then(|| format!("and {} more", status.more_causes))
 }
 
 /// Returns true if a refusal says that the manifest does not fit its type. The server calls that an internal error.
-#[must_use]
 pub(super) fn is_typed(status: &StatusError) -> bool {
     let says = |text: &str| status.message.contains(text);
     status.code == 500 && (says(NOT_TYPED) || says(NOT_CONVERTED)) && !is_live_typed_wrongly(status)
 }
 
 /// Returns true if a refusal says that the live object does not fit its type, so that the server refuses every apply.
-#[must_use]
 pub(super) fn is_live_typed_wrongly(status: &StatusError) -> bool {
     status.code == 500 && NOT_TYPED_LIVE.iter().any(|text| status.message.contains(text))
 }
 
 /// The mistakes in the manifest that a refusal reports, in the order of the file; empty if it reports anything else.
-#[must_use]
 pub(super) fn diagnostics(subject: &RejectedObject<'_>, status: &StatusError) -> Vec<Diagnostic> {
     let mut found = if is_typed(status) && status.message.contains(NOT_TYPED) {
         typed::diagnostics(subject, &status.message)

@@ -48,25 +48,21 @@ pub struct Discreet<'a> {
 
 impl<'a> Discreet<'a> {
     /// Takes the known versions of the object, which may be none.
-    #[must_use]
     pub fn of(objects: &'a [&'a Value]) -> Self {
         Self { objects }
     }
 
     /// Returns true if a refusal names its author: a webhook, a policy, a quota, or missing rights.
-    #[must_use]
     pub fn names_author(status: &StatusError) -> bool {
         Author::of(status).is_some()
     }
 
     /// The diagnostic for a refused request.
-    #[must_use]
     pub fn diagnostic(self, status: &StatusError) -> Diagnostic {
         Diagnostic::new(status, self.sentence(status)).with_hint(HINT)
     }
 
     /// `admission webhook "a.example.com" denied the request (400 BadRequest): data["tls.crt"] is required`
-    #[must_use]
     pub fn sentence(self, status: &StatusError) -> String {
         let who =
             Author::of(status).map_or_else(|| "the server refused the request".to_owned(), |author| author.sentence());
@@ -90,7 +86,6 @@ impl<'a> Discreet<'a> {
 
     /// Reads the leading part of a path that names fields of a Secret and keys that the object has. The remainder is dropped,
     /// because a webhook may write anything into a path.
-    #[must_use]
     pub fn field(self, text: &str) -> Option<FieldPath> {
         let text = text.strip_prefix('.').unwrap_or(text);
         let end = text.find(['.', '[']).unwrap_or(text.len());
@@ -134,7 +129,6 @@ impl<'a> Discreet<'a> {
 }
 
 /// The complaint of a cause about its field, in words of this program (apimachinery `CauseType`).
-#[must_use]
 pub fn complaint(reason: &str) -> &'static str {
     match reason {
         "FieldValueRequired" => "is required",
@@ -154,7 +148,6 @@ pub fn complaint(reason: &str) -> &'static str {
 }
 
 /// A warning of the server about a Secret. It names the author of the warning and not its text.
-#[must_use]
 pub fn warning(text: &str) -> String {
     let policy = text.strip_prefix("Validation failed for ").and_then(policy);
     let who = policy.map_or_else(|| "the server warns".to_owned(), |(policy, _)| format!("{policy} warns"));

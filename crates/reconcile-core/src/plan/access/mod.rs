@@ -38,7 +38,6 @@ pub struct Access {
 
 impl Access {
     /// Computes the permissions of these commands for these targets. The names of the roles begin with `name`.
-    #[must_use]
     pub fn of(
         targets: &[&Target],
         purposes: &BTreeSet<Purpose>,

@@ -53,7 +53,6 @@ struct Collection<'t> {
 }
 
 /// The permissions that a command needs for these targets. Those of a target whose resource is not known are left out.
-#[must_use]
 pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
     for collection in collections(targets) {
@@ -98,7 +97,6 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
 
 /// Permissions that commands can do without. Without them, the report of `diff` leaves out the webhooks and policies that may change
 /// objects, and plans and baselines know a cluster by its URL alone.
-#[must_use]
 pub fn optional(discovery: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
     if purpose != Purpose::Blame {

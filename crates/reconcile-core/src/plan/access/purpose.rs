@@ -13,7 +13,6 @@ pub enum Purpose {
 
 impl Purpose {
     /// The name of the command.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Diff => "diff",
@@ -23,7 +22,6 @@ impl Purpose {
     }
 
     /// Names commands in a sentence: `diff, apply and blame`.
-    #[must_use]
     pub fn listed(purposes: &[Self]) -> String {
         let names: Vec<&str> = purposes.iter().map(|purpose| purpose.name()).collect();
         match names.split_last() {

@@ -25,7 +25,6 @@ pub struct RoleFor {
 
 /// One `Role` for each namespace, and one `ClusterRole` for cluster-scoped resources, named `NAME-diff` and `NAME-apply`. No rule has a
 /// `*`, wherever a permission comes from.
-#[must_use]
 pub fn roles(permissions: &BTreeSet<Permission>, purpose: Purpose, name: &str) -> Vec<RoleFor> {
     let mut scopes: BTreeMap<Option<&str>, Vec<&Permission>> = BTreeMap::new();
     for permission in permissions.iter().filter(|permission| !permission.is_wildcard()) {
@@ -77,7 +76,6 @@ fn owned<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
 }
 
 /// Verbs in the order in which rules have them.
-#[must_use]
 pub fn verbs_in_order(verbs: BTreeSet<&str>) -> Vec<&str> {
     let mut verbs: Vec<&str> = verbs.into_iter().collect();
     verbs.sort_by_key(|verb| VERBS.iter().position(|known| known == verb));
@@ -86,13 +84,11 @@ pub fn verbs_in_order(verbs: BTreeSet<&str>) -> Vec<&str> {
 
 impl RoleFor {
     /// `Role` or `ClusterRole`.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         if self.namespace.is_some() { "Role" } else { "ClusterRole" }
     }
 
     /// Returns true if a rule has this verb.
-    #[must_use]
     pub fn has_verb(&self, verb: &str) -> bool {
         self.rules.iter().flat_map(|rule| &rule.verbs).any(|own| own == verb)
     }

@@ -93,7 +93,6 @@ pub struct BindingFor {
 
 impl BindingFor {
     /// The binding of a role to these subjects.
-    #[must_use]
     pub fn of(role: &RoleFor, subjects: &[Subject]) -> Self {
         Self { role: (role.kind(), role.name.clone(), role.namespace.clone()), subjects: subjects.to_vec() }
     }

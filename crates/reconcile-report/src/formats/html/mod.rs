@@ -33,7 +33,6 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The page of a report.
-#[must_use]
 pub fn render(report: &Report, view: &View) -> String {
     render_within(report, view, Limits::of(view))
 }
@@ -54,7 +53,6 @@ fn render_within(report: &Report, view: &View, limits: Limits) -> String {
 }
 
 /// The page of the reports of several contexts: the matrix, and a section for each context.
-#[must_use]
 pub fn render_all(reports: &Reports, view: &View) -> String {
     let facets = Facets::of(reports.contexts.iter().flat_map(|one| &one.report.objects));
     let mut header = Markup::default();

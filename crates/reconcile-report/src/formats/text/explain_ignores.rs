@@ -11,7 +11,6 @@ use crate::{Report, Role, Styled, View};
 const SHOWN: usize = 100;
 
 /// The rules in force, in the order of the configuration, and the annotations of manifests: each with the fields that it hid.
-#[must_use]
 pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
     let mut hidden: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for object in &report.objects {

@@ -22,7 +22,6 @@ const SHOWN: usize = 100;
 const GAP: &str = "  ";
 
 /// Everything at once.
-#[must_use]
 pub fn whole(reports: &Reports, view: &View) -> Styled {
     let mut text = Styled::new();
     let headed = View { is_headed: true, ..view.clone() };
@@ -36,7 +35,6 @@ pub fn whole(reports: &Reports, view: &View) -> Styled {
 }
 
 /// The line above the section of one context.
-#[must_use]
 pub fn heading(context: &str, server: Option<&str>) -> Styled {
     let mut text = Styled::new().with(Role::Note, "# ").with(Role::Name, context);
     if let Some(server) = server {
@@ -47,7 +45,6 @@ pub fn heading(context: &str, server: Option<&str>) -> Styled {
 }
 
 /// The matrix of all contexts that were looked at, the others, and the counts over all.
-#[must_use]
 pub fn together(reports: &Reports, view: &View) -> Styled {
     let reports = &*view.shown(reports);
     let looked_at: Vec<&ContextReport> = reports.contexts.iter().filter(|one| !is_stopped(&one.report)).collect();
@@ -79,7 +76,6 @@ pub(crate) fn is_stopped(report: &Report) -> bool {
 }
 
 /// The error for which a context was not looked at, or its result.
-#[must_use]
 pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
     let why = report.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
     line(Role::Error, format!("{}{why}", verdict(report).of_context))

@@ -21,7 +21,6 @@ const NAMED: usize = 10;
 const MARGIN: usize = 4;
 
 /// The line about one object that was written.
-#[must_use]
 pub fn outcome(object: &ObjectReport) -> Styled {
     match object.run.outcome.and_then(outcome_label) {
         None | Some(Label { role: Role::Error, .. }) => Styled::new(),
@@ -37,7 +36,6 @@ pub fn outcome(object: &ObjectReport) -> Styled {
 }
 
 /// The progress line about one object that is done, with the time; `None` if there was nothing to do.
-#[must_use]
 pub fn progress(object: &ObjectReport, time: &str) -> Option<Styled> {
     let Label { word, role } = object.run.outcome.and_then(outcome_label)?;
     let mut text = Styled::new().with(Role::Note, format!("{time} "));
@@ -58,7 +56,6 @@ fn line(object: &ObjectReport, word: &str, role: Role, why: String) -> Styled {
 }
 
 /// The objects that `apply` did not change, with the reason, and those that were to be deleted and are kept.
-#[must_use]
 pub fn left(report: &Report, view: &View) -> Styled {
     let objects: Vec<&ObjectReport> = report.objects.iter().collect();
     let mut text = Styled::new();

@@ -11,7 +11,6 @@ use crate::{ObjectReport, Report, Role, Styled, Verdict, View};
 const STATE_WIDTH: usize = 11;
 
 /// The text of `status`: a line for each object, and the summary.
-#[must_use]
 pub fn whole(report: &Report, view: &View) -> Styled {
     let mut text = Styled::new();
     let shown = if view.summary { Vec::new() } else { view.sorted(report) };
@@ -31,7 +30,6 @@ pub fn whole(report: &Report, view: &View) -> Styled {
 }
 
 /// The objects that are not ready after `apply --wait`, each with the reason.
-#[must_use]
 pub fn left(report: &Report) -> Styled {
     let mut text = Styled::new();
     for object in report.objects.iter().filter(|object| object.is_unready()) {
@@ -58,7 +56,6 @@ fn line(object: &ObjectReport) -> Styled {
 }
 
 /// The line about an object that became ready or failed during the wait; with the reason, unless the end of the text has it.
-#[must_use]
 pub fn change(name: &str, readiness: &ObjectReadiness, time: &str, says_why: bool) -> Option<Styled> {
     let Label { word, role } = readiness_label(readiness.state);
     let mut text = Styled::new().with(Role::Note, format!("{time} ")).with(role, format!("{word} "));

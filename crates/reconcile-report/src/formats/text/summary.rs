@@ -6,7 +6,6 @@ use crate::words::summary::SummaryLines;
 use crate::{ClusterInfo, Report, Role, Styled, View};
 
 /// The last lines: the summary, and the cluster.
-#[must_use]
 pub fn summary(report: &Report, view: &View) -> Styled {
     let SummaryLines { done, not_done, left_alone, remarks } = SummaryLines::of(report, view);
     let mut text = line(Role::Plain, done);
@@ -21,13 +20,11 @@ pub fn summary(report: &Report, view: &View) -> Styled {
 }
 
 /// `context prod-eu (https://10.1.2.3:6443)`
-#[must_use]
 pub fn named(info: &ClusterInfo) -> Styled {
     line(Role::Note, cluster(info, str::to_owned))
 }
 
 /// The changes that a pass makes, and those that it does not make.
-#[must_use]
 pub fn plan(report: &Report, view: &View) -> Styled {
     let mut text = line(Role::Plain, to_do(report, view));
     let not_to_do = not_to_do(report);

@@ -8,7 +8,6 @@ const SHOWN: usize = 100;
 
 impl Report {
     /// The same, with unmanaged objects. They fail a `diff` only if that was chosen.
-    #[must_use]
     pub fn with_unmanaged(mut self, objects: Vec<UnmanagedObject>, fails: bool) -> Self {
         let is_found = !objects.is_empty();
         self.unmanaged = Some(objects);
@@ -21,7 +20,6 @@ impl Report {
 }
 
 /// A line for each object.
-#[must_use]
 pub(crate) fn lines(report: &Report, view: &View) -> Styled {
     let most = if view.full { usize::MAX } else { SHOWN };
     let mut text = Styled::new();

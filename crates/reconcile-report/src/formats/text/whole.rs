@@ -7,7 +7,6 @@ use crate::words::label::{ParentLabel, parent_label};
 use crate::{ApplySetInfo, Command, ObjectReport, Report, Styled, View};
 
 /// The whole text at once.
-#[must_use]
 pub fn whole(report: &Report, view: &View) -> Styled {
     if report.command == Command::Status {
         return readiness::whole(report, view);
@@ -18,7 +17,6 @@ pub fn whole(report: &Report, view: &View) -> Styled {
 }
 
 /// Everything but the last line.
-#[must_use]
 pub fn findings(report: &Report, view: &View) -> Styled {
     if view.summary {
         return Styled::new();
@@ -32,7 +30,6 @@ pub fn findings(report: &Report, view: &View) -> Styled {
 }
 
 /// The differences of all objects.
-#[must_use]
 pub fn differences(report: &Report, view: &View) -> Styled {
     let mut text = Styled::new();
     if view.summary {

@@ -1,10 +1,10 @@
 //! `expect:`, where the manifests belong. It only narrows: a run elsewhere is refused.
 
+use apply_set::ParentReference;
 use http::Uri;
 
 use super::file::{ConfigNode, File};
 use crate::cli::{ConnectionArgs, PruneArgs};
-use crate::engine::prune::ParentReference;
 use reconcile_core::diagnostic::{Diagnostic, Location};
 use reconcile_core::live::Target;
 use reconcile_core::manifest::yaml::Step;

@@ -1,9 +1,10 @@
 //! `--prune --applyset`: parses the name of the apply set.
 
+use apply_set::ParentReference;
 use reconcile_report::Failure;
 
 use crate::cli::{InputArgs, PruneArgs};
-use crate::engine::prune::{ParentReference, Requested};
+use crate::engine::prune::Requested;
 use reconcile_core::object::Shard;
 
 /// The apply set that the flags name, if they do.

@@ -91,6 +91,7 @@ mod label;
 mod member;
 mod parent;
 mod reason;
+mod reference;
 
 pub use annotations::{ID, ParentAnnotations, TOOLING, Tooling};
 pub use decision::{Prunable, PruneDecision};
@@ -102,3 +103,4 @@ pub use label::Trust;
 pub use member::{Member, Unlisted};
 pub use parent::{ListedKinds, Missing, ParentError, ParentErrorCause, ParentState};
 pub use reason::Reason;
+pub use reference::ParentReference;

@@ -1,20 +1,135 @@
-//! Deletes the members of one step at once, and waits until they are gone.
+//! A member that no manifest names, from the decision about it to its outcome, and the deletion of the members of one step.
 
 use std::time::Duration;
 
-use apply_set::{DesiredMembers, Member, PruneDecision};
+use apply_set::{DesiredMembers, Member, PruneDecision, Reason};
 use futures::StreamExt as _;
+use serde_json::Value;
+use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
-use super::entry::{End, INTERRUPTED, PruneEntry};
-use super::listed_member::ListedMember;
+use super::search::ListedMember;
 use crate::client::{Cluster, IN_FLIGHT};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deleted, DeletionDeadline, delete, wait_until_gone};
-use reconcile_core::compare::ROUNDS;
+use reconcile_core::compare::{ObjectVerdict, ROUNDS, Redactor, Secrecy};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
-use reconcile_core::pass::Outcome;
+use reconcile_core::pass::{Outcome, TurnResult};
+use reconcile_core::plan::prune_order::PruneStep;
+
+/// The reason for members that were not deleted because the run was interrupted.
+pub(super) const INTERRUPTED: &str = "the run was interrupted";
+
+/// A member that no manifest names.
+pub(super) struct PruneEntry {
+    pub step: PruneStep,
+    pub member: ListedMember,
+    pub decision: PruneDecision,
+    /// Its result, once its turn is over.
+    pub result: Option<TurnResult>,
+}
+
+impl PruneEntry {
+    /// The verdict on it.
+    pub fn verdict(&self, redactor: &Redactor) -> ObjectVerdict {
+        match self.decision.reason() {
+            None => {
+                let reason = "no longer in the manifests".to_owned();
+                ObjectVerdict::Delete { live: shown(&self.member.member, redactor), reason }
+            }
+            Some(reason) => ObjectVerdict::Kept { reason: kept_because(reason) },
+        }
+    }
+
+    pub fn key(&self) -> &ObjectKey {
+        &self.member.member.key
+    }
+
+    /// The outcome, once its turn is over.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.result.as_ref().map(|result| result.outcome)
+    }
+
+    /// Returns true if it is or will be deleted.
+    pub fn is_deletion(&self) -> bool {
+        self.decision.is_prune() && matches!(self.outcome(), None | Some(Outcome::Deleted | Outcome::Terminating))
+    }
+
+    /// Records how its deletion ended, after a wait of this time that was not interrupted.
+    fn settle(&mut self, end: End, desired: &mut DesiredMembers, waited: Option<Duration>) {
+        self.result = Some(match end {
+            End::Gone => Outcome::Deleted.into(),
+            End::Failed(diagnostic) => {
+                desired.keep(self.key());
+                TurnResult::failed(diagnostic)
+            }
+            End::Terminating(left) => {
+                TurnResult { outcome: Outcome::Terminating, ..TurnResult::failed(terminating(&left, waited)) }
+            }
+            End::Interrupted => TurnResult::skipped(INTERRUPTED),
+            End::Spared(decision) => {
+                desired.settle(self.key(), &decision);
+                let reason = decision.reason().map(kept_because);
+                let new_verdict = reason.clone().map(|reason| Box::new(ObjectVerdict::Kept { reason }));
+                self.decision = decision;
+                TurnResult { reason, new_verdict, ..Outcome::Unchanged.into() }
+            }
+        });
+    }
+}
+
+/// The end of a deletion.
+enum End {
+    /// The member is gone.
+    Gone,
+    /// The server is deleting it; this is its state.
+    Terminating(LiveState),
+    /// It changed, and is kept.
+    Spared(PruneDecision),
+    /// It could not be deleted.
+    Failed(Diagnostic),
+    /// It was not tried.
+    Interrupted,
+}
+
+/// The reason why a member is kept, with the flag that would delete it.
+fn kept_because(reason: &Reason) -> String {
+    match reason {
+        Reason::Unlisted { is_next, .. } => {
+            format!("kept because {reason} (`--applyset-recover` deletes it{})", if *is_next { " now" } else { "" })
+        }
+        _ => format!("kept because {reason}"),
+    }
+}
+
+/// The live object without `managedFields`, and without secret values.
+fn shown(member: &Member, redactor: &Redactor) -> Value {
+    let mut object = member.object.clone();
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("managedFields");
+    }
+    redactor.value(&Secrecy::of(&member.key.gvk, None, Some(&object)), &FieldPath::root(), &object)
+}
+
+/// An error for an object that is not gone after a wait of this time, or after one that was interrupted (`None`), with the finalizers
+/// that hold it.
+fn terminating(left: &LiveState, waited: Option<Duration>) -> Diagnostic {
+    let names: Vec<&str> = match left {
+        LiveState::Present(object) => object.finalizers().collect(),
+        LiveState::Unreadable(diagnostic) => return diagnostic.clone(),
+        LiveState::Absent => Vec::new(),
+    };
+    let holds = match names.as_slice() {
+        [] => String::new(),
+        [one] => format!(": the finalizer `{one}` holds it"),
+        several => format!(": the finalizers `{}` hold it", several.join("`, `")),
+    };
+    let waited = waited.map(|time| format!(", and was not gone after {} s", time.as_secs())).unwrap_or_default();
+    let message = format!("it is being deleted{waited}{holds}");
+    Diagnostic::new(Code::Terminating, message)
+        .with_hint("run again when it is gone, or give it longer with `--wait --timeout`")
+}
 
 /// Deletes the members of one step. Returns the reason why later steps are skipped, if there is one: the finalizers of members that are
 /// still being deleted may need the later members.
@@ -91,5 +206,21 @@ async fn wait(
     match wait_until_gone(cluster, resource, &member.key, member.uid(), deadline, || interrupt.is_set()).await {
         LiveState::Absent => End::Gone,
         left => End::Terminating(left),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use apply_set::Unlisted;
+
+    use super::*;
+
+    #[test]
+    fn a_member_that_is_not_listed_names_the_flag_that_deletes_it() {
+        let kept = |is_next| kept_because(&Reason::Unlisted { why: Unlisted::NoParent, is_next });
+        let why = "kept because no parent of the apply set lists it";
+        assert_eq!(kept(false), format!("{why} (`--applyset-recover` deletes it)"));
+        assert_eq!(kept(true), format!("{why} yet (`--applyset-recover` deletes it now)"));
+        assert_eq!(kept_because(&Reason::LeftTheSet), "kept because it is no longer in the apply set");
     }
 }

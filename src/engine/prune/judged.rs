@@ -7,11 +7,9 @@ use std::time::Duration;
 use apply_set::{ApplySet, DesiredMembers, Inventory, PruneDecision};
 use structured_merge::ObjectKey;
 
-use super::coverage::Coverage;
-use super::delete::delete_step;
-use super::entry::{INTERRUPTED, PruneEntry};
-use super::parent::{Parent, ParentChange};
-use super::write_parent::Recorded;
+use super::delete::{INTERRUPTED, PruneEntry, delete_step};
+use super::parent::{Parent, ParentChange, Recorded};
+use super::search::Coverage;
 use crate::client::Cluster;
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;

@@ -4,11 +4,10 @@ use apply_set::{DesiredMembers, GroupKind, Member, PruneRules, Trust, part_of};
 use serde_json::Value;
 use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
 
-use super::coverage::Coverage;
-use super::entry::PruneEntry;
+use super::delete::PruneEntry;
 use super::judged::{Judged, Notes};
-use super::listed_member::ListedMember;
 use super::parent::Parent;
+use super::search::{Coverage, ListedMember};
 use crate::engine::event::{Event, EventSink};
 use reconcile_core::compare::{Policy, Redactor};
 use reconcile_core::live::Target;

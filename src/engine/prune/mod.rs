@@ -7,27 +7,34 @@
 //! Each state is a type, so that the steps come in this order: nothing can be deleted that was not judged, and nothing can be judged
 //! that was not listed. The crate `apply-set` decides what is deleted.
 
-mod coverage;
 mod definitions;
 mod delete;
-mod entry;
-mod error;
-mod find;
 mod judged;
-mod labelled;
 mod listed;
-mod listed_member;
 mod parent;
 mod planned;
-mod reach;
-mod reference;
-mod write_parent;
+mod search;
+
+use reconcile_core::diagnostic::Diagnostic;
 
 pub(crate) use definitions::parent_kinds;
-pub(crate) use error::ApplySetError;
-pub(crate) use find::searchable;
 pub(crate) use judged::{Judged, Unapplied};
 pub(crate) use parent::{ParentChange, is_own_tooling};
-pub(crate) use planned::{Planned, Requested};
-pub(crate) use reach::reach;
-pub(crate) use reference::ParentReference;
+pub(crate) use planned::{Planned, Requested, reach};
+pub(crate) use search::searchable;
+
+/// An error that ends a run with an apply set before anything is compared or written.
+#[derive(Debug)]
+pub(crate) enum ApplySetError {
+    /// The flags, the manifests or the parent do not allow it.
+    Refused(Vec<Diagnostic>),
+    /// The parent could not be read, so that nothing is known of the set.
+    Unreadable(Diagnostic),
+}
+
+impl ApplySetError {
+    /// The flags or the parent do not allow it; the hint says what is possible.
+    pub(super) fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Refused(vec![Diagnostic::general(message).with_hint(hint)])
+    }
+}

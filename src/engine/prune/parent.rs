@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 
 use apply_set::{
-    ApplySet, ID, Inventory, ParentAnnotations, ParentError, ParentErrorCause, ParentState, TOOLING, Tooling,
+    ApplySet, ID, Inventory, ParentAnnotations, ParentError, ParentErrorCause, ParentReference, ParentState, TOOLING,
+    Tooling,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Value, json};
 use structured_merge::ObjectKey;
 
+use super::ApplySetError;
 use super::definitions::{IS_PARENT_TYPE, is_parent_type};
-use super::error::ApplySetError;
-use super::reference::ParentReference;
-use super::write_parent::{Recorded, record};
-use crate::client::Cluster;
+use crate::client::{Cluster, Retry, WriteRequest};
 use crate::engine::server::Server;
+use crate::live::answer::Asked;
 use crate::live::fetch::find;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::{Discovery, LiveState, Resource};
@@ -23,10 +25,34 @@ pub(super) fn resource_of_parent<'d>(
     discovery: &'d Discovery,
 ) -> Result<&'d Resource, ApplySetError> {
     let served = discovery.resources().filter(|resource| !resource.pending);
-    reference.pick(served).map_err(|message| {
+    pick(reference, served).map_err(|message| {
         let hint = "a parent is a Secret, a ConfigMap, or a custom resource of a kind that allows it";
         ApplySetError::refused(format!("`--applyset`: {message}"), hint)
     })
+}
+
+/// Picks the parent's resource from those that the server has; the core group comes first. The error says what is wrong.
+fn pick<'r>(reference: &ParentReference, served: impl Iterator<Item = &'r Resource>) -> Result<&'r Resource, String> {
+    let (name, group) = match &reference.resource {
+        None => ("secrets", Some("")),
+        Some((name, group)) => (name.as_str(), group.as_deref()),
+    };
+    let is_called = |resource: &&Resource| resource.plural == name || resource.gvk.kind.eq_ignore_ascii_case(name);
+    let mut found: Vec<&Resource> =
+        served.filter(is_called).filter(|resource| group.is_none_or(|group| resource.gvk.group == group)).collect();
+    found.sort_by(|a, b| {
+        let version = |resource: &Resource| std::cmp::Reverse(resource.gvk.version_priority());
+        (&a.gvk.group, version(a)).cmp(&(&b.gvk.group, version(b)))
+    });
+    let written = group.filter(|group| !group.is_empty()).map_or(name.to_owned(), |group| format!("{name}.{group}"));
+    let Some(first) = found.first() else { return Err(format!("the server has no resource `{written}`")) };
+    let other = found.iter().find(|other| other.gvk.group != first.gvk.group);
+    match other {
+        Some(other) if !first.gvk.group.is_empty() => {
+            Err(format!("`{name}` can be `{name}.{}` or `{name}.{}`", first.gvk.group, other.gvk.group))
+        }
+        _ => Ok(first),
+    }
 }
 
 /// The change that makes the parent list the kinds and namespaces of the members.
@@ -88,7 +114,7 @@ impl Parent {
     pub async fn write(&mut self, cluster: &Cluster, members: &Inventory) -> Recorded {
         let annotations = self.annotations(members);
         if self.state.as_ref().is_some_and(|state| state.has(&annotations)) {
-            return Recorded::Written(serde_json::Value::Null);
+            return Recorded::Written(Value::Null);
         }
         let recorded = record(cluster, &self.resource, &self.set, self.state.as_ref(), &annotations).await;
         if let Recorded::Written(parent) = &recorded {
@@ -187,6 +213,55 @@ fn unusable(error: &ParentError, set: &ApplySet, code: Code) -> Diagnostic {
     Diagnostic::new(code, error.to_string()).with_hint(hint)
 }
 
+/// A resource version that no object has, because etcd starts to count after it. An existing object refuses it with a conflict. If there is no
+/// object, the server ignores it.
+const NO_VERSION: &str = "1";
+
+/// The result of a write of the parent.
+#[derive(Clone, Debug)]
+pub(super) enum Recorded {
+    /// It was written; this is the new state of the parent.
+    Written(Value),
+    /// Somebody else changed the parent since it was read.
+    Moved,
+    /// It could not be written.
+    Failed(Diagnostic),
+}
+
+/// Writes the annotations of the parent, which is created if it does not exist. The apply is forced, because the annotations belong to
+/// the set, no matter who owns them; the version that was read is the lock.
+async fn record(
+    cluster: &Cluster,
+    resource: &Resource,
+    set: &ApplySet,
+    state: Option<&ParentState>,
+    annotations: &ParentAnnotations,
+) -> Recorded {
+    let ApplySet { parent, id } = set;
+    let metadata = ObjectMeta {
+        name: Some(parent.name.clone()),
+        namespace: parent.namespace.clone(),
+        labels: Some([(ID.to_owned(), id.clone())].into()),
+        annotations: Some(annotations.to_map()),
+        uid: state.map(|state| state.uid.clone()),
+        // An object that somebody creates in the meantime does not become a parent.
+        resource_version: Some(state.map_or_else(|| NO_VERSION.to_owned(), |state| state.resource_version.clone())),
+        ..ObjectMeta::default()
+    };
+    let body = json!({"apiVersion": parent.gvk.api_version(), "kind": parent.gvk.kind, "metadata": metadata});
+    // A write that was begun is finished, even if the run is interrupted.
+    let cluster = &cluster.until_done();
+    let path = resource.object_path(parent.namespace.as_deref(), &parent.name);
+    let change = WriteRequest::apply(path, &annotations.manager(), true, &body);
+    let answer = cluster.send(change.write(Retry::Safe)).await;
+    let answer = answer.and_then(|reply| Asked::key(parent).sent(&body).read(cluster, &reply.body));
+    match answer {
+        Ok(live) => Recorded::Written(live),
+        Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,
+        Err(error) => Recorded::Failed(Diagnostic::about(&parent.gvk, &error)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use apply_set::Missing;
@@ -207,5 +282,34 @@ mod tests {
         {
             assert!(hint(cause).contains(&set.id));
         }
+    }
+    fn resource(api_version: &str, kind: &str, plural: &str) -> Resource {
+        let gvk = GroupVersionKind::new(api_version, kind);
+        let plural = plural.to_owned();
+        Resource { gvk, plural, namespaced: true, verbs: [].into(), status: false, pending: false }
+    }
+
+    #[test]
+    fn a_name_alone_is_a_secret_and_a_type_comes_before_a_slash() {
+        let served = [
+            resource("v1", "ConfigMap", "configmaps"),
+            resource("v1", "Secret", "secrets"),
+            resource("one.example.com/v1", "Set", "sets"),
+            resource("one.example.com/v1beta1", "Set", "sets"),
+            resource("two.example.com/v1", "Set", "sets"),
+            resource("two.example.com/v1", "Secret", "secrets"),
+        ];
+        let pick = |text: &str| {
+            let reference = ParentReference::parse(text).unwrap();
+            pick(&reference, served.iter()).map(|found| (found.gvk.api_version(), reference.name.clone()))
+        };
+        let found = |api_version: &str, name: &str| Ok((api_version.to_owned(), name.to_owned()));
+        assert_eq!(pick("web"), found("v1", "web"));
+        assert_eq!(pick("secret/web"), found("v1", "web"));
+        assert_eq!(pick("configmaps/web"), found("v1", "web"));
+        assert_eq!(pick("secrets.two.example.com/web"), found("two.example.com/v1", "web"));
+        assert_eq!(pick("sets.one.example.com/web"), found("one.example.com/v1", "web"));
+        assert!(pick("sets/web").unwrap_err().contains("sets.two.example.com"));
+        assert!(pick("things.x/web").unwrap_err().contains("things.x"));
     }
 }

@@ -2,26 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use apply_set::{ApplySet, GroupKind, Inventory, ListedKinds, PART_OF, ParentState};
+use apply_set::{ApplySet, GroupKind, Inventory, ListedKinds, PART_OF, ParentReference, ParentState};
+use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::coverage::Coverage;
+use super::ApplySetError;
 use super::definitions::defined_kinds;
-use super::error::ApplySetError;
-use super::find::{MemberSearch, Scope, Unreadable, Unsearched, find, searchable};
 use super::judged::Notes;
-use super::labelled::refuse_labelled;
 use super::listed::Listed;
-use super::listed_member::ListedMember;
-use super::parent::Parent;
-use super::reference::ParentReference;
+use super::parent::{Parent, resource_of_parent};
+use super::search::{Coverage, ListedMember, MemberSearch, Scope, Unreadable, Unsearched, find, searchable};
 use crate::client::Cluster;
 use crate::engine::server::Server;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::resolve::key_of;
 use reconcile_core::live::{Discovery, Resolution};
-use reconcile_core::manifest::DesiredSet;
+use reconcile_core::manifest::yaml::Step;
+use reconcile_core::manifest::{DesiredSet, Manifest};
 use reconcile_core::object::Shard;
-use structured_merge::ObjectKey;
+use reconcile_core::plan::access::Pruned;
 
 /// The apply set that the flags ask for.
 pub(crate) struct Requested {
@@ -231,7 +229,7 @@ impl Planned {
 const HELD: &str = "none of them is pruned, and the set still lists the kind";
 
 /// The kind of a resource such as `deployments.apps`; one that the server does not know keeps its name.
-pub(super) fn kind_of(discovery: &Discovery, resource: &str) -> GroupKind {
+fn kind_of(discovery: &Discovery, resource: &str) -> GroupKind {
     let named = GroupKind::parse(resource);
     let found = discovery.resources().find(|found| found.plural == named.kind && found.gvk.group == named.group);
     found.map_or(named, |found| GroupKind::from(&found.gvk))
@@ -256,4 +254,60 @@ fn uncrawled(unsearched: &[&Unsearched]) -> Option<String> {
     let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
     let reason = &unsearched.first()?.diagnostic.code;
     Some(format!("members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}"))
+}
+
+/// Refuses manifests that have the label of a set, because `--applyset` sets it. The parent is no member of its own set, and may have
+/// any label. Manifests without a namespace belong to `default_namespace`.
+fn refuse_labelled(manifests: &[Manifest], set: &ApplySet, default_namespace: &str) -> Result<(), Vec<Diagnostic>> {
+    let is_parent = |manifest: &Manifest| {
+        set.is_parent(manifest.gvk(), manifest.namespace().unwrap_or(default_namespace), manifest.name())
+    };
+    let is_labelled =
+        |manifest: &Manifest| manifest.object().metadata("labels").is_some_and(|all| all.get(PART_OF).is_some());
+    let labelled = manifests.iter().filter(|manifest| is_labelled(manifest) && !is_parent(manifest));
+    let diagnostics: Vec<Diagnostic> = labelled
+        .map(|manifest| {
+            let at = [Step::Key("metadata"), Step::Key("labels"), Step::Key(PART_OF)];
+            let message = format!("{manifest} already has the label `{PART_OF}`");
+            let diagnostic = manifest.origin().diagnostic_at_key(&at, message);
+            diagnostic.with_hint("leave it out of the manifest: `--applyset` sets it")
+        })
+        .collect();
+    if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
+}
+
+/// Reads what pruning would read, from which `access` derives the permissions for it: the parent's resource, and the kinds and namespaces
+/// that the parent lists. If the parent cannot be read, its list is unknown, and
+/// the diagnostic says why.
+pub(crate) async fn reach(
+    Requested { reference, .. }: &Requested,
+    server: &Server,
+) -> Result<(Pruned, Option<Diagnostic>), ApplySetError> {
+    let Server { discovery, namespaces, .. } = server;
+    let parent = resource_of_parent(reference, discovery)?.clone();
+    let namespace = parent.namespaced.then(|| namespaces.default.clone());
+    let mut pruned = Pruned { parent, namespace, resources: Vec::new(), namespaces: BTreeSet::new() };
+    match Parent::find(reference, &BTreeSet::new(), server).await {
+        Ok(Parent { state: None, .. }) => {}
+        Ok(Parent { state: Some(state), .. }) => add_listed(&mut pruned, state, discovery),
+        Err(ApplySetError::Unreadable(diagnostic)) if diagnostic.code != Code::Interrupted => {
+            return Ok((pruned, Some(diagnostic)));
+        }
+        Err(error) => return Err(error),
+    }
+    Ok((pruned, None))
+}
+
+fn add_listed(pruned: &mut Pruned, state: ParentState, discovery: &Discovery) {
+    let kinds: BTreeSet<GroupKind> = match state.listed {
+        ListedKinds::Unknown => BTreeSet::new(),
+        ListedKinds::Kinds(kinds) => kinds,
+        ListedKinds::Resources(resources) => resources.iter().map(|resource| kind_of(discovery, resource)).collect(),
+    };
+    let known = kinds.iter().filter_map(|kind| match discovery.resolve_kind(kind) {
+        Resolution::Known(resource) if !resource.pending => Some(resource.clone()),
+        _ => None,
+    });
+    pruned.resources = known.collect();
+    pruned.namespaces = state.namespaces;
 }

@@ -1,12 +1,14 @@
-//! Finds the objects with the label of the set, in all kinds and namespaces that are searched.
+//! The members: where they are searched, and the search for objects with the label of the set.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-use apply_set::GroupKind;
+use apply_set::{GroupKind, Inventory, Member, Unlisted};
 use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
+use super::parent::Parent;
 use crate::client::{Cluster, IN_FLIGHT, RequestError};
 use crate::live::list::{Budget, Pages, Spoilt};
 use reconcile_core::diagnostic::Diagnostic;
@@ -142,6 +144,63 @@ async fn list(
     selector: &str,
 ) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
     Pages::new(cluster, resource, namespace).with("labelSelector", selector).all_within(MEMORY_OF_ONE).await
+}
+
+/// The kinds and namespaces in which members are searched.
+#[derive(Debug, Default)]
+pub(super) struct Coverage {
+    /// Those that the parent lists, as far as its list is trusted and the server still knows the kinds.
+    pub listed: Inventory,
+    /// Those of the manifests.
+    pub mentioned: Inventory,
+}
+
+impl Coverage {
+    /// Returns true if the parent lists a kind, in a namespace or at all.
+    pub fn is_listed(&self, kind: &GroupKind, namespace: Option<&str>) -> bool {
+        namespace.is_none_or(|name| self.listed.namespaces.contains(name))
+            && (self.listed.kinds.contains(kind) || self.has_moved(kind))
+    }
+
+    /// Returns true if the parent lists a kind of the manifests under another group.
+    pub fn has_moved(&self, kind: &GroupKind) -> bool {
+        !self.listed.kinds.contains(kind)
+            && self.mentioned.kinds.contains(kind)
+            && self.listed.kinds.iter().any(|listed| listed.kind == kind.kind)
+    }
+}
+
+/// A member that the server listed, and the resource that serves it.
+#[derive(Clone, Debug)]
+pub(super) struct ListedMember {
+    pub member: Member,
+    pub resource: Resource,
+}
+
+impl Borrow<Member> for ListedMember {
+    fn borrow(&self) -> &Member {
+        &self.member
+    }
+}
+
+impl ListedMember {
+    pub(super) fn new(resource: Resource, object: Value, parent: &Parent, coverage: &Coverage) -> Self {
+        let mut member = Member::new(resource.gvk.clone(), object);
+        member.unlisted = why_unlisted(&member.key, parent, coverage);
+        Self { member, resource }
+    }
+}
+
+/// The reason why the parent does not list a member; `None` if it lists it.
+fn why_unlisted(key: &ObjectKey, parent: &Parent, coverage: &Coverage) -> Option<Unlisted> {
+    if coverage.is_listed(&GroupKind::from(&key.gvk), key.namespace.as_deref()) {
+        return None;
+    }
+    let Some(state) = &parent.state else { return Some(Unlisted::NoParent) };
+    Some(match state.other_author().filter(|_| state.names(key)) {
+        Some(author) => Unlisted::ChangedBy(author.to_owned()),
+        None => Unlisted::NotNamed,
+    })
 }
 
 /// All kinds whose objects could be members, each in its preferred version: kinds that can be listed and deleted, except Events.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use apply_set::{ApplySet, GroupKind, ParentState, Tooling, part_of};
+use apply_set::{ApplySet, ParentState, Tooling, part_of};
 use kube_yaml::{Document, Step, Validation};
 use kubectl_reconcile::live::types::Types;
 use reconcile_core::compare::{CompareContext, Policy, Redactor, offline};
@@ -19,8 +19,8 @@ use reconcile_report::formats::{FORMATS, Render};
 use reconcile_report::{Command, FailOn, ObjectReport, Report, View, plain};
 use serde_json::{Value, json};
 use structured_merge::{
-    FieldSet, GroupVersionKind, ManagedObject, ObjectKey, Origin, Proof, Quantity, TypeTable, changes, compile,
-    compile_definition, field_set, managed_fields, predict, prove, with_live_spelling,
+    FieldSet, GroupKind, GroupVersionKind, ManagedObject, ObjectKey, Origin, Proof, Quantity, TypeTable, changes,
+    compile, compile_definition, field_set, managed_fields, predict, prove, with_live_spelling,
 };
 
 mod audit;

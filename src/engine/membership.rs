@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply_set::{ApplySet, GroupKind, ID, TOOLING, Tooling};
+use apply_set::{ApplySet, ID, TOOLING, Tooling};
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
+use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use super::prune::{is_own_tooling, parent_kinds};
 use super::server::Server;

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply_set::GroupKind;
 use serde_json::json;
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupKind, GroupVersionKind, ObjectKey};
 
 use super::server::Server;
 use crate::live::fetch::fetch;

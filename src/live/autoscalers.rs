@@ -4,10 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use apply_set::GroupKind;
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupKind, GroupVersionKind};
 
 use super::list::Pages;
 use crate::client::{Cluster, IN_FLIGHT, Request, RequestError};

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::id::ApplySet;
-use crate::inventory::Inventory;
+use crate::member::Inventory;
 
 /// The label of a parent: the id of its set.
 pub const ID: &str = "applyset.kubernetes.io/id";

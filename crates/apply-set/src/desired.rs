@@ -3,15 +3,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
+use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
-use crate::decision::{Prunable, PruneDecision};
-use crate::group_kind::GroupKind;
+use crate::decision::{Prunable, PruneDecision, Reason};
 use crate::id::{ApplySet, part_of};
-use crate::inventory::Inventory;
 use crate::label::{Trust, set_by_another};
-use crate::member::Member;
-use crate::reason::Reason;
+use crate::member::{Inventory, Member};
 
 /// Rules for pruning, in addition to the manifests.
 pub struct PruneRules {

@@ -1,10 +1,9 @@
 use serde_json::Value;
 use structured_merge::{FieldPath, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields};
 
-use crate::decision::PruneDecision;
+use crate::decision::{PruneDecision, Reason};
 use crate::id::PART_OF;
 use crate::member::Member;
-use crate::reason::Reason;
 
 /// Returns true for an entry of `managedFields` whose label of the set makes a member. Anybody can set the label, and
 /// copies of an object have it as well.

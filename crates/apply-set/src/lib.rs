@@ -84,23 +84,17 @@
 mod annotations;
 mod decision;
 mod desired;
-mod group_kind;
 mod id;
-mod inventory;
 mod label;
 mod member;
 mod parent;
-mod reason;
 mod reference;
 
 pub use annotations::{ID, ParentAnnotations, TOOLING, Tooling};
-pub use decision::{Prunable, PruneDecision};
+pub use decision::{Prunable, PruneDecision, Reason};
 pub use desired::{DesiredMembers, PruneRules};
-pub use group_kind::GroupKind;
 pub use id::{ApplySet, PART_OF, part_of};
-pub use inventory::Inventory;
 pub use label::Trust;
-pub use member::{Member, Unlisted};
+pub use member::{Inventory, Member, Unlisted};
 pub use parent::{ListedKinds, Missing, ParentError, ParentErrorCause, ParentState};
-pub use reason::Reason;
 pub use reference::ParentReference;

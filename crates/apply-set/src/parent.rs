@@ -2,12 +2,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, managed_fields};
+use structured_merge::{FieldPath, GroupKind, ObjectKey, ObjectMeta as _, managed_fields};
 
 use crate::annotations::{ID, KINDS, MANAGER_SUFFIX, NAMESPACES, ParentAnnotations, RESOURCES, TOOLING, Tooling};
-use crate::group_kind::GroupKind;
 use crate::id::ApplySet;
-use crate::inventory::Inventory;
+use crate::member::Inventory;
 
 /// Kinds of the members that a parent lists.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,8 +13,9 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use jiff::Timestamp;
-use kstatus::{GroupKindRef, readiness};
+use kstatus::readiness;
 use serde_json::json;
+use structured_merge::GroupVersionKind;
 
 fn ready(criterion: &mut Criterion) {
     let deployment = json!({
@@ -33,11 +34,13 @@ fn ready(criterion: &mut Criterion) {
         "status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Waiting", "message": "for its parts"}]},
     });
     let now = Timestamp::UNIX_EPOCH;
+    let deployment_kind = GroupVersionKind::new("apps/v1", "Deployment");
+    let custom_kind = GroupVersionKind::new("example.com/v1", "Widget");
     criterion.bench_function("a Deployment", |bencher| {
-        bencher.iter(|| readiness(GroupKindRef::new("apps", "Deployment"), black_box(&deployment), now));
+        bencher.iter(|| readiness(&deployment_kind, black_box(&deployment), now));
     });
     criterion.bench_function("a custom resource", |bencher| {
-        bencher.iter(|| readiness(GroupKindRef::new("example.com", "Widget"), black_box(&custom), now));
+        bencher.iter(|| readiness(&custom_kind, black_box(&custom), now));
     });
 }
 

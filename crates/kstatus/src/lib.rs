@@ -4,8 +4,9 @@
 //! Pure: it takes an object and the time, and returns a [`Readiness`]. The caller reads or watches the objects.
 //!
 //! ```
-//! use kstatus::{GroupKindRef, ReadinessState, readiness};
+//! use kstatus::{ReadinessState, readiness};
 //! use serde_json::json;
+//! use structured_merge::GroupVersionKind;
 //!
 //! let deployment = json!({
 //!     "metadata": {"generation": 2},
@@ -13,7 +14,7 @@
 //!     "status": {"observedGeneration": 2, "replicas": 3, "updatedReplicas": 1, "readyReplicas": 3, "availableReplicas": 3},
 //! });
 //! let now = "2026-11-20T10:00:00Z".parse()?;
-//! let readiness = readiness(GroupKindRef::new("apps", "Deployment"), &deployment, now);
+//! let readiness = readiness(&GroupVersionKind::new("apps/v1", "Deployment"), &deployment, now);
 //! assert_eq!(readiness.state, ReadinessState::InProgress);
 //! assert_eq!(readiness.message, "1 of 3 replicas are updated");
 //! # Ok::<(), jiff::Error>(())
@@ -48,11 +49,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
-mod autoscaler;
 mod conditions;
 mod fields;
-mod generation;
-mod group_kind;
 mod kinds;
 mod pod;
 mod pods;
@@ -62,7 +60,6 @@ mod rules;
 mod tests;
 mod workloads;
 
-pub use self::group_kind::GroupKindRef;
 pub use self::pods::{Owned, has_pods, readiness_with_pods, selector_of};
 pub use self::readiness::{Outlook, Readiness, ReadinessState};
 pub use self::rules::{before_rules, readiness};

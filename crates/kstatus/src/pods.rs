@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use structured_merge::GroupVersionKind;
 
 use super::fields::{counted, list, text};
-use super::generation::not_observed;
-use super::group_kind::GroupKindRef;
 use super::pod::{PodFailure, PodIssue, issue};
 use super::readiness::{Readiness, ReadinessState};
-use super::rules::readiness;
+use super::rules::{not_observed, readiness};
 
 /// Annotation of a Deployment with the revision that is rolled out. Its ReplicaSets have it as well.
 const REVISION: &str = "/metadata/annotations/deployment.kubernetes.io~1revision";
@@ -43,7 +42,7 @@ impl<'a> Owned<'a> {
 }
 
 /// The label selector of a workload in the form of a query parameter.
-pub fn selector_of(kind: GroupKindRef<'_>, object: &Value) -> Option<String> {
+pub fn selector_of(kind: &GroupVersionKind, object: &Value) -> Option<String> {
     let pointer = if kind.group.is_empty() { "/spec/selector" } else { "/spec/selector/matchLabels" };
     let labels = object.pointer(pointer).and_then(Value::as_object).into_iter().flatten();
     let mut terms: Vec<String> =
@@ -64,15 +63,15 @@ pub fn selector_of(kind: GroupKindRef<'_>, object: &Value) -> Option<String> {
 }
 
 /// The readiness of a live object. For a workload that is not ready, it includes the failures of its Pods.
-pub fn readiness_with_pods(kind: GroupKindRef<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
+pub fn readiness_with_pods(kind: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     let own = readiness(kind, object, now);
     if has_pods(kind) { explain(own, kind, object, owned, now) } else { own }
 }
 
 /// Returns true if objects of this kind run Pods of their own.
-pub fn has_pods(kind: GroupKindRef<'_>) -> bool {
+pub fn has_pods(kind: &GroupVersionKind) -> bool {
     matches!(
-        (kind.group, kind.kind),
+        (kind.group.as_str(), kind.kind.as_str()),
         ("apps" | "extensions", "Deployment" | "ReplicaSet" | "DaemonSet")
             | ("apps", "StatefulSet")
             | ("batch", "Job")
@@ -83,7 +82,7 @@ pub fn has_pods(kind: GroupKindRef<'_>) -> bool {
 /// Adds the failures of the Pods of the current revision to the readiness of a workload. A container that cannot be
 /// started or crashes fails the workload, long before its controller gives up; a Job's containers may crash as often as
 /// the Job allows. A Pod that fits on no node does not fail it: autoscalers take minutes to add a node.
-fn explain(own: Readiness, kind: GroupKindRef<'_>, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
+fn explain(own: Readiness, kind: &GroupVersionKind, object: &Value, owned: &Owned<'_>, now: Timestamp) -> Readiness {
     if !matches!(own.state, ReadinessState::InProgress | ReadinessState::Failed) || not_observed(object).is_some() {
         return own;
     }
@@ -99,10 +98,10 @@ fn explain(own: Readiness, kind: GroupKindRef<'_>, object: &Value, owned: &Owned
 
 /// The most severe failure of these Pods, and its description.
 fn worst(pods: &[&Value], now: Timestamp) -> Option<(PodFailure, String)> {
-    let pod_kind = GroupKindRef::new("", "Pod");
+    let pod_kind = GroupVersionKind::new("v1", "Pod");
     let mut issues: Vec<(&str, PodIssue)> = Vec::new();
     for pod in pods.iter().filter(|pod| text(pod, "/metadata/deletionTimestamp").is_none()) {
-        if let Some(issue) = issue(pod).filter(|_| !readiness(pod_kind, pod, now).is_current()) {
+        if let Some(issue) = issue(pod).filter(|_| !readiness(&pod_kind, pod, now).is_current()) {
             issues.push((text(pod, "/metadata/name").unwrap_or_default(), issue));
         }
     }
@@ -114,7 +113,7 @@ fn worst(pods: &[&Value], now: Timestamp) -> Option<(PodFailure, String)> {
 }
 
 /// The Pods of the current revision of a workload. Those of old revisions are being replaced.
-fn of_current_revision<'a>(kind: GroupKindRef<'_>, object: &Value, owned: &Owned<'a>) -> Vec<&'a Value> {
+fn of_current_revision<'a>(kind: &GroupVersionKind, object: &Value, owned: &Owned<'a>) -> Vec<&'a Value> {
     let Some(uid) = text(object, "/metadata/uid") else { return Vec::new() };
     let with_label = |label: &str, wanted: Option<&str>| -> Vec<&'a Value> {
         let is_current = |pod: &&&Value| {
@@ -123,7 +122,7 @@ fn of_current_revision<'a>(kind: GroupKindRef<'_>, object: &Value, owned: &Owned
         };
         owned.pods_of(uid).iter().filter(is_current).copied().collect()
     };
-    match kind.kind {
+    match kind.kind.as_str() {
         "Deployment" => {
             let revision = text(object, REVISION);
             let sets = owned.replica_sets.get(uid).into_iter().flatten();

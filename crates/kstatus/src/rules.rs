@@ -2,19 +2,18 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
+use structured_merge::GroupVersionKind;
 
 use super::conditions::{self, conditions};
-use super::fields::{list, name_list, text};
-use super::generation::not_observed;
-use super::group_kind::GroupKindRef;
+use super::fields::{int, list, name_list, text};
 use super::readiness::{Readiness, ReadinessState};
-use super::{autoscaler, kinds, pod, workloads};
+use super::{kinds, pod, workloads};
 
 /// The rule of a kind: a function of the object and the time.
 type Rule = fn(&Value, Timestamp) -> Readiness;
 
-/// The readiness of a live object, from the object alone.
-pub fn readiness(kind: GroupKindRef<'_>, object: &Value, now: Timestamp) -> Readiness {
+/// The readiness of a live object, from the object alone. The version of its kind does not matter.
+pub fn readiness(kind: &GroupVersionKind, object: &Value, now: Timestamp) -> Readiness {
     before_rules(object)
         .or_else(|| declared(object))
         .or_else(|| rule_of(kind).map(|rule| rule(object, now)))
@@ -29,8 +28,8 @@ pub fn before_rules(object: &Value) -> Option<Readiness> {
 }
 
 /// The rule of a kind, if it has one.
-fn rule_of(kind: GroupKindRef<'_>) -> Option<Rule> {
-    Some(match (kind.group, kind.kind) {
+fn rule_of(kind: &GroupVersionKind) -> Option<Rule> {
+    Some(match (kind.group.as_str(), kind.kind.as_str()) {
         ("", "ConfigMap" | "Secret") | ("batch", "CronJob") | ("policy", "PodDisruptionBudget") => kinds::always,
         ("", "Service") => kinds::service,
         ("", "PersistentVolumeClaim") => kinds::persistent_volume_claim,
@@ -43,7 +42,7 @@ fn rule_of(kind: GroupKindRef<'_>) -> Option<Rule> {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => kinds::custom_resource_definition,
         ("apiregistration.k8s.io", "APIService") => kinds::api_service,
         ("networking.k8s.io" | "extensions", "Ingress") => kinds::ingress,
-        ("autoscaling", "HorizontalPodAutoscaler") => autoscaler::horizontal_pod_autoscaler,
+        ("autoscaling", "HorizontalPodAutoscaler") => kinds::horizontal_pod_autoscaler,
         _ => return None,
     })
 }
@@ -62,6 +61,16 @@ fn terminating(object: &Value) -> Option<Readiness> {
             (true, true) => "it is being deleted".to_owned(),
         },
     ))
+}
+
+/// Rule 2: the status is for another generation of the object.
+pub(super) fn not_observed(object: &Value) -> Option<Readiness> {
+    let generation = int(object, "/metadata/generation")?;
+    let observed = int(object, "/status/observedGeneration")?;
+    (generation != observed).then(|| {
+        let message = format!("its controller has not seen generation {generation} yet, only {observed}");
+        Readiness::in_progress(message)
+    })
 }
 
 /// Rule 3: the conditions that kstatus asks controllers to set. The first in the list decides.

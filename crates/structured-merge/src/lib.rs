@@ -126,8 +126,8 @@ pub use managed_object::ManagedObject;
 pub use merge::merge;
 pub use node_ports::with_node_ports;
 pub use object::{
-    FieldPath, FieldSet, FieldsV1Error, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry, NotAPath,
-    ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
+    FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry,
+    NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
     without_system_fields,
 };
 pub use ownership::{LostFields, Ownership};

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use apply_set::GroupKind;
 use serde_json::Value;
-use structured_merge::{ObjectMeta as _, defined_kind};
+use structured_merge::{GroupKind, ObjectMeta as _, defined_kind};
 
 use crate::client::{Cluster, Request, RequestError};
 use crate::live::answer::{Asked, unexpected};

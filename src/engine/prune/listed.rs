@@ -1,8 +1,8 @@
 //! The second state: the members are listed.
 
-use apply_set::{DesiredMembers, GroupKind, Member, PruneRules, Trust, part_of};
+use apply_set::{DesiredMembers, Member, PruneRules, Trust, part_of};
 use serde_json::Value;
-use structured_merge::{Applier as _, ManagedFieldsEntry, ObjectKey};
+use structured_merge::{Applier as _, GroupKind, ManagedFieldsEntry, ObjectKey};
 
 use super::delete::PruneEntry;
 use super::judged::{Judged, Notes};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use apply_set::{ApplySet, GroupKind, Inventory, ListedKinds, PART_OF, ParentReference, ParentState};
-use structured_merge::{ObjectKey, ObjectMeta as _};
+use apply_set::{ApplySet, Inventory, ListedKinds, PART_OF, ParentReference, ParentState};
+use structured_merge::{GroupKind, ObjectKey, ObjectMeta as _};
 
 use super::ApplySetError;
 use super::definitions::defined_kinds;

@@ -3,10 +3,10 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-use apply_set::{GroupKind, Inventory, Member, Unlisted};
+use apply_set::{Inventory, Member, Unlisted};
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{GroupKind, ObjectKey};
 
 use super::parent::Parent;
 use crate::client::{Cluster, IN_FLIGHT, RequestError};

@@ -4,11 +4,10 @@
 //! Watched ─Watcher (LIST, then a watch; polling if that is not allowed)─▶ ReadinessTracker ─rules─▶ ObjectReadiness
 //! ```
 //!
-//! The [`rules`] are pure. [`observe`] looks once, or waits until everything is ready, nothing more can become ready, or the time is over.
+//! [`observe`] looks once, or waits until everything is ready, nothing more can become ready, or the time is over.
 
 mod list_watch;
 mod observe;
-pub mod rules;
 mod stop_policy;
 mod tracker;
 mod watched;

@@ -5,12 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use kstatus::{Owned, selector_of};
 use serde_json::Value;
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::list_watch::{FEW, ListWatch, Selection};
-use super::rules::{Owned, needs_pods, readiness_by, readiness_with_pods, selector_of};
-use super::watched::{TTL, Watched};
+use super::watched::{TTL, Watched, needs_pods, readiness_by, readiness_with_pods};
 use super::watcher::WatchUpdate;
 use crate::live::list::MEMORY;
 use reconcile_core::diagnostic::{Code, Diagnostic};

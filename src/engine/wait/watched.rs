@@ -1,12 +1,14 @@
+//! The objects whose readiness is wanted, and the rules for it: those of the crate `kstatus`, and those of the configuration.
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use kstatus::Owned;
 use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{GroupVersionKind, ObjectKey};
 
-use super::rules::{has_pods, readiness, readiness_by};
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::live::readiness::ObjectReadiness;
+use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::live::{Resource, Target};
 use reconcile_core::rules::{ReadinessRule, ReadinessRules};
 
@@ -50,6 +52,64 @@ impl Watched {
 
     /// Returns true if its Pods can explain its readiness. If it has a rule, the rule alone decides.
     pub(super) fn has_pods(&self) -> bool {
-        self.rule.is_none() && has_pods(&self.key.gvk)
+        self.rule.is_none() && kstatus::has_pods(&self.key.gvk)
+    }
+}
+
+/// The readiness of a live object, from the object alone.
+fn readiness(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> ObjectReadiness {
+    kstatus::readiness(gvk, object, now).into()
+}
+
+/// The readiness of a live object by a rule of the configuration, which replaces the rule of its kind.
+pub(super) fn readiness_by(rule: &ReadinessRule, object: &Value) -> ObjectReadiness {
+    kstatus::before_rules(object).unwrap_or_else(|| rule.readiness(object)).into()
+}
+
+/// The readiness of a live object. For a workload that is not ready, the message includes what is wrong with its Pods.
+pub(super) fn readiness_with_pods(
+    gvk: &GroupVersionKind,
+    object: &Value,
+    owned: &Owned<'_>,
+    now: Timestamp,
+) -> ObjectReadiness {
+    kstatus::readiness_with_pods(gvk, object, owned, now).into()
+}
+
+/// Returns true if an object is ready and stays so until somebody changes or deletes it: no controller writes a status for its kind,
+/// or, as for a Service, only once.
+pub(super) fn is_settled(gvk: &GroupVersionKind, object: &Value, now: Timestamp) -> bool {
+    let is_service = gvk.group.is_empty() && gvk.kind == "Service";
+    let is_silent = structured_merge::builtin_kind(gvk).is_some_and(|kind| !kind.status);
+    (is_silent || is_service) && readiness(gvk, object, now).is_current()
+}
+
+/// Returns true if the Pods of a workload can explain its readiness.
+pub(super) fn needs_pods(gvk: &GroupVersionKind, readiness: &ObjectReadiness) -> bool {
+    kstatus::has_pods(gvk) && matches!(readiness.state, ReadinessState::InProgress | ReadinessState::Failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn now() -> Timestamp {
+        "2026-11-20T10:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn what_nobody_reports_on_is_settled_once_it_exists() {
+        let settled =
+            |api_version, kind, object: Value| is_settled(&GroupVersionKind::new(api_version, kind), &object, now());
+        assert!(settled("v1", "ConfigMap", json!({"data": {}})));
+        assert!(settled("rbac.authorization.k8s.io/v1", "Role", json!({})));
+        assert!(settled("v1", "Service", json!({"status": {"loadBalancer": {}}})));
+        assert!(!settled("example.com/v1", "Widget", json!({})), "its controller may not have seen it yet");
+        assert!(!settled("v1", "Service", json!({"spec": {"type": "LoadBalancer"}, "status": {"loadBalancer": {}}})));
+        assert!(!settled("v1", "ConfigMap", json!({"metadata": {"deletionTimestamp": "2026-11-20T10:00:00Z"}})));
+        assert!(!settled("v1", "Namespace", json!({"status": {"phase": "Active"}})));
+        assert!(!settled("apps/v1", "Deployment", json!({})));
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::sleep;
 
 use super::list_watch::{FEW, ListWatch};
-use super::rules::is_settled;
+use super::watched::is_settled;
 use crate::client::{Cluster, IN_FLIGHT, Request, RequestError, WatchEvent};
 use crate::live::answer::{Asked, misfit_of_item};
 use crate::live::list::{Budget, MEMORY, Pages};

@@ -1,5 +1,5 @@
 use serde_json::json;
-use structured_merge::ManagedFieldsEntry;
+use structured_merge::{GroupKind, ManagedFieldsEntry};
 
 use super::*;
 use crate::{PART_OF, Unlisted};

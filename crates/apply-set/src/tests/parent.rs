@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use structured_merge::{GroupVersionKind, ObjectKey};
+use structured_merge::{GroupKind, GroupVersionKind, ObjectKey};
 
 use super::*;
 

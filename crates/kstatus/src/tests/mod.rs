@@ -7,6 +7,7 @@ mod workloads;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use structured_merge::GroupVersionKind;
 
 use super::*;
 
@@ -19,11 +20,7 @@ fn now() -> Timestamp {
 
 /// The readiness of an object without Pods.
 fn readiness_of(api_version: &str, kind: &str, object: &Value) -> Readiness {
-    readiness(group_kind(api_version, kind), object, now())
-}
-
-fn group_kind<'a>(api_version: &'a str, kind: &'a str) -> GroupKindRef<'a> {
-    GroupKindRef::new(api_version.split_once('/').map_or("", |(group, _)| group), kind)
+    readiness(&GroupVersionKind::new(api_version, kind), object, now())
 }
 
 /// Checks state and message.

@@ -103,7 +103,7 @@ fn explained(api_version: &str, kind: &str, object: &Value, pods: &[Value], sets
     for set in sets {
         owned.add_replica_set(set);
     }
-    readiness_with_pods(group_kind(api_version, kind), object, &owned, now())
+    readiness_with_pods(&GroupVersionKind::new(api_version, kind), object, &owned, now())
 }
 
 fn replica_set(uid: &str, revision: &str) -> Value {
@@ -213,7 +213,8 @@ fn a_job_may_crash_as_often_as_it_allows_but_needs_its_image() {
 
 #[test]
 fn selectors_are_written_as_queries() {
-    let selector = |api_version, kind, spec: Value| selector_of(group_kind(api_version, kind), &json!({"spec": spec}));
+    let selector =
+        |api_version, kind, spec: Value| selector_of(&GroupVersionKind::new(api_version, kind), &json!({"spec": spec}));
     let labels = json!({"selector": {"matchLabels": {"app": "web", "tier": ""}, "matchExpressions": [
         {"key": "a", "operator": "In", "values": ["x", "y"]}, {"key": "b", "operator": "NotIn", "values": ["z"]},
         {"key": "c", "operator": "Exists"}, {"key": "d", "operator": "DoesNotExist"}]}});

@@ -3,9 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use apply_set::GroupKind;
 use serde_json::Value;
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupKind, GroupVersionKind};
 
 use super::group_document::{Group, GroupDocument, MOST_IN_GROUP, legacy_resources};
 use super::resource::Resource;

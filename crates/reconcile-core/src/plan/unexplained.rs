@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use apply_set::{ApplySet, GroupKind, ID, PART_OF, TOOLING, part_of};
+use apply_set::{ApplySet, ID, PART_OF, TOOLING, part_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
+use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use crate::object::Projection;
 

@@ -14,7 +14,7 @@ mod scalar;
 
 pub use field_set::FieldSet;
 pub use fields_v1::FieldsV1Error;
-pub use key::{GroupVersionKind, ObjectKey};
+pub use key::{GroupKind, GroupVersionKind, ObjectKey};
 pub use lookup::Lookup;
 pub use managed_fields::{
     LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields, managed_fields_for, read_managed_fields,

@@ -1,7 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use kstatus::GroupKindRef;
-
 use super::purpose::Purpose;
 use crate::live::{Discovery, FEW, Resolution, Resource, Target};
 use crate::object::{Permission, granting};
@@ -167,13 +165,13 @@ impl Needed {
 
     /// Adds the Pods of a workload, which show why it is not ready.
     fn pods(&mut self, collection: &Collection<'_>) {
-        let GroupVersionKind { group, kind, .. } = &collection.resource.gvk;
-        if !kstatus::has_pods(GroupKindRef::new(group, kind)) {
+        let gvk = &collection.resource.gvk;
+        if !kstatus::has_pods(gvk) {
             return;
         }
         for verb in ["list", "watch"] {
             self.0.insert(permission(("", "pods"), collection.namespace, verb));
-            if kind == "Deployment" {
+            if gvk.kind == "Deployment" {
                 self.0.insert(permission(("apps", "replicasets"), collection.namespace, verb));
             }
         }

@@ -179,7 +179,8 @@ impl Cluster {
     /// Sends a read that will probably be needed. The first equal request takes the answer, whatever it is, so that nothing is asked
     /// twice. An answer that is too large to keep until a request comes is left out.
     pub fn send_early(&self, read: Request) {
-        let (cluster, request) = (self.clone(), read.clone());
+        let cluster = self.clone();
+        let request = read.clone();
         self.0.early.begin(read, async move { cluster.answer(&request, &Whole).await });
     }
 
@@ -272,7 +273,8 @@ impl Cluster {
             };
             failures = failures.saturating_add(1);
             let is_gone = matches!(error, RequestError::Unreachable { .. });
-            let (left, jitter) = (deadline.remaining(), retry::jitter());
+            let left = deadline.remaining();
+            let jitter = retry::jitter();
             let (wait, times) = match is_gone {
                 true if !self.0.connected.load(Ordering::Relaxed) => (None, 0),
                 true => (retry::wait_for_return(failures, left, jitter), retry::MAX_RETURNS),

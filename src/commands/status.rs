@@ -6,8 +6,8 @@ use reconcile_report::formats::text::readiness;
 use reconcile_report::{Command, Report};
 
 use crate::cli::StatusArgs;
+use crate::engine::wait::Waiting;
 use crate::engine::wait::Watched;
-use crate::engine::waiting::Waiting;
 use crate::session::configured::{Configured, Settings};
 use crate::session::context_command::ContextCommand;
 use crate::session::events::Events;

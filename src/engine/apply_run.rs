@@ -214,7 +214,8 @@ impl<'a> ApplyRun<'a> {
                 let message = "its differences are no longer those that were shown: left unchanged";
                 let diagnostic = Diagnostic::new(Code::Conflict, message).with_hint("run again");
                 decision.verdict = ObjectVerdict::Unknown(diagnostic);
-                (decision.warnings, decision.rules) = Default::default();
+                decision.warnings.clear();
+                decision.rules.clear();
             }
             item.decision = Arc::new(decision);
             self.comparison.events.receive(Event::Compared(item.target(), &item.decision));

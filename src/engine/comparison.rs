@@ -78,13 +78,13 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The same comparison, in which changes of autoscalers do not count as drift.
+    /// Sets the autoscalers whose changes do not count as drift.
     pub fn respecting(mut self, autoscalers: Option<AutoscalerSource>) -> Self {
         self.autoscalers = autoscalers;
         self
     }
 
-    /// The same comparison with the readiness rules of the configuration.
+    /// Sets the readiness rules of the configuration.
     pub fn with_readiness(self, readiness: &Arc<ReadinessRules>) -> Self {
         Self { readiness: Arc::clone(readiness), ..self }
     }
@@ -103,7 +103,8 @@ impl<'a> Comparison<'a> {
     /// Compares targets, which must be in the order of the plan. Returns one decision for each.
     pub async fn compare(&mut self, targets: &[&Target]) -> Vec<Decision> {
         let inputs = ComparisonInputs::default();
-        let (types, policy) = (std::mem::take(&mut self.types), self.policy.clone());
+        let types = std::mem::take(&mut self.types);
+        let policy = self.policy.clone();
         let read = inputs.read(self.cluster, targets, self.autoscalers.as_ref(), types, policy);
         // In boxes, as the results of ten thousand objects are moved from list to list.
         let take = async |index: usize, state| match targets.get(index) {
@@ -174,7 +175,8 @@ impl<'a> Comparison<'a> {
 
     /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.
     async fn ask(&self, machines: &mut [ComparisonMachine<'_>]) {
-        let (all, namespaces) = (machines.len(), machines.iter().filter(|machine| is_absent(machine)));
+        let all = machines.len();
+        let namespaces = machines.iter().filter(|machine| is_absent(machine));
         let coming: BTreeSet<&str> = namespaces
             .map(|machine| &machine.target().key)
             .filter(|key| key.gvk.is_namespace())

@@ -47,7 +47,7 @@ impl ComparisonInputs {
         let autoscalers = async {
             let (autoscalers, unlisted) = match autoscalers {
                 Some(source) => source.read(cluster, targets).await,
-                None => Default::default(),
+                None => (Vec::new(), Vec::new()),
             };
             let all = Arc::make_mut(&mut policy.autoscalers);
             for autoscaler in autoscalers {

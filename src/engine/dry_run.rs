@@ -9,7 +9,8 @@ use reconcile_core::live::Resource;
 
 /// Begins a comparison, unless it has begun already, and sends its questions until it has no more.
 pub async fn drive(cluster: &Cluster, resource: &Resource, machine: &mut ComparisonMachine<'_>) {
-    let (target, manager) = (machine.target(), machine.policy().manager.as_str());
+    let target = machine.target();
+    let manager = machine.policy().manager.as_str();
     let path = || resource.object_path(target.key.namespace.as_deref(), &target.key.name);
     let asked = Asked::key(&target.key);
     machine.start();

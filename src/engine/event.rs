@@ -6,8 +6,8 @@ use reconcile_core::compare::{Decision, ObjectVerdict};
 use reconcile_core::pass::TurnResult;
 use structured_merge::ObjectKey;
 
-use crate::engine::wait::ObjectReadiness;
 use reconcile_core::live::Target;
+use reconcile_core::live::readiness::ObjectReadiness;
 
 /// A stage of a run whose progress is counted in objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

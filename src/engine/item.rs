@@ -244,7 +244,8 @@ pub(crate) async fn unready(
 pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
     item.planned.needs.iter().find_map(|need| {
         let other = &items[need.on];
-        let (target, action) = (other.target(), other.verdict().action());
+        let target = other.target();
+        let action = other.verdict().action();
         let state = Unmet::of(other)?;
         let is_missed = match need.strength {
             DependencyKind::Order => false,

@@ -91,7 +91,8 @@ impl Memberships {
 
     /// One warning for each set that objects stay in, with the number of objects.
     pub fn warnings<'d>(&self, memberships: impl IntoIterator<Item = &'d Membership>) -> Vec<String> {
-        let (mut kept, mut unremovable) = (BTreeMap::new(), BTreeMap::new());
+        let mut kept = BTreeMap::new();
+        let mut unremovable = BTreeMap::new();
         for membership in memberships {
             let count: &mut usize = match membership {
                 Membership::Kept(id) => kept.entry(id).or_default(),

@@ -25,6 +25,5 @@ pub(crate) mod unmanaged;
 // Computes with timeouts from the command line.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod wait;
-pub(crate) mod waiting;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod write;

@@ -31,7 +31,8 @@ pub(crate) struct ShardWait {
 impl ShardWait {
     /// A wait that begins now and takes the given time at most, or else a minute.
     pub fn from_now(wait: Option<Duration>, interrupt: &Interrupt) -> Self {
-        let (start, wait) = (Instant::now(), wait.unwrap_or(DEFAULT_WAIT));
+        let start = Instant::now();
+        let wait = wait.unwrap_or(DEFAULT_WAIT);
         Self { start, wait, interrupt: interrupt.clone(), looks: Arc::new(Semaphore::new(IN_FLIGHT)) }
     }
 

@@ -16,8 +16,8 @@ use crate::engine::event::{Event, Stage};
 use crate::engine::item::Item;
 use crate::engine::other_shards::ShardWait;
 use crate::engine::prune::{Judged, Planned, Unapplied};
+use crate::engine::wait::Waiting;
 use crate::engine::wait::Watched;
-use crate::engine::waiting::Waiting;
 use reconcile_core::compare::{Decision, Evidence, ObjectVerdict, Replace};
 use reconcile_core::live::Target;
 use reconcile_core::plan::Plan;
@@ -99,7 +99,9 @@ impl<'a> Reconciliation<'a> {
     pub async fn act(&mut self, wait: Option<Duration>) {
         let Self { run, prune, others } = self;
         let Comparison { cluster, events, interrupt, .. } = run.comparison();
-        let (cluster, events, interrupt) = (*cluster, *events, interrupt.clone());
+        let cluster = *cluster;
+        let events = *events;
+        let interrupt = interrupt.clone();
         let to_prune = prune.as_ref().map_or(0, Judged::len);
         events.receive(Event::Began(Stage::Apply, run.items().len() + to_prune));
         // The parent of the set is written first, and it may live in a namespace of this input.

@@ -29,7 +29,8 @@ async fn is_allowed(cluster: &Cluster, permission: &Permission) -> Result<bool, 
         ..ResourceAttributes::default()
     };
     let spec = SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), non_resource_attributes: None };
-    let (api_version, kind) = (SelfSubjectAccessReview::API_VERSION, SelfSubjectAccessReview::KIND);
+    let api_version = SelfSubjectAccessReview::API_VERSION;
+    let kind = SelfSubjectAccessReview::KIND;
     let question = json!({"apiVersion": api_version, "kind": kind, "spec": spec});
     let collection = Address::from("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
     let reply = cluster.send(WriteRequest::create(collection, "kubectl-reconcile", &question).dry_run()).await?;

@@ -13,9 +13,21 @@ use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
 use super::list::Pages;
-use super::reader::{Reader, StatesRead};
 use crate::client::{Cluster, Request};
 use reconcile_core::live::{LiveState, MissingObjects, PartOfList, Resource, Rest, Target, only_name};
+
+/// The results for the states that were read, by the indices of their targets.
+pub(super) type StatesRead<T> = Vec<(usize, T)>;
+
+/// The objects to read, and the receiver of their states.
+pub(super) struct Reader<'r, 't, R, F> {
+    pub cluster: &'r Cluster,
+    pub targets: &'r [&'t Target],
+    /// Waits until states of a resource can be taken.
+    pub ready: &'r R,
+    /// Takes the state of the target with this index.
+    pub take: &'r F,
+}
 
 /// The result of a LIST over all namespaces.
 pub(super) struct AllNamespaces<T> {

@@ -21,12 +21,12 @@ impl<'a> Asked<'a> {
         Self { gvk: &key.gvk, namespace: key.namespace.as_deref(), name: &key.name, uid: None }
     }
 
-    /// The same, with the uid that the body names as a precondition, if it does.
+    /// Expects the uid that the body names as a precondition, if it names one.
     pub fn sent(self, body: &'a Value) -> Self {
         Self { uid: body.uid(), ..self }
     }
 
-    /// The same, with the name of the object that is created.
+    /// Expects the name of the object that is created, if the body has one.
     pub fn created(self, body: &'a Value) -> Self {
         Self { name: body.name().unwrap_or(self.name), ..self }
     }
@@ -83,7 +83,8 @@ fn misfit(
     is_namespace: impl Fn(&str) -> bool,
     is_name: impl Fn(&str) -> bool,
 ) -> Option<&'static str> {
-    let (object, metadata) = (Some(object).filter(|object| object.is_object()), object.get("metadata"));
+    let metadata = object.get("metadata");
+    let object = Some(object).filter(|object| object.is_object());
     if object.is_none() {
         Some("it is not a JSON object")
     } else if text(object, "apiVersion") != gvk.api_version() {

@@ -88,7 +88,8 @@ impl AutoscalerSource {
         let searches = places.iter().map(|(resource, namespaces)| async move {
             AutoscalerSearch { cluster, resource, namespaces, workloads }.run().await
         });
-        let (mut all, mut unlisted) = (self.in_input.clone(), Vec::new());
+        let mut all = self.in_input.clone();
+        let mut unlisted = Vec::new();
         for (found, kind) in futures::future::join_all(searches).await {
             all.extend(found);
             unlisted.extend(kind.map(|kind| kind.beside(&self.in_input)));
@@ -106,7 +107,7 @@ pub(crate) struct Unlisted {
 }
 
 impl Unlisted {
-    /// The same, with the autoscalers of its kind that the input has: their changes are left alone.
+    /// Adds the autoscalers of its kind that the input has: their changes are left alone.
     fn beside(self, in_input: &[Autoscaler]) -> Self {
         let start = format!("{} ", self.resource.gvk.kind);
         let known = in_input.iter().filter(|autoscaler| autoscaler.name.starts_with(&start)).cloned().collect();
@@ -178,7 +179,8 @@ impl AutoscalerSearch<'_> {
         {
             return (found, None);
         }
-        let (mut found, mut failure) = (Vec::new(), None);
+        let mut found = Vec::new();
+        let mut failure = None;
         let lists = self.namespaces.iter().map(|namespace| self.list(Some(namespace)));
         let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
         while let Some(list) = lists.next().await {
@@ -198,8 +200,11 @@ impl AutoscalerSearch<'_> {
     /// Lists a namespace, or all of them. Returns `None` if the list of all turns out to be large and mainly about others.
     async fn list(&self, namespace: Option<&str>) -> Result<Option<Vec<Autoscaler>>, RequestError> {
         let mut pages = pages(self.cluster, self.resource, namespace);
-        let (mut found, mut counts) = (Vec::new(), BTreeMap::new());
-        let (mut bytes, mut seen, mut near) = (0_usize, 0_usize, 0_usize);
+        let mut found = Vec::new();
+        let mut counts = BTreeMap::new();
+        let mut bytes = 0_usize;
+        let mut seen = 0_usize;
+        let mut near = 0_usize;
         while let Some(page) = pages.next().await? {
             if page.starts_over {
                 found.clear();

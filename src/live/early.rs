@@ -64,13 +64,17 @@ type EarlyRead = (Option<Resource>, Request);
 impl<'a> Early<'a> {
     /// A run that reads these, in namespaces for which `allows_namespace` returns true.
     pub fn new(subjects: impl IntoIterator<Item = EarlySubject>, allows_namespace: &'a dyn Fn(&str) -> bool) -> Self {
-        let subjects = subjects.into_iter().collect();
-        let (connected, has_discovery, sent) = (SetOnce::new(), Cell::new(false), RefCell::default());
-        Self { subjects, allows_namespace, kinds: 0, connected, has_discovery, sent }
+        Self {
+            subjects: subjects.into_iter().collect(),
+            allows_namespace,
+            kinds: 0,
+            connected: SetOnce::new(),
+            has_discovery: Cell::new(false),
+            sent: RefCell::default(),
+        }
     }
 
-    /// The same run with manifests of about this number of kinds that take a while to read. The connections for them are opened
-    /// meanwhile.
+    /// Sets the number of kinds of manifests that take a while to read, as far as it is known. Their connections are opened meanwhile.
     pub fn of_kinds(self, kinds: usize) -> Self {
         Self { kinds, ..self }
     }

@@ -9,10 +9,9 @@ use futures::StreamExt as _;
 use reconcile_core::live::{LiveState, PartOfList, Resource, Target, is_read_by_name, is_spread};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::all_namespaces::{AllNamespaces, read_all_namespaces};
+use super::all_namespaces::{AllNamespaces, Reader, StatesRead, read_all_namespaces};
 use super::answer::Asked;
 use super::list::Pages;
-use super::reader::{Reader, StatesRead};
 use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};
 use reconcile_core::diagnostic::Diagnostic;
 
@@ -25,7 +24,7 @@ pub async fn fetch(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
     fetch_into(cluster, targets, &async |_| (), &async |_, state| state).await
 }
 
-/// The same, with each state passed to `take` with the index of its target. An object is passed as soon as its page is read, so
+/// Reads every target that has a resource, and passes each state to `take` with the index of its target. An object is passed as soon as its page is read, so
 /// that only the results stay in memory; no page is parsed before `take` is `ready` for its resource.
 pub async fn fetch_into<T>(
     cluster: &Cluster,
@@ -109,7 +108,8 @@ impl<T, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T> Reader<'_, '_,
         let mut pages = Pages::new(cluster, resource, namespace).wanting(&wants);
         // A wanted object that is missing at the end is absent, unless the list failed, stopped early or had an unreadable item. Then
         // it may be readable by name.
-        let (mut is_sure, mut list) = (true, PartOfList::default());
+        let mut is_sure = true;
+        let mut list = PartOfList::default();
         while !missing.is_empty() {
             let Ok(page) = pages.next_after(ready(resource)).await else {
                 is_sure = false;

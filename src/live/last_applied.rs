@@ -45,7 +45,9 @@ pub(crate) async fn last_applied(
         (resource, pages.all_within(MEMORY).await)
     });
     let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);
-    let (mut found, mut unlisted, mut budget) = (FoundConfigurations::default(), Vec::new(), Budget::of(MEMORY));
+    let mut found = FoundConfigurations::default();
+    let mut unlisted = Vec::new();
+    let mut budget = Budget::of(MEMORY);
     while let Some((resource, list)) = lists.next().await {
         match list.and_then(|(objects, _)| budget.admit(objects)) {
             Ok(objects) => objects.iter().for_each(|object| found.add(object, resource)),
@@ -69,7 +71,8 @@ impl FoundConfigurations {
             self.text.push(b'\n');
         } else {
             let namespace = namespace(object).map(|namespace| format!("{namespace}/")).unwrap_or_default();
-            let (kind, name) = (&resource.gvk.kind, object.name().unwrap_or_default());
+            let kind = &resource.gvk.kind;
+            let name = object.name().unwrap_or_default();
             self.warnings.push(format!(
                 "{kind} {namespace}{name} is left out: its annotation `{LAST_APPLIED}` is not a configuration of it"
             ));

@@ -87,53 +87,61 @@ enum Next {
 impl<'c> Pages<'c> {
     /// Lists the objects of a resource in one namespace, or in all without one.
     pub fn new(cluster: &'c Cluster, resource: &'c Resource, namespace: Option<&'c str>) -> Self {
-        let address = resource.collection_path(namespace);
-        let next = Some(Next::First);
-        let request = Request::list;
-        let (first, limit, bound, metadata_only) = (PAGE, PAGE, Bound::default(), false);
-        let (kept, adapts) = (Kept::ALL, false);
-        Self { cluster, resource, namespace, address, next, first, limit, bound, request, metadata_only, kept, adapts }
+        Self {
+            cluster,
+            resource,
+            namespace,
+            address: resource.collection_path(namespace),
+            next: Some(Next::First),
+            first: PAGE,
+            limit: PAGE,
+            bound: Bound::default(),
+            request: Request::list,
+            metadata_only: false,
+            kept: Kept::ALL,
+            adapts: false,
+        }
     }
 
-    /// The same, with at most this many objects in the first page.
+    /// Limits the first page to this number of objects.
     pub fn starting_with(mut self, most: usize) -> Self {
         self.first = most.clamp(SMALLEST, PAGE);
         self
     }
 
-    /// The same, with another query parameter: a selector.
+    /// Adds a query parameter, which is a selector.
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.address = self.address.with(name, value);
         self
     }
 
-    /// The same, counted with discovery: these are not the objects of the manifests.
+    /// Counts the requests with discovery, because these are not the objects of the manifests.
     pub fn counted_as_other(mut self) -> Self {
         self.request = Request::read;
         self
     }
 
-    /// The same, with only the metadata of each object.
+    /// Requests only the metadata of each object.
     pub fn metadata_only(mut self) -> Self {
         self.request = |address| Request::list(address).with_accept(METADATA);
         self.metadata_only = true;
         self
     }
 
-    /// The same, with only the objects for whose namespace and name `wants` returns true. Unwanted objects are counted.
+    /// Keeps only the objects for whose namespace and name `wants` returns true. The others are counted.
     pub fn wanting(mut self, wants: &'c (dyn Fn(&str, &str) -> bool + Sync)) -> Self {
         let by_name = self.namespace.is_some() || !self.resource.namespaced;
         self.kept = Kept::Wanted(Sieve { wants, by_name });
         self
     }
 
-    /// The same, with these fields of each object only. They have to include the type, the name and the namespace.
+    /// Keeps only these fields of each object. They have to include the type, the name and the namespace.
     pub fn keeping(mut self, fields: Projection) -> Self {
         self.kept = Kept::Fields(fields);
         self.in_small_pages()
     }
 
-    /// The same, in pages that are small whatever the size of the objects is.
+    /// Requests pages that stay small, whatever the size of the objects is.
     fn in_small_pages(mut self) -> Self {
         self.adapts = true;
         self.starting_with(FIRST)
@@ -149,10 +157,12 @@ impl<'c> Pages<'c> {
         self.all_within(MEMORY).await
     }
 
-    /// The same, with another limit for the memory of the objects. It is an error if they need more.
+    /// Reads all pages. It is an error if the objects need more memory than `limit`, in bytes.
     pub async fn all_within(self, limit: usize) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
         let mut pages = self.in_small_pages();
-        let (mut objects, mut spoilt, mut budget) = (Vec::new(), Vec::new(), Budget::of(limit));
+        let mut objects = Vec::new();
+        let mut spoilt = Vec::new();
+        let mut budget = Budget::of(limit);
         while let Some(page) = pages.next().await? {
             if page.starts_over {
                 objects.clear();
@@ -170,7 +180,7 @@ impl<'c> Pages<'c> {
         self.next_after(std::future::ready(())).await
     }
 
-    /// The same. The page is parsed only after `ready`, as its objects need several times the memory of the answer.
+    /// Reads the next page, and parses it only after `ready`, as its objects need several times the memory of the answer.
     pub async fn next_after(&mut self, ready: impl Future<Output = ()>) -> Result<Option<Page>, RequestError> {
         let Some(next) = self.next.take() else { return Ok(None) };
         let (body, starts_over) = self.ask(&next).await?;

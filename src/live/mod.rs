@@ -20,10 +20,8 @@ pub(crate) mod last_applied;
 pub(crate) mod list;
 mod openapi;
 mod page;
-mod reader;
 pub(crate) mod release;
 mod sieve;
-mod tidy;
 pub mod types;
 
 pub(crate) use answer::{json, parse};

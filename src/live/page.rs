@@ -83,14 +83,17 @@ pub(super) fn read(
         Err(_) => one_by_one(body, kept)?,
     };
     let text = |pointer: &str| envelope.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let (kind, api_version) = (text("/kind").unwrap_or_default(), text("/apiVersion").unwrap_or_default());
+    let kind = text("/kind").unwrap_or_default();
+    let api_version = text("/apiVersion").unwrap_or_default();
     let is_metadata = metadata_only && kind == "PartialObjectMetadataList" && api_version.starts_with("meta.k8s.io/");
     let is_of_version =
         is_metadata || api_version == resource.gvk.api_version() || (kind == "List" && api_version == "v1");
     if !kind.ends_with("List") || !is_of_version {
         return Err(format!("it is not a list of `{}`", resource.gvk.kind));
     }
-    let (mut objects, mut unwanted, mut unwanted_in) = (Vec::new(), 0_usize, HashMap::new());
+    let mut objects = Vec::new();
+    let mut unwanted = 0_usize;
+    let mut unwanted_in = HashMap::new();
     for item in items {
         let (mut item, is_wanted) = match item {
             SievedItem::Whole(item) => (item, true),
@@ -111,7 +114,8 @@ pub(super) fn read(
             }
             Some(cause) => {
                 let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
-                let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
+                let name = text("/metadata/name");
+                let namespace = text("/metadata/namespace");
                 spoilt.push(Spoilt { name, namespace, cause: cause.to_owned() });
             }
         }
@@ -190,7 +194,8 @@ fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Ve
         return Err(unreadable());
     }
     let fields = if let Kept::Fields(fields) = kept { fields } else { Projection::Whole };
-    let (mut read, mut spoilt) = (Vec::with_capacity(texts.len()), Vec::new());
+    let mut read = Vec::with_capacity(texts.len());
+    let mut spoilt = Vec::new();
     for text in texts {
         if let Ok(item) = fields.read(text) {
             read.push(SievedItem::Whole(item));
@@ -206,9 +211,13 @@ fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Ve
 /// The texts of the elements of the top-level `items` in valid JSON.
 fn items(body: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
-    let (mut depth, mut in_text, mut is_escaped, mut in_items) = (0_usize, false, false, false);
+    let mut depth = 0_usize;
+    let mut in_text = false;
+    let mut is_escaped = false;
+    let mut in_items = false;
     // The last string at the top level: the key, once its value begins.
-    let (mut text_start, mut key) = (0, None);
+    let mut text_start = 0;
+    let mut key = None;
     let mut start = None;
     for (at, byte) in body.iter().enumerate() {
         if in_text {

@@ -66,7 +66,8 @@ impl Records<'_> {
     /// Reads a revision, or the deployed one. Of several that are deployed, which Helm does not mean to have, it is the latest, as for
     /// Helm (`pkg/storage`, `Deployed`).
     pub async fn read(&self, revision: Option<u32>) -> Result<Release, ReleaseError> {
-        let (mut all, mut failed) = (Vec::new(), None);
+        let mut all = Vec::new();
+        let mut failed = None;
         for storage in [secrets(), config_maps()] {
             let found = match revision {
                 Some(number) => self.get(&storage, number).await,
@@ -139,7 +140,8 @@ impl Records<'_> {
         match unpacked {
             Ok(stored) => Ok(Release { revision: number, manifest: stored.manifest, storage: storage.clone() }),
             Err(reason) => {
-                let (kind, name) = (&storage.gvk.kind, self.record(number));
+                let kind = &storage.gvk.kind;
+                let name = self.record(number);
                 let message = format!("{kind} {}/{name} cannot be read as a release: {reason}", self.namespace);
                 Err(ReleaseError::Record(Box::new(Diagnostic::general(message))))
             }

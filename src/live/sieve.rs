@@ -204,7 +204,8 @@ impl<'de> Visitor<'de> for MetadataSeed<'_> {
             let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
             (sieve.wants)(text("namespace"), text("name"))
         };
-        let (mut fields, mut is_wanted) = (Map::new(), true);
+        let mut fields = Map::new();
+        let mut is_wanted = true;
         while let Some(key) = map.next_key::<String>()? {
             if !is_wanted && !is_name(&key) {
                 map.next_value::<IgnoredAny>()?;
@@ -233,7 +234,8 @@ mod tests {
     fn read(body: &Value, wants: &(dyn Fn(&str, &str) -> bool + Sync), by_name: bool) -> (Vec<Value>, Vec<Value>) {
         let list = list(body.to_string().as_bytes(), Kept::Wanted(Sieve { wants, by_name })).unwrap();
         assert_eq!(list.envelope.get("kind"), Some(&json!("WidgetList")));
-        let (mut whole, mut named) = (Vec::new(), Vec::new());
+        let mut whole = Vec::new();
+        let mut named = Vec::new();
         for item in list.items.unwrap() {
             match item {
                 SievedItem::Whole(item) => whole.push(item),

@@ -97,7 +97,8 @@ impl Types {
     pub fn begin<'k>(&mut self, cluster: &Cluster, kinds: impl IntoIterator<Item = &'k GroupVersionKind>) {
         let wanted = self.missing(kinds);
         if !wanted.is_empty() {
-            let (cluster, cache) = (cluster.clone(), self.cache.clone());
+            let cluster = cluster.clone();
+            let cache = self.cache.clone();
             self.coming.spawn(async move { documents(&cluster, cache.as_ref(), wanted).await });
         }
     }

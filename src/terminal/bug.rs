@@ -14,8 +14,10 @@ pub fn report_panics() {
 }
 
 fn message(location: Option<&Location<'_>>, has_backtrace: bool) -> String {
-    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-    let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
+    let name = env!("CARGO_PKG_NAME");
+    let version = env!("CARGO_PKG_VERSION");
+    let system = std::env::consts::OS;
+    let machine = std::env::consts::ARCH;
     let mut text = format!("error: this is a bug in {name} {version} ({system}/{machine})");
     if let Some(location) = location {
         // The end of the path says which dependency it is.

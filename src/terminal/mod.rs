@@ -76,7 +76,7 @@ impl Progress {
         }
     }
 
-    /// The same, with a line on stderr every ten seconds where no live line is shown.
+    /// Writes a line to stderr every ten seconds where no live line is shown.
     pub fn with_heartbeat(mut self, terminal: &Terminal) -> Self {
         if self.live.is_none() && !terminal.is_quiet() {
             let terminal = terminal.clone();
@@ -113,7 +113,7 @@ impl Terminal {
         Self::themed(choice, &STANDARD, quiet)
     }
 
-    /// The same, with the colours of a theme.
+    /// Decides on colours, and takes those of a theme.
     pub fn themed(choice: ColorChoice, theme: &'static Theme, quiet: bool) -> Self {
         let wanted = |is_terminal: bool| match choice {
             ColorChoice::Always => true,
@@ -131,7 +131,7 @@ impl Terminal {
         Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, theme, live }), label: None }
     }
 
-    /// The same terminal, where each line on stderr begins with a name. It shows no progress, as there is only one live line.
+    /// A terminal on which each line on stderr begins with a name. It shows no progress, as there is only one live line.
     pub fn labelled(&self, name: &str) -> Self {
         Self { inner: Arc::clone(&self.inner), label: Some(name.into()) }
     }

@@ -36,7 +36,9 @@ fn all_ready(wanted: i64) -> Readiness {
 pub(super) fn deployment(deployment: &Value, _: Timestamp) -> Readiness {
     let wanted = wanted(deployment);
     let status = |field: &str| count(deployment, &format!("/status/{field}"));
-    let (replicas, updated, available) = (status("replicas"), status("updatedReplicas"), status("availableReplicas"));
+    let replicas = status("replicas");
+    let updated = status("updatedReplicas");
+    let available = status("availableReplicas");
     let progressing = condition(deployment, "Progressing");
     if let Some(late) = progressing.as_ref().filter(|progressing| progressing.reason == "ProgressDeadlineExceeded") {
         return Readiness::failing(late.why());
@@ -142,7 +144,8 @@ pub(super) fn job(job: &Value, _: Timestamp) -> Readiness {
         Readiness::in_progress("it has not started yet")
     } else {
         let wanted = int(job, "/spec/completions").or_else(|| int(job, "/spec/parallelism")).unwrap_or(1);
-        let (done, failed) = (status("succeeded"), status("failed"));
+        let done = status("succeeded");
+        let failed = status("failed");
         let failures = if failed > 0 { format!(", {failed} failed") } else { String::new() };
         Readiness::in_progress(format!("{} running, {done} of {wanted} succeeded{failures}", status("active")))
     }

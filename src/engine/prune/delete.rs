@@ -180,7 +180,8 @@ async fn delete_member(
             PruneDecision::Prune(prunable) => prunable,
             spared => return End::Spared(spared),
         };
-        let (uid, version) = (prunable.uid(), Some(prunable.resource_version()));
+        let uid = prunable.uid();
+        let version = Some(prunable.resource_version());
         match delete(cluster, resource, &member.key, &member.object, uid, version).await {
             Ok(Deleted::Gone) => return End::Gone,
             Ok(Deleted::Terminating) => return End::Terminating(LiveState::Absent),

@@ -71,7 +71,8 @@ pub(super) struct SearchResults {
 
 /// Finds the objects that a label selector matches, in all searches at once.
 pub(super) async fn find(cluster: &Cluster, searches: Vec<MemberSearch>, selector: &str) -> SearchResults {
-    let (mut everywhere, mut in_namespaces) = (Vec::new(), Vec::new());
+    let mut everywhere = Vec::new();
+    let mut in_namespaces = Vec::new();
     for MemberSearch { resource, scope } in searches {
         match scope {
             Scope::Namespaces(namespaces) if resource.namespaced => in_namespaces.push((resource, namespaces)),
@@ -79,7 +80,8 @@ pub(super) async fn find(cluster: &Cluster, searches: Vec<MemberSearch>, selecto
             Scope::Everywhere(fallback) => everywhere.push((resource, fallback)),
         }
     }
-    let (mut found, mut budget) = (SearchResults::default(), Budget::of(MEMORY_OF_ALL));
+    let mut found = SearchResults::default();
+    let mut budget = Budget::of(MEMORY_OF_ALL);
     let lists = everywhere.into_iter().map(|(resource, fallback)| async move {
         let result = list(cluster, &resource, None, selector).await;
         (resource, fallback, result)
@@ -129,7 +131,8 @@ impl SearchResults {
             // The kind was removed since discovery, and its objects with it.
             Err(error) if error.is_not_found() => {}
             Err(error) => {
-                let (kind, diagnostic) = (GroupKind::from(&resource.gvk), Diagnostic::about(&resource.gvk, &error));
+                let kind = GroupKind::from(&resource.gvk);
+                let diagnostic = Diagnostic::about(&resource.gvk, &error);
                 self.unsearched.push(Unsearched { kind, namespace, diagnostic });
             }
         }

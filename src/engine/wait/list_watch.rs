@@ -64,8 +64,7 @@ impl ListWatch {
             status: true,
             pending: false,
         };
-        let (namespace, fields) = (Some(namespace.to_owned()), FIELDS_OF_OWNED);
-        Self { resource, namespace, selection, fields, has_rules: false }
+        Self { resource, namespace: Some(namespace.to_owned()), selection, fields: FIELDS_OF_OWNED, has_rules: false }
     }
 
     /// The address of the selection.
@@ -154,7 +153,8 @@ mod tests {
     #[test]
     fn only_what_is_selected_and_owned_is_kept() {
         let pod = |name: &str, app: &str, owners: Value| json!({"metadata": {"name": name, "labels": {"app": app}, "ownerReferences": owners}});
-        let (owned, alone) = (json!([{"uid": "1"}, {"uid": "2", "controller": true}]), json!([{"uid": "1"}]));
+        let owned = json!([{"uid": "1"}, {"uid": "2", "controller": true}]);
+        let alone = json!([{"uid": "1"}]);
         let named = scope(Selection::Names(["a".to_owned(), "b".to_owned()].into()));
         assert!(named.keeps(&pod("a", "web", alone.clone())) && !named.keeps(&pod("c", "web", owned.clone())));
         assert!(!named.keeps(&json!({})));

@@ -13,6 +13,7 @@ mod tracker;
 mod watched;
 mod watcher;
 
+pub(crate) use observe::Waiting;
 pub use observe::{Observation, WaitOptions, observe};
 pub use reconcile_core::live::readiness::{ObjectReadiness, Outlook, ReadinessState};
 pub use stop_policy::WaitEnd;

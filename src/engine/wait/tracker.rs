@@ -85,10 +85,17 @@ impl<'w> ReadinessTracker<'w> {
                 }));
             }
         }
-        let (own, readiness) = (collections.len(), vec![None; watched.len()]);
-        let (explained, crowded) = (BTreeSet::new(), crowded(watched));
-        let ruled = BTreeMap::new();
-        Self { watched, homes, collections, explained, crowded, own, started: 0, readiness, ruled }
+        Self {
+            watched,
+            homes,
+            own: collections.len(),
+            collections,
+            explained: BTreeSet::new(),
+            crowded: crowded(watched),
+            started: 0,
+            readiness: vec![None; watched.len()],
+            ruled: BTreeMap::new(),
+        }
     }
 
     /// Returns each scope once, with its index, so that a watcher can be started for it.
@@ -298,8 +305,14 @@ fn crowded(watched: &[Watched]) -> BTreeSet<&str> {
 
 impl Collection {
     fn new(scope: ListWatch) -> Self {
-        let (objects, gone, unreadable) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { scope, reading: ScopeState::NotYet(None), objects, memory: 0, gone, unreadable }
+        Self {
+            scope,
+            reading: ScopeState::NotYet(None),
+            objects: BTreeMap::new(),
+            memory: 0,
+            gone: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
+        }
     }
 
     fn apply(&mut self, update: WatchUpdate) {

@@ -89,7 +89,8 @@ impl Watcher {
     /// Reads until nothing more can change or the scope cannot be read, or until it is dropped.
     pub async fn run(self, looks: Looks) {
         let mut access = self.access(looks);
-        let (mut failures, mut breaks) = (0_u32, 0_u32);
+        let mut failures = 0_u32;
+        let mut breaks = 0_u32;
         loop {
             let (listing, version) = match self.look(&mut access).await {
                 Ok(look) => look,
@@ -141,7 +142,8 @@ impl Watcher {
 
     /// Returns true if there is nothing to watch: each object cannot be read, or is ready and stays so.
     fn is_over(&self, listing: &Listing) -> bool {
-        let (gvk, now) = (&self.scope.resource.gvk, Timestamp::now());
+        let gvk = &self.scope.resource.gvk;
+        let now = Timestamp::now();
         if self.scope.has_rules {
             return false;
         }
@@ -206,8 +208,10 @@ impl Watcher {
             Some(_) => pages.wanting(&wants),
             None => pages.keeping(self.scope.fields),
         };
-        let (mut listing, mut budget) = (Listing::default(), self.budget());
-        let (mut version, mut spoilt) = (None, Vec::new());
+        let mut listing = Listing::default();
+        let mut budget = self.budget();
+        let mut version = None;
+        let mut spoilt = Vec::new();
         loop {
             let page = match pages.next().await {
                 Ok(Some(page)) => page,

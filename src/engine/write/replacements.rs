@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn an_interrupt_leaves_some_time_and_a_second_one_none() {
-        let (replacements, start) = (Replacements::default(), Instant::now());
+        let replacements = Replacements::default();
+        let start = Instant::now();
         let after = |time: Duration| replacements.is_grace_over(start + time);
         assert!(!after(Duration::from_hours(1)) && !replacements.is_interrupted());
         replacements.interrupted(start, false);

@@ -22,8 +22,9 @@
 //! The crates decide and describe: they are pure, and their manifests keep them so. Below [`reconcile_core`] are [`structured_merge`] (field
 //! paths, field sets, the types of the API, merging and proving), `kube-yaml`, `manifest-edit`, `kstatus`, `bounded-cel` and `apply-set`. This crate touches
 //! the world. At its edges are [`client`] (kubeconfig, credentials, and kube for the requests), [`program`] (finds other programs)
-//! and [`terminal`] (the only door to stdout and stderr). On top are [`cli`] (what can be typed) and [`commands`] (one file per command).
-//! Imports point one way. `docs/architecture.md` follows one object through all of them.
+//! and [`terminal`] (the only door to stdout and stderr). [`cli`] has the flags that commands share,
+//! and on top are [`commands`], each with its own flags in one place. What they share of a run is in `run`, and how it is shown and written in
+//! `output`. Imports point one way. `docs/architecture.md` follows one object through all of them.
 //!
 //! # Exit codes
 //!
@@ -53,9 +54,10 @@ pub mod desired;
 pub mod engine;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 pub mod live;
+mod output;
 pub mod program;
 #[doc(hidden)]
 pub mod readers;
-mod session;
+mod run;
 pub mod terminal;
 mod work_tree;

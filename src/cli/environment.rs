@@ -1,7 +1,7 @@
 //! The end of the help of the program: exit codes, environment variables and examples of all commands. The commands that talk to a
 //! cluster repeat the variables that matter most.
 
-pub(super) const AFTER_HELP: &str = "\
+pub(crate) const AFTER_HELP: &str = "\
 Exit codes:
   0    in sync (diff), everything applied (apply), everything ready (status),
        all permissions held (access)
@@ -57,12 +57,12 @@ const COMMON: [&str; 5] = ["KUBECONFIG", "HTTPS_PROXY", "NO_PROXY", "NO_COLOR", 
 const DIFF: &str = "KUBECTL_EXTERNAL_DIFF";
 
 /// The end of the help of a command that talks to a cluster: with the variables, before the examples.
-pub(super) fn connected(after_help: &str) -> String {
+pub(crate) fn connected(after_help: &str) -> String {
     with(after_help, &COMMON)
 }
 
 /// The same for a command that shows differences as a patch.
-pub(super) fn connected_diff(after_help: &str) -> String {
+pub(crate) fn connected_diff(after_help: &str) -> String {
     let names: Vec<&str> = COMMON.into_iter().chain([DIFF]).collect();
     with(after_help, &names)
 }

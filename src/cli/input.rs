@@ -1,8 +1,7 @@
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-
-use super::config::ConfigArgs;
 
 /// Flags that select the manifests.
 #[derive(Debug, Args)]
@@ -132,6 +131,19 @@ impl FromSource {
         let revision = revision.map(|text| number(text).ok_or("a revision is a number from 1 on")).transpose()?;
         Ok(Self::Helm { release: release.to_owned(), revision })
     }
+}
+
+/// Flags that choose the configuration.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Configuration")]
+pub struct ConfigArgs {
+    /// Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or
+    /// in the working directory
+    #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
+    pub config: Option<PathBuf>,
+    /// Use no configuration file, and ignore no fields that manifests name in annotations
+    #[arg(long)]
+    pub no_config: bool,
 }
 
 #[cfg(test)]

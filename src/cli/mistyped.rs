@@ -3,18 +3,17 @@
 
 use std::ffi::OsString;
 
-use clap::CommandFactory as _;
+use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use reconcile_core::text::similar;
 
-use super::Cli;
 use super::familiar::{COMMANDS, FLAGS, FLAGS_OF_COMMANDS, OTHER_COMMANDS, VALUES};
 
 /// Adds the hint for what another tool has or what was left out, and drops suggestions that are not similar.
-pub(super) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+pub(super) fn explained(mut error: clap::Error, arguments: &[OsString], program: &Command) -> clap::Error {
     match error.kind() {
-        ErrorKind::UnknownArgument => unknown_argument(&mut error, arguments),
+        ErrorKind::UnknownArgument => unknown_argument(&mut error, arguments, program),
         ErrorKind::InvalidSubcommand => unknown_command(&mut error),
         ErrorKind::InvalidValue => value_of_kubectl(&mut error),
         ErrorKind::ValueValidation => flag_of_terraform(&mut error, arguments),
@@ -23,10 +22,10 @@ pub(super) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap:
     error
 }
 
-fn unknown_argument(error: &mut clap::Error, arguments: &[OsString]) {
+fn unknown_argument(error: &mut clap::Error, arguments: &[OsString], program: &Command) {
     let Some(typed) = text(error, ContextKind::InvalidArg) else { return };
     if !typed.starts_with('-') {
-        if let Some(hint) = manifest(&typed, arguments) {
+        if let Some(hint) = manifest(&typed, arguments, program) {
             error.remove(ContextKind::Usage);
             tip(error, hint);
         }
@@ -61,8 +60,8 @@ fn is_mistyped(typed: &str, meant: &str) -> bool {
 }
 
 /// The hint for a file without a flag.
-fn manifest(typed: &str, arguments: &[OsString]) -> Option<String> {
-    let command = reader(arguments)?;
+fn manifest(typed: &str, arguments: &[OsString], program: &Command) -> Option<String> {
+    let command = reader(arguments, program)?;
     let has = |flags: [&str; 2]| arguments.iter().any(|argument| flags.iter().any(|flag| argument == flag));
     if has(["-k", "--kustomize"]) || has(["--from", "--from"]) {
         return None;
@@ -143,9 +142,8 @@ fn tip(error: &mut clap::Error, text: String) {
 }
 
 /// The command that was typed, if it reads manifests.
-fn reader(arguments: &[OsString]) -> Option<String> {
+fn reader(arguments: &[OsString], program: &Command) -> Option<String> {
     let typed = arguments.get(1)?.to_str()?;
-    let program = Cli::command();
     let command = program.find_subcommand(typed)?;
     let reads = command.get_arguments().any(|arg| arg.get_long() == Some("filename"));
     (reads && !command.has_subcommands() && command.get_positionals().next().is_none()).then(|| typed.to_owned())
@@ -153,13 +151,14 @@ fn reader(arguments: &[OsString]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
+    use clap::{CommandFactory as _, Parser as _};
 
     use super::*;
+    use crate::commands::Cli;
 
     fn message(arguments: &[&str]) -> String {
         let all: Vec<OsString> = ["kubectl-reconcile"].iter().chain(arguments).map(OsString::from).collect();
-        explained(Cli::try_parse_from(&all).unwrap_err(), &all).to_string()
+        explained(Cli::try_parse_from(&all).unwrap_err(), &all, &Cli::command()).to_string()
     }
 
     #[test]

@@ -3,9 +3,8 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
+use clap::{ArgMatches, Command, Parser};
 
-use super::Cli;
 use super::mistyped::explained;
 use crate::terminal::{ColorChoice, Terminal};
 use reconcile_core::text::visible_line;
@@ -13,9 +12,9 @@ use reconcile_report::Role;
 
 /// A command line as it was typed, to which defaults of a configuration can be added.
 #[derive(Debug)]
-pub struct Typed {
+pub struct Typed<C> {
     /// The command line without them.
-    pub cli: Cli,
+    pub cli: C,
     arguments: Vec<OsString>,
     matches: ArgMatches,
 }
@@ -29,25 +28,26 @@ pub(crate) struct Addition<'a> {
     pub arguments: &'a [OsString],
 }
 
-impl Typed {
+impl<C: Parser> Typed<C> {
     /// Parses the arguments of the process. Prints help or an error, and exits, where that is all there is to do.
     pub fn parse() -> Self {
         let arguments = asking_for_help(std::env::args_os().collect());
-        Self::of(arguments.clone()).unwrap_or_else(|error| end(&explained(error, &arguments), &arguments))
+        Self::of(arguments.clone())
+            .unwrap_or_else(|error| end(&explained(error, &arguments, &C::command()), &arguments))
     }
 
     fn of(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
-        let mut command = Cli::command();
+        let mut command = C::command();
         let matches = command.try_get_matches_from_mut(&arguments)?;
-        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        let cli = C::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         Ok(Self { cli, arguments, matches })
     }
 
     /// The same with the flags that a configuration sets. Typed flags win, also over a flag that excludes them; a flag that the
     /// command does not have, or that says nothing without another one, is left out. The position of a flag that cannot be added is
     /// returned, with what was typed.
-    pub(crate) fn with(self, additions: &[Addition<'_>]) -> (Cli, Option<usize>) {
-        let program = Cli::command();
+    pub(crate) fn with(self, additions: &[Addition<'_>]) -> (C, Option<usize>) {
+        let program = C::command();
         let typed =
             self.matches.subcommand().and_then(|(name, matches)| Some((program.find_subcommand(name)?, matches)));
         let Some((command, matches)) = typed else { return (self.cli, None) };
@@ -85,13 +85,13 @@ impl Typed {
         }
     }
 
-    fn added(&self, additions: &[(usize, &Addition<'_>)]) -> Result<Cli, clap::Error> {
+    fn added(&self, additions: &[(usize, &Addition<'_>)]) -> Result<C, clap::Error> {
         // Behind the name of the command, which comes first.
         let (command, rest) = self.arguments.split_at(self.arguments.len().min(2));
         let more = additions.iter().flat_map(|(_, addition)| addition.arguments.iter());
         let arguments: Vec<&OsString> = command.iter().chain(more).chain(rest).collect();
-        let matches = Cli::command().try_get_matches_from(arguments)?;
-        Cli::from_arg_matches(&matches)
+        let matches = C::command().try_get_matches_from(arguments)?;
+        C::from_arg_matches(&matches)
     }
 }
 
@@ -130,13 +130,15 @@ fn is_free(command: &Command, matches: &ArgMatches, flag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Command as Subcommand, DiffArgs, EvidenceChoice};
+    use crate::cli::EvidenceChoice;
+    use crate::commands::diff::DiffArgs;
+    use crate::commands::{Cli, Command as Subcommand};
 
-    fn typed(arguments: &[&str]) -> Typed {
+    fn typed(arguments: &[&str]) -> Typed<Cli> {
         Typed::of(std::iter::once(&"kubectl-reconcile").chain(arguments).map(OsString::from).collect()).unwrap()
     }
 
-    fn diff(typed: Typed, additions: &[(&str, &str)]) -> DiffArgs {
+    fn diff(typed: Typed<Cli>, additions: &[(&str, &str)]) -> DiffArgs {
         let arguments: Vec<[OsString; 1]> = additions.iter().map(|(_, argument)| [OsString::from(argument)]).collect();
         let additions: Vec<Addition<'_>> =
             additions.iter().zip(&arguments).map(|((flag, _), arguments)| Addition { flag, arguments }).collect();

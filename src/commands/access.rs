@@ -1,28 +1,140 @@
 //! `access`: read desired, derive the permissions, ask the server which ones the user has, report.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use reconcile_report::access::AccessReport;
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueEnum};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::Target;
+use reconcile_core::object::Permission;
+use reconcile_core::plan::access::{Access, Needs, Purpose, Subject};
+use reconcile_report::Failure;
+use reconcile_report::access::{AccessReport, Reviewed};
 
-use crate::cli::{AccessArgs, AccessFormat, EvidenceChoice, PurposeChoice, ReplaceChoice};
-use crate::client::is_path_segment;
+use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, InputArgs, PruneArgs, ReplaceChoice};
+use crate::client::{Cluster, RequestError, is_path_segment};
 use crate::engine::namespaces::needed_namespaces;
 use crate::engine::prune::reach;
 use crate::engine::server::Server;
 use crate::engine::unmanaged::searched;
+use crate::live::access::review;
 use crate::live::autoscalers::AutoscalerSource;
-use crate::session::apply_set::requested;
-use crate::session::configured::{Configured, Settings};
-use crate::session::failure::Failure;
-use crate::session::output::Output;
-use crate::session::review::reviewed;
-use crate::session::run::Invocation;
-use crate::session::stored::reads_of_stored;
-use crate::session::unmanaged::namespaces_of;
+use crate::output::Output;
+use crate::run::invocation::Invocation;
+use crate::run::settings::{Configured, Settings};
+use crate::run::setup::requested;
+use crate::run::stored::reads_of_stored;
+use crate::run::unmanaged::namespaces_of;
 use crate::terminal::Terminal;
-use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::live::Target;
-use reconcile_core::plan::access::{Access, Needs, Purpose};
+
+pub(super) const AFTER_HELP: &str = "\
+The roles grant exactly the permissions that the commands of `--for` need for these manifests and flags. Discovery is left out: the \
+cluster role `system:discovery` allows it to every user. `--subject` adds the bindings of the roles.
+
+Exit codes:
+  0    the user has all these permissions
+  1    at least one permission is missing
+  2    invalid flags or input
+  3    the cluster cannot be reached, or rejected the credentials
+  4    not all permissions are known: a kind is unknown, or a review failed
+  130  interrupted
+
+Examples:
+  # Let the ServiceAccount of a pipeline compare and apply
+  kubectl reconcile access -f deploy/ --subject ServiceAccount:shop/ci | kubectl apply -f -
+
+  # Check in a pipeline whether `apply` would be allowed
+  kubectl reconcile access -f deploy/ --for apply -o text
+
+  # Print the role for a drift check that never sends a PATCH
+  kubectl reconcile access -f deploy/ --for diff --evidence read-only";
+
+/// `access`
+#[derive(Debug, Args)]
+pub struct AccessArgs {
+    /// Flags that select the manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Commands to print roles for
+    #[arg(
+        long = "for",
+        value_name = "COMMAND,…",
+        value_delimiter = ',',
+        default_value = "diff,apply",
+        help_heading = "Access"
+    )]
+    pub purposes: Vec<PurposeChoice>,
+    /// Prefix of the names of the roles
+    #[arg(long, value_name = "PREFIX", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Access")]
+    pub name: String,
+    /// Somebody to bind the roles to: `User:NAME`, `Group:NAME` or `ServiceAccount:NAMESPACE/NAME` (repeatable)
+    #[arg(long = "subject", value_name = "KIND:NAME", help_heading = "Access")]
+    pub subjects: Vec<Subject>,
+    /// Method by which `diff` determines drift: with `read-only`, it needs no permission to write
+    #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Access")]
+    pub evidence: EvidenceChoice,
+    /// Action of `apply` when an immutable field differs: report it, or delete and recreate the object
+    #[arg(long, value_name = "WHEN", default_value = "never", help_heading = "Access")]
+    pub replace: ReplaceChoice,
+    /// Restrict the roles to the objects of the manifests by their names, except creation, which RBAC cannot restrict
+    #[arg(long, help_heading = "Access")]
+    pub by_name: bool,
+    /// Include what `apply --wait` needs
+    #[arg(long, help_heading = "Access")]
+    pub wait: bool,
+    /// Include what `--create-namespace` needs
+    #[arg(long, help_heading = "Access")]
+    pub create_namespace: bool,
+    /// Include what `diff --report-unmanaged` needs: to list all kinds, in these namespaces or in those of the manifests
+    #[arg(
+        long,
+        value_name = "NAMESPACE,…",
+        num_args = 0..=1,
+        require_equals = true,
+        value_delimiter = ',',
+        default_missing_value = "",
+        help_heading = "Access"
+    )]
+    pub report_unmanaged: Option<Vec<String>>,
+    /// Flags for pruning
+    #[command(flatten)]
+    pub prune: PruneArgs,
+    /// Format of the roles and of the permissions that the user has
+    #[arg(short, long, value_name = "FORMAT", default_value = "yaml", help_heading = "Output")]
+    pub output: AccessFormat,
+    /// Colours and verbosity
+    #[command(flatten)]
+    pub console: ConsoleArgs,
+    /// Flags that select the cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// `--for`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PurposeChoice {
+    /// Permissions that `diff` needs
+    Diff,
+    /// Permissions that `apply` needs
+    Apply,
+    /// Permissions that `blame` needs
+    Blame,
+    /// Permissions that `pull` needs: those of `diff`
+    Pull,
+    /// Permissions that `resolve` needs: those of `apply`
+    Resolve,
+}
+
+/// `-o`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AccessFormat {
+    /// For kubectl: the roles; what is missing is printed on standard error
+    Yaml,
+    /// For people: what is allowed and what is missing
+    Text,
+    /// For programs: the roles, and whether the user has each permission
+    Json,
+}
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
 pub(super) async fn run(args: &AccessArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
@@ -116,4 +228,28 @@ fn unknown(target: &Target) -> Option<Diagnostic> {
     // A mistake in the manifest has its own location.
     let Diagnostic { location, excerpt, .. } = diagnostic.details.first().unwrap_or(diagnostic).clone();
     Some(Diagnostic { message, location, excerpt, ..diagnostic.clone() })
+}
+
+/// Asks the server for each permission. A permission that it cannot review is an error of the report; a lost connection ends the run.
+pub(crate) async fn reviewed(
+    cluster: &Cluster,
+    needed: BTreeMap<Permission, Vec<Purpose>>,
+    errors: &mut Vec<Diagnostic>,
+) -> Result<Vec<Reviewed>, RequestError> {
+    let answers = review(cluster, &needed.keys().collect::<Vec<_>>()).await;
+    let mut reviewed = Vec::with_capacity(needed.len());
+    for ((permission, purposes), answer) in needed.into_iter().zip(answers) {
+        let allowed = match answer {
+            Ok(is_allowed) => Some(is_allowed),
+            Err(error) if error.is_whole_run() => return Err(error),
+            Err(error) => {
+                let diagnostic = Diagnostic::from(&error);
+                let message = format!("whether {permission} is allowed is not known: {}", diagnostic.message);
+                errors.push(Diagnostic { message, ..diagnostic });
+                None
+            }
+        };
+        reviewed.push(Reviewed { purposes, permission, allowed });
+    }
+    Ok(reviewed)
 }

@@ -1,35 +1,142 @@
 //! `diff`: read desired, read current, compare, report.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use clap::{Args, ValueHint};
+use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
+use reconcile_core::live::resolve::Namespaces;
+use reconcile_core::live::snapshot::Snapshot;
+use reconcile_core::live::{Discovery, LiveState};
+use reconcile_core::manifest::DesiredSet;
+use reconcile_core::plan::{DependencyKind, Plan};
 use reconcile_report::formats::text::{self, explained, summary};
-use reconcile_report::{Baseline, ClusterInfo, Command, KnownDifferences, Report};
+use reconcile_report::{Baseline, ClusterInfo, Command, FailOn, Failure, KnownDifferences, Report};
+use serde_json::Value;
 
-use crate::cli::DiffArgs;
+use crate::cli::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitTimeout};
+use crate::client::namespace_flag;
 use crate::config::suggestion;
+use crate::desired::files::Inputs;
+use crate::engine::event::{Event, EventSink as _};
+use crate::engine::membership::Memberships;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::live::admission::Admission;
 use crate::live::early::EarlySubject;
-use crate::session::apply_set::requested;
-use crate::session::audit_log::{AuditLogs, PluralNames, plural_names};
-use crate::session::captured::without_cluster;
-use crate::session::configured::{Configured, Settings};
-use crate::session::context_command::ContextCommand;
-use crate::session::diff_flags::{excluded, gate};
-use crate::session::events::Events;
-use crate::session::failure::Failure;
-use crate::session::output::Output;
-use crate::session::plan_file::{PlanFile, digests, flags};
-use crate::session::report_input::baseline;
-use crate::session::run::{Invocation, Run};
-use crate::session::setup::{early_reads, policy};
-use crate::session::unmanaged::UnmanagedSearch;
+use crate::live::types::Types;
+use crate::output::Output;
+use crate::output::events::Events;
+use crate::run::audit_log::{AuditLogs, PluralNames, plural_names, usual_plural_names};
+use crate::run::contexts::{Choice, chosen};
+use crate::run::earlier_runs::{PlanFile, baseline, digests, flags};
+use crate::run::invocation::{Invocation, Run};
+use crate::run::reading::Reading;
+use crate::run::settings::{Configured, Settings};
+use crate::run::setup::{autoscalers, early_reads, policy, requested, resolved};
+use crate::run::several::ContextCommand;
+use crate::run::unmanaged::UnmanagedSearch;
 use crate::terminal::Closed;
-use reconcile_core::compare::Policy;
-use reconcile_core::manifest::DesiredSet;
-use reconcile_core::plan::DependencyKind;
+
+pub(super) const AFTER_HELP: &str = "\
+Exit codes (with --apply those of `apply`):
+  0    in sync (with --exit-zero also when there is drift)
+  1    drift found
+  2    invalid flags, configuration or input, and nothing was compared;
+       or a report could not be written
+  3    the cluster cannot be reached, or rejected the credentials
+  4    at least one object could not be compared; the others were
+  130  interrupted
+
+Examples:
+  # Compare a directory of manifests with the cluster
+  kubectl reconcile diff -f deploy/
+
+  # Compare the output of another tool
+  helm template shop ./chart | kubectl reconcile diff -f -
+
+  # In a pipeline: read subdirectories too, and also write a JSON report
+  kubectl reconcile diff -f deploy/ -R -o json=report.json
+
+  # Also show the members of an apply set that pruning would delete
+  kubectl reconcile diff -f deploy/ --prune --applyset shop
+
+  # In one of four runs that share the work: compare a quarter of the objects
+  kubectl reconcile diff -f deploy/ --shard 0/4 -o json=shard-0.json
+
+  # Print a configuration that ignores the current differences, to be reviewed and committed
+  kubectl reconcile diff -f deploy/ --suggest-ignores > suggested.yaml
+
+  # Name the users who changed fields and deleted objects, from the audit log of the API server
+  kubectl reconcile diff -f deploy/ --audit-log audit.log
+
+  # Compare without a cluster, with objects saved by `kubectl reconcile snapshot`
+  kubectl reconcile diff -f deploy/ --live live.yaml";
+
+/// `diff`
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "a flag is typed or not")]
+pub struct DiffArgs {
+    /// Flags that select the manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// The flag that selects a shard of their objects
+    #[command(flatten)]
+    pub shard: ShardArgs,
+    /// Flags for the comparison
+    #[command(flatten)]
+    pub compare: CompareArgs,
+    /// Flags for objects that are no longer in the manifests
+    #[command(flatten)]
+    pub prune: PruneArgs,
+    /// Apply the differences, like `kubectl reconcile apply`
+    #[arg(long, help_heading = "Apply")]
+    pub apply: bool,
+    /// With `--apply`: ask for confirmation on the terminal before writing
+    #[arg(long, help_heading = "Apply", requires = "apply")]
+    pub confirm: bool,
+    /// With `--apply`: wait until all objects are ready
+    #[arg(long, requires = "apply", help_heading = "Apply")]
+    pub wait: bool,
+    /// With `--wait`: how long to wait, such as `90s` or `10m`; `0` checks once [default: 5m]
+    #[arg(long, value_name = "DURATION", requires = "wait", help_heading = "Apply")]
+    pub timeout: Option<WaitTimeout>,
+    /// Exit with 0 even if there is drift
+    #[arg(long, help_heading = "Output", conflicts_with = "fail_on")]
+    pub exit_zero: bool,
+    /// Also report objects of these namespaces that no manifest, owner or apply set explains; without a value, of the namespaces of
+    /// the manifests
+    #[arg(long, value_name = "NAMESPACE,…", num_args = 0..=1, require_equals = true, value_delimiter = ',', help_heading = "Compare",
+          conflicts_with_all = ["live", "selector", "apply"])]
+    pub report_unmanaged: Option<Vec<String>>,
+    /// Print, instead of the differences, a configuration with ignore rules that hide exactly them
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["apply", "quiet"])]
+    pub suggest_ignores: bool,
+    /// Compare with the objects in this file instead of a cluster; an empty file means that no object exists
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
+    pub live: Option<String>,
+    /// Write the differences into this file as a plan, which `apply --plan` follows
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output",
+          conflicts_with_all = ["apply", "live", "suggest_ignores"])]
+    pub save_plan: Option<PathBuf>,
+    /// Fail only for differences that this JSON report of an earlier `diff` does not have, and show only those
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
+    pub baseline: Option<PathBuf>,
+    /// With `--baseline`: also show the differences that it has
+    #[arg(long, help_heading = "Compare", requires = "baseline")]
+    pub show_known: bool,
+    /// Name the users behind field managers, and those who deleted objects, from this audit log of the API server: JSON lines, also
+    /// compressed with gzip (repeatable)
+    #[arg(long = "audit-log", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
+    pub audit_logs: Vec<PathBuf>,
+    /// Flags for the output
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Flags that select the cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
 
 struct Diff<'a> {
     args: &'a DiffArgs,
@@ -108,7 +215,7 @@ impl ContextCommand for Diff<'_> {
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         // Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);
-        let unmanaged = UnmanagedSearch::of(args, &gate, &plan, hooks)?;
+        let unmanaged = UnmanagedSearch::of(args.report_unmanaged.as_deref(), args.shard.shard, &gate, &plan, hooks)?;
         let plurals = plural_names(plan.targets());
         // What is requested first leaves first: a comparison may take a while before it waits.
         let (admission, pass) = futures::join!(admission, Reconciliation::compare(comparison, plan, apply_set));
@@ -141,4 +248,111 @@ impl ContextCommand for Diff<'_> {
         }
         output.text(&summary::summary(report, &output.view))
     }
+}
+
+/// The differences that make the command fail.
+pub(crate) fn gate(args: &DiffArgs) -> FailOn {
+    FailOn {
+        exit_zero: args.exit_zero,
+        strict_ownership: args.compare.strict_ownership,
+        classes: args.compare.fail_on.clone(),
+        show_unmanaged: args.compare.show_unmanaged,
+    }
+}
+
+/// Refuses flags that cannot be combined.
+pub(crate) fn excluded(args: &DiffArgs, prunes: bool, output: &Output) -> Result<(), Failure> {
+    if args.live.is_some() && prunes {
+        let message = "`--prune` needs a cluster: a snapshot does not show the members of a set";
+        return Err(Failure::refused(message, "leave `--live` out"));
+    }
+    // A snapshot is compared without any kubeconfig: one that cannot be read is no error here.
+    if args.live.is_some() && matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
+        let message = "`--live` and several contexts cannot be combined: a snapshot is compared without a cluster";
+        return Err(Failure::refused(message, "leave `--context` out, or `--live`"));
+    }
+    if args.live.is_some() && args.input.from.is_some() {
+        let message = "`--from` reads the manifests from the cluster, and `--live` replaces the cluster";
+        return Err(Failure::refused(message, "leave one of them out"));
+    }
+    if args.suggest_ignores {
+        suggests_on_stdout(args, output)?;
+    }
+    Ok(())
+}
+
+/// One configuration goes to standard output, and nothing else does.
+fn suggests_on_stdout(args: &DiffArgs, output: &Output) -> Result<(), Failure> {
+    if !output.shows_text() {
+        let message = "`--suggest-ignores` and a report cannot share standard output";
+        return Err(Failure::refused(message, "send the report to a file, as in `-o json=report.json`"));
+    }
+    if matches!(chosen(&args.connection), Ok(Choice::Several(_))) {
+        let message = "`--suggest-ignores` and several contexts cannot be combined";
+        return Err(Failure::refused(message, "run it for one context after the other"));
+    }
+    Ok(())
+}
+
+/// Compares the input with the objects of a file. Also returns the plural names of its resources, as far as they are known.
+pub(crate) async fn without_cluster(
+    args: &DiffArgs,
+    file: &str,
+    policy: &Policy,
+    settings: &Settings,
+    known: Option<KnownDifferences>,
+    output: &Output,
+) -> Result<(Report, PluralNames), Failure> {
+    let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
+    let mut captured = Inputs::default();
+    captured.path(file.as_ref(), false);
+    let snapshot = Snapshot::read(&captured.finish()?)?;
+    let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
+    let default = required.as_deref().or(snapshot.namespace()).unwrap_or("default").to_owned();
+    let (mut discovery, mut defined) = (Discovery::builtin(), Discovery::default());
+    snapshot.definitions().for_each(|definition| defined.learn_defined(definition));
+    snapshot.definitions().for_each(|definition| discovery.learn_defined(definition));
+    snapshot.objects().for_each(|object| discovery.learn(object));
+    let hooks = desired.hooks_left_out();
+    let (namespaces, expect) = (Namespaces { required, default }, &settings.configuration.expect);
+    let plan = Plan::of(resolved(desired, discovery.clone(), &namespaces, None, expect)?)?;
+    let mut policy = policy.clone();
+    if let Some(source) = autoscalers(&args.compare, &discovery, &plan) {
+        let known = Arc::make_mut(&mut policy.autoscalers);
+        for autoscaler in source.captured(snapshot.objects()) {
+            known.add(autoscaler);
+        }
+    }
+    let mut plan = plan.shard(args.shard.shard, |_| false);
+    let kinds = plan.targets().map(|target| &target.key.gvk);
+    let definitions = plan.targets().filter(|target| target.key.gvk.is_crd());
+    let wanted: Vec<&Value> = definitions.map(|target| target.desired.object()).collect();
+    let types = Types::defined(kinds, snapshot.definitions().chain(wanted.iter().copied()));
+    for definition in wanted {
+        defined.learn_defined(definition);
+    }
+    let plurals = usual_plural_names(plan.targets(), &defined);
+    leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
+    let redactor = Redactor::default();
+    let events = Events::new(output, false).beside(known);
+    let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
+    let mut memberships = Vec::new();
+    for target in plan.targets() {
+        let (state, gvk) = (snapshot.state(&target.key), &target.key.gvk);
+        let is_present = matches!(state, LiveState::Present(_));
+        let context = CompareContext { schema: types.of(gvk), policy: &policy, types_will_change: false };
+        let mut decision = offline(target, state, context, &redactor);
+        if is_present && types.is_untyped(gvk) {
+            let kind = &gvk.kind;
+            decision.warnings.push(format!(
+                "compared without its type, because the snapshot has no CustomResourceDefinition of {kind}: each list is compared as a whole"
+            ));
+        }
+        parents.name_in(&mut decision);
+        events.receive(Event::Compared(target, &decision));
+        memberships.extend(decision.membership);
+    }
+    let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
+    report.warnings.extend(parents.warnings(&memberships));
+    Ok((report, plurals))
 }

@@ -2,34 +2,55 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::{Command, CommandFactory as _};
-use reconcile_report::EXIT_SUCCESS;
-
-use crate::cli::{Cli, ManArgs};
-use crate::session::direct_file::Readers;
-use crate::session::failure::Failure;
-use crate::session::output::unwritable;
-use crate::session::report_file::ReportFile;
-use crate::terminal::Terminal;
+use clap::{Args, Command, ValueHint};
 use reconcile_core::text::similar;
+use reconcile_report::{EXIT_SUCCESS, Failure};
+
+use crate::output::direct_file::Readers;
+use crate::output::report_file::ReportFile;
+use crate::output::unwritable;
+use crate::terminal::Terminal;
+
+pub(super) const AFTER_HELP: &str = "\
+Exit codes:
+  0    the pages were printed or written
+  2    there is no such command, or a page cannot be written
+
+Examples:
+  # Read the page of a command
+  kubectl reconcile man diff | man -l -
+
+  # Write all pages, one for each command, to where `man` finds them
+  kubectl reconcile man --dir ~/.local/share/man/man1";
+
+/// `man`
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Command whose page to print, such as `diff` or `config view`; without one, the page of the program
+    #[arg(conflicts_with = "dir", num_args = 0..)]
+    pub command: Vec<String>,
+    /// Write the pages of the program and of all its commands to this directory, which is created if needed
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    pub dir: Option<PathBuf>,
+}
 
 /// The program as `man` knows it.
 const PROGRAM: &str = "kubectl-reconcile";
 
 /// Prints a page, or writes all. A reader that went away ends the run quietly.
-pub(super) fn run(args: &ManArgs, terminal: &Terminal) -> Result<u8, Failure> {
+pub(super) fn run(args: &ManArgs, program: Command, terminal: &Terminal) -> Result<u8, Failure> {
     match &args.dir {
-        Some(folder) => write_all(folder)?,
-        None => drop(terminal.data(&one(&args.command)?)),
+        Some(folder) => write_all(program, folder)?,
+        None => drop(terminal.data(&one(program, &args.command)?)),
     }
     Ok(EXIT_SUCCESS)
 }
 
-fn one(path: &[String]) -> Result<String, Failure> {
-    let mut command = Cli::command();
+fn one(program: Command, path: &[String]) -> Result<String, Failure> {
+    let mut command = program;
     for name in path {
         let shown = || command.get_subcommands().filter(|command| !command.is_hide_set());
         let Some(found) = shown().find(|command| command.get_name() == name) else {
@@ -46,10 +67,10 @@ fn one(path: &[String]) -> Result<String, Failure> {
 }
 
 /// Writes the page of each command.
-fn write_all(folder: &Path) -> Result<(), Failure> {
+fn write_all(program: Command, folder: &Path) -> Result<(), Failure> {
     let shown = |path: &Path| path.display().to_string();
     fs::create_dir_all(folder).map_err(|error| Failure::invalid(unwritable(&shown(folder), &error)))?;
-    let mut left = vec![(Cli::command(), Vec::<String>::new())];
+    let mut left = vec![(program, Vec::<String>::new())];
     while let Some((command, path)) = left.pop() {
         for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
             let below = path.iter().cloned().chain([sub.get_name().to_owned()]);

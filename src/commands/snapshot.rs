@@ -2,25 +2,62 @@
 
 use std::path::Path;
 
-use reconcile_report::Role;
-use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS};
+use clap::{Args, ValueHint};
+use reconcile_core::compare::{Redactor, withheld};
+use reconcile_core::live::snapshot::{heading, unreadable, written};
+use reconcile_core::live::{LiveState, Target};
+use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role};
 use serde_json::Value;
 
-use crate::cli::SnapshotArgs;
+use crate::cli::{ConnectionArgs, ConsoleArgs, InputArgs, ShardArgs};
 use crate::engine::server::Server;
 use crate::live::definitions::definitions_beside;
 use crate::live::early::EarlySubject;
 use crate::live::fetch::fetch;
-use crate::session::configured::{Configured, Settings};
-use crate::session::direct_file::Readers;
-use crate::session::failure::Failure;
-use crate::session::output::{Output, unwritable};
-use crate::session::report_file::ReportFile;
-use crate::session::run::Invocation;
+use crate::output::direct_file::Readers;
+use crate::output::report_file::ReportFile;
+use crate::output::{Output, unwritable};
+use crate::run::invocation::Invocation;
+use crate::run::settings::{Configured, Settings};
 use crate::terminal::Terminal;
-use reconcile_core::compare::{Redactor, withheld};
-use reconcile_core::live::snapshot::{heading, unreadable, written};
-use reconcile_core::live::{LiveState, Target};
+
+pub(super) const AFTER_HELP: &str = "\
+Exit codes:
+  0    the objects were saved; those that do not exist are left out
+  2    invalid flags, configuration or input
+  3    the cluster cannot be reached, or rejected the credentials
+  4    at least one object could not be read; the snapshot says which
+  130  interrupted; no snapshot was written
+
+Examples:
+  # Save the live objects of the manifests, without the values of Secrets
+  kubectl reconcile snapshot -f deploy/ > live.yaml
+
+  # Include the values of Secrets, in a file that only its owner can read
+  kubectl reconcile snapshot -f deploy/ --include-secrets --file live.yaml";
+
+/// `snapshot`
+#[derive(Debug, Args)]
+pub struct SnapshotArgs {
+    /// Flags that select the manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// The flag that selects a shard of their objects
+    #[command(flatten)]
+    pub shard: ShardArgs,
+    /// Include the values of Secrets; a file written with `--file` is then readable only by its owner
+    #[arg(long, help_heading = "Output")]
+    pub include_secrets: bool,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub file: Option<String>,
+    /// Colours and verbosity
+    #[command(flatten)]
+    pub console: ConsoleArgs,
+    /// Flags that select the cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
 
 /// Runs the command to its exit code.
 pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {

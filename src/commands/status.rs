@@ -2,21 +2,56 @@
 
 use std::time::Duration;
 
-use reconcile_report::formats::text::readiness;
-use reconcile_report::{Command, Report};
-
-use crate::cli::StatusArgs;
-use crate::engine::wait::Waiting;
-use crate::engine::wait::Watched;
-use crate::session::configured::{Configured, Settings};
-use crate::session::context_command::ContextCommand;
-use crate::session::events::Events;
-use crate::session::failure::Failure;
-use crate::session::output::Output;
-use crate::session::report_builder::observed;
-use crate::session::run::{Invocation, Run};
-use crate::terminal::Closed;
+use clap::Args;
 use reconcile_core::manifest::DesiredSet;
+use reconcile_report::formats::text::readiness;
+use reconcile_report::{Command, Failure, Report};
+
+use crate::cli::{ConnectionArgs, InputArgs, OutputArgs, ShardArgs, WaitArgs};
+use crate::engine::wait::{Waiting, Watched};
+use crate::output::Output;
+use crate::output::events::Events;
+use crate::output::report_builder::observed;
+use crate::run::invocation::{Invocation, Run};
+use crate::run::settings::{Configured, Settings};
+use crate::run::several::ContextCommand;
+use crate::terminal::Closed;
+
+pub(super) const AFTER_HELP: &str = "\
+Exit codes:
+  0    all objects are ready
+  2    invalid flags or input
+  3    the cluster cannot be reached, or rejected the credentials
+  4    at least one object could not be read
+  5    at least one object is not ready
+  130  interrupted
+
+Examples:
+  # Show whether everything in the manifests is ready
+  kubectl reconcile status -f deploy/
+
+  # Wait up to two minutes until it is
+  kubectl reconcile status -f deploy/ --wait --timeout 2m";
+
+/// `status`
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Flags that select the manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// The flag that selects a shard of their objects
+    #[command(flatten)]
+    pub shard: ShardArgs,
+    /// Flags for waiting until objects are ready
+    #[command(flatten)]
+    pub wait: WaitArgs,
+    /// Flags for the output
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Flags that select the cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
 
 struct Status<'a>(&'a StatusArgs);
 

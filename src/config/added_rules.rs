@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clap::Command;
 use manifest_edit::{Change, Edit, Step, edit};
 use reconcile_core::diagnostic::Location;
 use reconcile_core::manifest::yaml::{self, Validation};
@@ -16,24 +17,35 @@ use super::written::{WrittenConfiguration, WrittenRule};
 const KEYS: [&str; 4] = ["target", "fields", "managers", "reason"];
 
 /// A new configuration with these rules. The error is the reason why there is none.
-pub(crate) fn new_with_rules(name: &Arc<str>, rules: &[IgnoreRule]) -> Result<Vec<u8>, String> {
+pub(crate) fn new_with_rules(program: &Command, name: &Arc<str>, rules: &[IgnoreRule]) -> Result<Vec<u8>, String> {
     let written = rules.iter().map(WrittenRule::of).collect();
     let new = yaml_in_order(&WrittenConfiguration::of(&Configuration::default(), written)).into_bytes();
-    means(name, &new, rules)?;
+    means(program, name, &new, rules)?;
     Ok(new)
 }
 
 /// The text of a configuration with these rules at the end of its list. The error is the reason why there is none.
-pub(crate) fn with_rules(name: &Arc<str>, text: &[u8], rules: &[IgnoreRule]) -> Result<Vec<u8>, String> {
-    let former = Configuration::parse(name, text.to_vec()).map_err(|_| "it cannot be read any more".to_owned())?;
+pub(crate) fn with_rules(
+    program: &Command,
+    name: &Arc<str>,
+    text: &[u8],
+    rules: &[IgnoreRule],
+) -> Result<Vec<u8>, String> {
+    let former =
+        Configuration::parse(program, name, text.to_vec()).map_err(|_| "it cannot be read any more".to_owned())?;
     let new = edited(text, rules)?;
-    means(name, &new, former.ignore.iter().chain(rules))?;
+    means(program, name, &new, former.ignore.iter().chain(rules))?;
     Ok(new)
 }
 
 /// Checks that a text is a configuration with exactly these rules.
-fn means<'r>(name: &Arc<str>, text: &[u8], rules: impl IntoIterator<Item = &'r IgnoreRule>) -> Result<(), String> {
-    let read = Configuration::parse(name, text.to_vec()).map_err(|found| match found.first() {
+fn means<'r>(
+    program: &Command,
+    name: &Arc<str>,
+    text: &[u8],
+    rules: impl IntoIterator<Item = &'r IgnoreRule>,
+) -> Result<(), String> {
+    let read = Configuration::parse(program, name, text.to_vec()).map_err(|found| match found.first() {
         Some(diagnostic) => diagnostic.message.clone(),
         None => "it could not be read with the rules".to_owned(),
     })?;
@@ -92,11 +104,13 @@ fn present(text: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
     use reconcile_core::compare::{Class, FieldChange};
     use reconcile_core::resolve::{exact_field, exact_rule, exact_target};
     use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op};
 
     use super::*;
+    use crate::commands::Cli;
 
     fn rule(name: &str, field: &str, managers: &[&str], reason: &str) -> IgnoreRule {
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");
@@ -111,7 +125,7 @@ mod tests {
     }
 
     fn added(text: &str, rules: &[IgnoreRule]) -> String {
-        String::from_utf8(with_rules(&"c.yaml".into(), text.as_bytes(), rules).unwrap()).unwrap()
+        String::from_utf8(with_rules(&Cli::command(), &"c.yaml".into(), text.as_bytes(), rules).unwrap()).unwrap()
     }
 
     const RULE: &str = "\
@@ -137,7 +151,7 @@ mod tests {
         assert_eq!(added(head.trim_end(), &rules), format!("{}\nignore:\n{RULE}", head.trim_end()).trim_end());
         let two = [rule("web", "replicas", &["hpa"], "scaled"), rule("api", "paused", &[], "later: 'x' #y")];
         let text = added(&format!("{head}ignore: []{tail}"), &two);
-        let read = Configuration::parse(&"c.yaml".into(), text.into_bytes()).unwrap();
+        let read = Configuration::parse(&Cli::command(), &"c.yaml".into(), text.into_bytes()).unwrap();
         assert_eq!(read.ignore.len(), 2);
         assert_eq!(read.ignore[1].reason.as_deref(), Some("later: 'x' #y"));
     }
@@ -146,15 +160,18 @@ mod tests {
     fn a_new_configuration_is_read_as_it_is_meant() {
         let name: Arc<str> = "c.yaml".into();
         let rules = [rule("web", "replicas", &["hpa"], "scaled"), rule("web", "paused", &[], "- {x")];
-        let read = Configuration::parse(&name, new_with_rules(&name, &rules).unwrap()).unwrap();
+        let read =
+            Configuration::parse(&Cli::command(), &name, new_with_rules(&Cli::command(), &name, &rules).unwrap())
+                .unwrap();
         assert_eq!(read.ignore.len(), 2);
         let many: Vec<IgnoreRule> = (0..501).map(|number| rule(&format!("web-{number}"), "a", &[], "x")).collect();
-        assert!(new_with_rules(&name, &many).unwrap_err().contains("500"));
+        assert!(new_with_rules(&Cli::command(), &name, &many).unwrap_err().contains("500"));
     }
 
     #[test]
     fn rules_that_cannot_be_added_are_refused() {
-        let refused = |text: &str| with_rules(&"c.yaml".into(), text.as_bytes(), &[rule("web", "a", &[], "x")]);
+        let refused =
+            |text: &str| with_rules(&Cli::command(), &"c.yaml".into(), text.as_bytes(), &[rule("web", "a", &[], "x")]);
         let head = "apiVersion: kubectl-reconcile/v1\nkind: Config\n";
         assert!(refused("{").is_err());
         assert!(refused(&format!("{head}ignore: {{}}\n")).is_err());

@@ -3,12 +3,11 @@
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Arg, ArgAction, Command, CommandFactory as _};
+use clap::{Arg, ArgAction, Command};
 use serde_json::Value;
 
 use super::file::{ConfigNode, File};
 use super::settable::{Default, FLAGS};
-use crate::cli::Cli;
 use reconcile_core::diagnostic::Location;
 use reconcile_core::text::{one_line, similar};
 
@@ -26,12 +25,11 @@ pub(crate) struct FlagDefault {
 }
 
 /// Reads the flags.
-pub(super) fn flags(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<FlagDefault> {
+pub(super) fn flags(program: &Command, file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<FlagDefault> {
     if !file.is_any_mapping(node, "`defaults`") {
         return Vec::new();
     }
-    let program = Cli::command();
-    node.entries().into_iter().filter_map(|(flag, value)| read(file, &program, flag, &value)).collect()
+    node.entries().into_iter().filter_map(|(flag, value)| read(file, program, flag, &value)).collect()
 }
 
 fn read(file: &mut File<'_>, program: &Command, flag: &str, node: &ConfigNode<'_>) -> Option<FlagDefault> {
@@ -166,19 +164,21 @@ fn reason(error: &clap::Error, value: &str) -> String {
 }
 
 /// The flags that can be set, with their definitions, for the JSON Schema.
-pub(super) fn settable() -> Vec<(&'static str, Default, Arg)> {
-    let program = Cli::command();
+pub(super) fn settable(program: &Command) -> Vec<(&'static str, Default, Arg)> {
     let settable = FLAGS.iter().filter(|(_, default)| !matches!(default, Default::Never(_)));
-    settable.filter_map(|(flag, default)| Some((*flag, *default, arg(&program, flag)?))).collect()
+    settable.filter_map(|(flag, default)| Some((*flag, *default, arg(program, flag)?))).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
+    use crate::commands::Cli;
 
     #[test]
     fn values_that_can_be_set_are_values_of_the_flag() {
-        for (flag, default, arg) in settable() {
+        for (flag, default, arg) in settable(&Cli::command()) {
             if let Default::Only(values, _) = default {
                 for value in values {
                     assert_eq!(check(&arg, value, None), Ok(()), "{flag}");

@@ -27,6 +27,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::Command;
 use reconcile_report::Failure;
 
 use crate::cli::ConfigArgs;
@@ -85,8 +86,8 @@ pub(crate) struct ConfigurationSource {
 }
 
 impl Configuration {
-    /// Reads the file that is named, or else the one that belongs to the inputs. Having none is fine.
-    pub fn load(args: &ConfigArgs, inputs: &[&OsStr]) -> Result<Self, Failure> {
+    /// Reads the file that is named, or else the one that belongs to the inputs. Having none is fine. `program` defines the flags.
+    pub fn load(program: &Command, args: &ConfigArgs, inputs: &[&OsStr]) -> Result<Self, Failure> {
         if args.no_config {
             return Ok(Self::default());
         }
@@ -99,12 +100,12 @@ impl Configuration {
         let Some((path, origin)) = found else { return Ok(Self { warnings, ..Self::default() }) };
         let is_for_streams = inputs.iter().any(|input| found::is_stream(input));
         let source = ConfigurationSource { file: path.to_string_lossy().into(), origin, is_for_streams };
-        let settled = Self::parse(&source.file, read(&path)?)?;
+        let settled = Self::parse(program, &source.file, read(&path)?)?;
         Ok(Self { source: Some(source), warnings, ..settled })
     }
 
-    /// Reads the text of a configuration.
-    pub fn parse(name: &Arc<str>, bytes: Vec<u8>) -> Result<Self, Vec<Diagnostic>> {
+    /// Reads the text of a configuration, which may set flags of a program.
+    pub fn parse(program: &Command, name: &Arc<str>, bytes: Vec<u8>) -> Result<Self, Vec<Diagnostic>> {
         let text = SourceText::from(bytes);
         let stream = yaml::read(text.bytes(), Validation::Strict);
         if !stream.diagnostics.is_empty() {
@@ -116,7 +117,7 @@ impl Configuration {
             return Err(vec![Diagnostic::of_file(name, "the configuration is empty").with_hint(beginning())]);
         };
         let mut file = File { name, text: &text, positions: &document.positions, diagnostics: Vec::new() };
-        let configuration = settings(&mut file, &ConfigNode::root(&document.value));
+        let configuration = settings(program, &mut file, &ConfigNode::root(&document.value));
         if let Some(second) = documents.next() {
             let mut file = File { positions: &second.positions, diagnostics: Vec::new(), ..file };
             file.of_key(&ConfigNode::root(&second.value), "a configuration is one document", "take the `---` out");
@@ -147,7 +148,7 @@ fn beginning() -> String {
     format!("a configuration begins with `apiVersion: {API_VERSION}` and `kind: {KIND}`")
 }
 
-fn settings(file: &mut File<'_>, root: &ConfigNode<'_>) -> Configuration {
+fn settings(program: &Command, file: &mut File<'_>, root: &ConfigNode<'_>) -> Configuration {
     let mut configuration = Configuration::default();
     if !file.is_mapping(root, "the configuration", &SETTINGS) {
         return configuration;
@@ -177,7 +178,7 @@ fn settings(file: &mut File<'_>, root: &ConfigNode<'_>) -> Configuration {
         configuration.readiness = readiness::rules(file, &node);
     }
     if let Some(node) = root.key("defaults") {
-        configuration.defaults = defaults::flags(file, &node);
+        configuration.defaults = defaults::flags(program, file, &node);
     }
     configuration
 }

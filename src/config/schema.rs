@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use clap::{Arg, ArgAction};
-use schemars::{Schema, SchemaGenerator, json_schema};
-use serde_json::{Value, json};
+use clap::{Arg, ArgAction, Command};
+use schemars::{Schema, json_schema};
+use serde_json::{Map, Value, json};
 
 use super::defaults::{is_list, settable};
 use super::ignore::{ALIASES, OF_ARGO, SELECTORS};
@@ -37,10 +37,14 @@ pub(super) fn require_kind(target: &mut Schema) {
 }
 
 /// The flags of `defaults`, from their definitions in clap.
-pub(super) fn flags(_: &mut SchemaGenerator) -> Schema {
-    let flags = settable().into_iter().map(|(flag, default, arg)| (flag, flag_schema(default, &arg)));
+pub(super) fn flags(program: &Command) -> Map<String, Value> {
+    let flags = settable(program).into_iter().map(|(flag, default, arg)| (flag, flag_schema(default, &arg)));
     let flags: BTreeMap<&str, Schema> = flags.collect();
-    json_schema!({"type": ["object", "null"], "additionalProperties": false, "properties": flags})
+    Map::from_iter([
+        ("type".to_owned(), json!(["object", "null"])),
+        ("additionalProperties".to_owned(), json!(false)),
+        ("properties".to_owned(), json!(flags)),
+    ])
 }
 
 fn flag_schema(default: Default, arg: &Arg) -> Schema {

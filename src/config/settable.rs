@@ -165,7 +165,7 @@ mod tests {
     use clap::{Arg, Command, CommandFactory as _};
 
     use super::*;
-    use crate::cli::Cli;
+    use crate::commands::Cli;
 
     /// A new flag is a decision: what may a configuration do with it?
     #[test]

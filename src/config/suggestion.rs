@@ -70,6 +70,7 @@ fn reason(change: &FieldChange) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
     use proptest::prelude::*;
     use reconcile_core::compare::{Class, Evidence, FieldDiff, ObjectVerdict};
     use reconcile_core::owners::AuditAnswer;
@@ -79,6 +80,7 @@ mod tests {
     use structured_merge::{FieldPath, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, builtin};
 
     use super::*;
+    use crate::commands::Cli;
 
     /// The field of a ConfigMap, and the managers that changed it.
     fn report(key: &ObjectKey, path: &FieldPath, managers: &[String]) -> Report {
@@ -151,7 +153,7 @@ mod tests {
             let text = suggestion(
                 &Configuration::default(), &IgnoreRules::default(), &report(&map("web"), &path, &managers),
             );
-            let read = Configuration::parse(&"c.yaml".into(), text.clone().into_bytes()).expect(&text);
+            let read = Configuration::parse(&Cli::command(), &"c.yaml".into(), text.clone().into_bytes()).expect(&text);
             let (rules, _) = IgnoreRules::in_force(read.ignore, jiff::Timestamp::UNIX_EPOCH);
             if managers.iter().any(|manager| manager.contains('*')) {
                 prop_assert!(rules.is_empty(), "{text}");

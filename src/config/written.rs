@@ -1,5 +1,6 @@
 //! A configuration as it is written: its keys in the order in which people read them. The JSON Schema is derived from these types.
 
+use clap::Command;
 use std::collections::BTreeMap;
 
 use bounded_cel::Condition;
@@ -49,7 +50,6 @@ pub(super) struct WrittenConfiguration {
     readiness: Option<Vec<WrittenReadiness>>,
     /// Flags as if they were typed; what is typed wins.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "flags")]
     defaults: Option<BTreeMap<String, Value>>,
 }
 
@@ -159,10 +159,14 @@ struct WrittenReadiness {
     failed: Option<String>,
 }
 
-/// The JSON Schema of a configuration (draft 7, which editors know), indented, with a line end.
-pub(crate) fn schema() -> String {
+/// The JSON Schema of a configuration (draft 7, which editors know), indented, with a line end. `program` defines
+/// the flags of `defaults`.
+pub(crate) fn schema(program: &Command) -> String {
     let settings = SchemaSettings::draft07().for_serialize().with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<WrittenConfiguration>();
+    let mut schema = settings.into_generator().into_root_schema_for::<WrittenConfiguration>();
+    if let Some(defaults) = schema.pointer_mut("/properties/defaults").and_then(Value::as_object_mut) {
+        defaults.extend(flags(program));
+    }
     // Serialising can fail only for maps whose keys are not strings.
     let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
     format!("{text}\n")

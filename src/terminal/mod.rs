@@ -6,6 +6,7 @@ mod heartbeat;
 mod pager;
 mod progress;
 mod question;
+pub(crate) mod signals;
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::Arc;

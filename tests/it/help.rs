@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command as Process, Output};
 
 use clap::{Arg, Command, CommandFactory as _, Parser as _};
-use kubectl_reconcile::cli::Cli;
+use kubectl_reconcile::commands::Cli;
 
 use crate::reference::reference;
 use crate::shells::not_tested;

@@ -100,7 +100,7 @@ fn pure_crates_read_no_files_environment_or_clock() {
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
 }
 
-/// They make values of `reconcile-core`, of which `src/session` makes reports.
+/// They make values of `reconcile-core`, of which `src/output` makes reports.
 #[test]
 fn stages_know_nothing_of_reports() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use clap::CommandFactory as _;
 use serde_json::{Value, json};
 
 use super::{parse, whole};
+use crate::commands::Cli;
 use crate::config::{SETTINGS, ignore, readiness, schema};
 use reconcile_core::manifest::yaml::{self, Validation};
 
@@ -13,15 +15,18 @@ use reconcile_core::manifest::yaml::{self, Validation};
 fn the_schema_in_the_repository_is_the_one_that_is_printed() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/config.json");
     if std::env::var_os("UPDATE_SCHEMAS").is_some() {
-        std::fs::write(&file, schema()).unwrap();
+        std::fs::write(&file, schema(&Cli::command())).unwrap();
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(kept == schema(), "schemas/config.json is out of date: run `UPDATE_SCHEMAS=1 cargo test --lib schema`");
+    assert!(
+        kept == schema(&Cli::command()),
+        "schemas/config.json is out of date: run `UPDATE_SCHEMAS=1 cargo test --lib schema`"
+    );
 }
 
 #[test]
 fn the_schema_has_the_keys_that_the_reader_knows_and_no_others() {
-    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let schema: Value = serde_json::from_str(&schema(&Cli::command())).unwrap();
     let (rule, readiness) = ("/properties/ignore/items", "/properties/readiness/items");
     for (mapping, known) in [
         ("", &SETTINGS[..]),
@@ -47,7 +52,7 @@ fn read(text: &str) -> Value {
 
 #[track_caller]
 fn agree(text: &str, is_good: bool) {
-    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let schema: Value = serde_json::from_str(&schema(&Cli::command())).unwrap();
     let violation = violation(&schema, &read(text)).err();
     assert_eq!(violation.is_none(), is_good, "the schema: {text}: {violation:?}");
     assert_eq!(parse(text).is_ok(), is_good, "the reader: {text}: {:?}", parse(text).err());
@@ -224,7 +229,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 #[test]
 fn the_schema_is_what_editors_expect() {
-    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let schema: Value = serde_json::from_str(&schema(&Cli::command())).unwrap();
     assert_eq!(schema["$schema"], json!("http://json-schema.org/draft-07/schema#"));
     assert_eq!(schema["properties"]["defaults"]["properties"]["show-unmanaged"]["type"], "boolean");
     assert!(schema["properties"]["defaults"]["properties"].get("token").is_none());

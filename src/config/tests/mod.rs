@@ -3,9 +3,11 @@
 mod agreement;
 mod search;
 
+use clap::CommandFactory as _;
 use serde_json::json;
 
 use super::*;
+use crate::commands::Cli;
 
 /// Adds the two lines that every configuration has.
 fn whole(text: &str) -> String {
@@ -13,7 +15,7 @@ fn whole(text: &str) -> String {
 }
 
 fn parse(text: &str) -> Result<Configuration, Vec<String>> {
-    let parsed = Configuration::parse(&"c.yaml".into(), text.as_bytes().to_vec());
+    let parsed = Configuration::parse(&Cli::command(), &"c.yaml".into(), text.as_bytes().to_vec());
     parsed.map_err(|diagnostics| {
         let with_hint =
             |diagnostic: &Diagnostic| format!("{diagnostic} ~ {}", diagnostic.hint.as_deref().unwrap_or_default());

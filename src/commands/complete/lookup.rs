@@ -1,0 +1,236 @@
+//! Values for completion that only the kubeconfig or the cluster knows. Nothing here is an error: values that cannot be read in
+//! time are not offered.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use apply_set::ID;
+use clap::Command;
+use futures::future::join_all;
+use serde::Deserialize;
+use structured_merge::Operation;
+
+use super::candidates::{Known, Source};
+use crate::cli::ConnectionArgs;
+use crate::client::{
+    Address, Cluster, ConnectOptions, Contexts, Environment, Log, Request, RequestTimeout, config_names, connect,
+};
+use crate::live::{discover, parse};
+use crate::run::connection::connect_options;
+use crate::terminal::{ColorChoice, Terminal};
+
+/// The time that the cluster has to answer.
+const PATIENCE: Duration = Duration::from_millis(1500);
+/// The largest number of objects to read from a list.
+const MOST: &str = "500";
+/// Reads names and field managers alone: no value of any object.
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/// The resources whose managers are offered.
+const MANAGED: [(&[&str], &str); 5] = [
+    (&["apis", "apps", "v1"], "deployments"),
+    (&["apis", "apps", "v1"], "statefulsets"),
+    (&["apis", "apps", "v1"], "daemonsets"),
+    (&["api", "v1"], "services"),
+    (&["api", "v1"], "configmaps"),
+];
+/// The records of releases that Helm has deployed.
+const DEPLOYED: &str = "owner=helm,status=deployed";
+/// The managers that are adopted most often. They are offered even if the cluster has none of their objects.
+const ADOPTED: [&str; 5] = ["argocd-controller", "helm", "helm-controller", "kubectl", "kustomize-controller"];
+
+/// Looks up the values of some sources, for the last of these words.
+pub(crate) async fn looked_up(
+    program: &Command,
+    sources: &BTreeSet<Source>,
+    connection: Option<ConnectionArgs>,
+    words: &[String],
+) -> Known {
+    let mut known = Known::new();
+    let environment = Environment::from_process();
+    let connection = connection.as_ref();
+    let kubeconfig = connection.and_then(|args| args.kubeconfig.as_deref());
+    let names = || config_names(kubeconfig, &environment).unwrap_or_default();
+    for source in sources {
+        let values = match source {
+            Source::Contexts => names().contexts,
+            Source::Clusters => names().clusters,
+            Source::Users => names().users,
+            Source::Commands => commands(program),
+            Source::Durations => ["30s", "1m", "5m", "10m", "30m"].map(ToOwned::to_owned).to_vec(),
+            Source::Namespaces | Source::ApplySets | Source::Managers | Source::Appliers | Source::Stored => {
+                let asked = async { asked(*source, connection?, &environment).await };
+                let found = tokio::time::timeout(PATIENCE, asked).await.ok().flatten();
+                with_offline(*source, found, || namespaces_of_contexts(connection, &environment))
+            }
+            Source::Objects | Source::Types => {
+                let words = if *source == Source::Types { &[] } else { words };
+                let found = async { objects(words, connection?, &environment).await };
+                tokio::time::timeout(PATIENCE, found).await.ok().flatten().unwrap_or_default()
+            }
+            Source::Files | Source::Folders | Source::Free => continue,
+        };
+        known.insert(*source, values);
+    }
+    known
+}
+
+fn commands(program: &Command) -> Vec<String> {
+    let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+    shown.map(|command| command.get_name().to_owned()).collect()
+}
+
+/// The values from the cluster, and those that are known without it.
+fn with_offline(source: Source, found: Option<BTreeSet<String>>, namespaces: impl Fn() -> Vec<String>) -> Vec<String> {
+    let offline: Vec<String> = match source {
+        Source::Namespaces if found.is_none() => namespaces(),
+        Source::Managers => ADOPTED.map(ToOwned::to_owned).to_vec(),
+        Source::Appliers => vec!["kubectl-reconcile".to_owned()],
+        Source::Stored => ["helm/", "last-applied"].map(ToOwned::to_owned).to_vec(),
+        _ => Vec::new(),
+    };
+    let mut all = found.unwrap_or_default();
+    all.extend(offline);
+    if source == Source::Appliers {
+        // `kubectl` is refused as a field manager: the API server treats it in its own way.
+        all.remove("kubectl");
+    }
+    all.into_iter().collect()
+}
+
+fn namespaces_of_contexts(connection: Option<&ConnectionArgs>, environment: &Environment) -> Vec<String> {
+    let kubeconfig = connection.and_then(|args| args.kubeconfig.as_deref());
+    let contexts = Contexts::load(kubeconfig, environment).unwrap_or_default();
+    contexts.all().iter().map(|context| context.namespace.clone()).collect()
+}
+
+/// Asks the cluster.
+async fn asked(source: Source, args: &ConnectionArgs, environment: &Environment) -> Option<BTreeSet<String>> {
+    let options = options(args)?;
+    let cluster = connect(&options, environment).await.ok()?;
+    let namespace = cluster.default_namespace();
+    let in_namespace = |prefix: &[&'static str], resource: &'static str| {
+        Address::new(prefix.iter().copied()).join("namespaces").join(namespace.to_owned()).join(resource)
+    };
+    match source {
+        Source::Namespaces => {
+            let items = list(&cluster, Address::new(["api", "v1", "namespaces"])).await?;
+            Some(items.into_iter().map(|item| item.metadata.name).collect())
+        }
+        Source::ApplySets => {
+            let parents = |resource| in_namespace(&["api", "v1"], resource).with("labelSelector", ID);
+            let (secrets, maps) =
+                futures::join!(list(&cluster, parents("secrets")), list(&cluster, parents("configmaps")));
+            let secrets = secrets.into_iter().flatten().map(|item| item.metadata.name);
+            let maps = maps.into_iter().flatten().map(|item| format!("configmap/{}", item.metadata.name));
+            Some(secrets.chain(maps).collect())
+        }
+        Source::Stored => {
+            let records = |resource| in_namespace(&["api", "v1"], resource).with("labelSelector", DEPLOYED);
+            let (secrets, maps) =
+                futures::join!(list(&cluster, records("secrets")), list(&cluster, records("configmaps")));
+            let records = secrets.into_iter().chain(maps).flatten();
+            Some(records.filter_map(|record| release_of(&record.metadata.name)).collect())
+        }
+        _ => {
+            let lists = MANAGED.map(|(prefix, resource)| list(&cluster, in_namespace(prefix, resource)));
+            let items = join_all(lists).await.into_iter().flatten().flatten();
+            let entries = items.flat_map(|item| item.metadata.managed_fields);
+            let wanted =
+                entries.filter(|entry| source == Source::Managers || entry.operation == Some(Operation::Apply));
+            Some(wanted.map(|entry| entry.manager).filter(|name| !name.is_empty()).collect())
+        }
+    }
+}
+
+/// Types, or the names of the objects of the type that was typed: `TYPE/NAME`, or `NAME` behind `TYPE`.
+async fn objects(words: &[String], args: &ConnectionArgs, environment: &Environment) -> Option<Vec<String>> {
+    let (word, before) = words.split_last().map_or(("", &[][..]), |(word, before)| (word.as_str(), before));
+    // Flags take several objects, and may stand before the first one.
+    let word = word.rsplit([',', '=']).next().unwrap_or_default();
+    let cluster = connect(&options(args)?, environment).await.ok()?;
+    let discovery = discover(&cluster).await.ok()?;
+    let (typed, prefix) = match word.split_once('/') {
+        Some((typed, _)) => (Some(typed), format!("{typed}/")),
+        None => (before.last().map(String::as_str), String::new()),
+    };
+    match typed.and_then(|typed| discovery.named(typed).ok()) {
+        Some(resource) => {
+            let items = list(&cluster, resource.collection_path(Some(cluster.default_namespace()))).await?;
+            Some(items.into_iter().map(|item| format!("{prefix}{}", item.metadata.name)).collect())
+        }
+        None if !prefix.is_empty() => None,
+        None => Some(discovery.resources().map(|resource| resource.plural.clone()).collect()),
+    }
+}
+
+/// The release whose record has a name, as `--from` takes it: `helm/web` for `sh.helm.release.v1.web.v3`.
+fn release_of(record: &str) -> Option<String> {
+    let (release, _) = record.strip_prefix("sh.helm.release.v1.")?.rsplit_once(".v")?;
+    Some(format!("helm/{release}"))
+}
+
+/// The connection to one cluster: of several contexts the first one, and none of a pattern.
+fn options(args: &ConnectionArgs) -> Option<ConnectOptions> {
+    let context = match args.context.as_deref() {
+        Some(text) if text.contains('*') => return None,
+        Some(text) => text.split(',').next().map(ToOwned::to_owned),
+        None => None,
+    };
+    let args = ConnectionArgs { context, request_timeout: RequestTimeout::Within(PATIENCE), ..args.clone() };
+    let silent = Terminal::new(ColorChoice::Never, true);
+    Some(ConnectOptions { log: Log::default(), ..connect_options(&args, 0, false, &silent) })
+}
+
+#[derive(Deserialize)]
+struct List {
+    items: Vec<ListedObject>,
+}
+
+#[derive(Deserialize)]
+struct ListedObject {
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    name: String,
+    #[serde(default)]
+    managed_fields: Vec<ManagerName>,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct ManagerName {
+    manager: String,
+    operation: Option<Operation>,
+}
+
+async fn list(cluster: &Cluster, address: Address) -> Option<Vec<ListedObject>> {
+    let request = Request::list(address.with("limit", MOST)).with_accept(METADATA);
+    let reply = cluster.send(request).await.ok()?;
+    parse::<List>(cluster, &reply.body).ok().map(|list| list.items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_known_without_a_cluster_are_offered_as_well() {
+        let namespaces = || vec!["shop".to_owned()];
+        let offered = |source, found: Option<&[&str]>| {
+            let found = found.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+            with_offline(source, found, namespaces)
+        };
+        assert_eq!(offered(Source::Namespaces, None), ["shop"]);
+        assert_eq!(offered(Source::Namespaces, Some(&["default"])), ["default"]);
+        assert!(offered(Source::Managers, Some(&["hand"])).contains(&"hand".to_owned()));
+        assert!(offered(Source::Managers, None).contains(&"helm".to_owned()));
+        assert_eq!(offered(Source::Appliers, Some(&["kubectl", "ci"])), ["ci", "kubectl-reconcile"]);
+        assert_eq!(offered(Source::Stored, Some(&["helm/web"])), ["helm/", "helm/web", "last-applied"]);
+        assert_eq!(release_of("sh.helm.release.v1.web.v2.v13").as_deref(), Some("helm/web.v2"));
+        assert_eq!(release_of("login"), None);
+    }
+}

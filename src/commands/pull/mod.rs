@@ -1,0 +1,208 @@
+//! `pull`: read desired, read current, compare, and write live values into the manifests.
+
+mod questions;
+
+use std::ffi::OsStr;
+use std::fs;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use reconcile_core::compare::Class;
+use reconcile_core::pull::{ObjectName, Selection};
+use reconcile_core::rules::{FieldPattern, Glob};
+use reconcile_report::pull::PullReport;
+use reconcile_report::{ClassInfo, Failure, Role};
+
+use self::questions::ask;
+use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs};
+use crate::engine::reconciliation::Reconciliation;
+use crate::output::Output;
+use crate::run::edits::pulling::{Collected, Pulling};
+use crate::run::invocation::Invocation;
+use crate::run::question::{can_ask, interrupted};
+use crate::run::settings::{Configured, Settings};
+use crate::run::setup::{early_reads, policy};
+use crate::run::stored::refuse_stored;
+use crate::terminal::Terminal;
+
+pub(super) const AFTER_HELP: &str = "\
+The files are edited in place: comments, order, quotes and indentation stay as they are. Each file is read again before it is \
+written, and has to mean exactly the former objects with the accepted values. Values of Secrets are never written.
+
+Exit codes:
+  0    everything that was chosen is in the manifests, or there is nothing to pull
+  1    with `--dry-run`: there is something to pull
+  2    invalid flags, configuration or input; also if the whole input is standard input, URLs or a kustomization
+  3    the cluster cannot be reached, or rejected the credentials
+  4    some of it could not be written or compared; the rest was
+  130  interrupted; no file was written
+
+Examples:
+  # Show what somebody changed in the cluster, as a patch of the manifests
+  kubectl reconcile pull -f deploy/ --dry-run
+
+  # Take the changes that people made with `kubectl edit` into the manifests
+  kubectl reconcile pull -f deploy/ --manager kubectl-edit
+
+  # Take only the replicas of one Deployment
+  kubectl reconcile pull -f deploy/ --object Deployment/web --field spec.replicas
+
+  # Decide about each change on the terminal
+  kubectl reconcile pull -f deploy/ --patch";
+
+/// `pull`
+#[derive(Debug, Args)]
+pub struct PullArgs {
+    /// Flags that select the manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Only differences of these classes (repeatable) [default: changedByOther,conflict]
+    #[arg(long = "class", value_name = "CLASS,…", value_delimiter = ',', value_parser = classes(), help_heading = "Pull")]
+    pub classes: Vec<Class>,
+    /// Only fields of these field managers, such as `kubectl-*` (repeatable)
+    #[arg(long = "manager", value_name = "MANAGER,…", value_delimiter = ',', value_parser = manager, help_heading = "Pull")]
+    pub managers: Vec<Glob>,
+    /// Only these fields, such as `spec.replicas,metadata.labels` (repeatable)
+    #[arg(long = "field", value_name = "PATTERN,…", value_parser = fields, help_heading = "Pull")]
+    pub fields: Vec<FieldList>,
+    /// Only these objects, such as `deployment/web`, `deploy/web` or `ConfigMap/*` (repeatable)
+    #[arg(long = "object", value_name = "KIND/NAME,…", value_delimiter = ',', value_parser = object, help_heading = "Pull")]
+    pub objects: Vec<ObjectName>,
+    /// Show the patch and write no file; exit with 1 if there is something to pull
+    #[arg(long, help_heading = "Pull", conflicts_with = "patch")]
+    pub dry_run: bool,
+    /// Ask about each change on the terminal
+    #[arg(short, long, help_heading = "Pull")]
+    pub patch: bool,
+    /// Flags of the comparison
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    /// Format of the result
+    #[arg(short, long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
+    pub output: PullFormat,
+    /// Colours and verbosity
+    #[command(flatten)]
+    pub console: ConsoleArgs,
+    /// Flags that select the cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// The fields of one `--field`. The commas in brackets and in quotes are parts of their names.
+#[derive(Clone, Debug)]
+pub struct FieldList(pub Vec<FieldPattern>);
+
+/// `-o`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PullFormat {
+    /// For people: the patch of the files, and what was not pulled
+    Text,
+    /// For programs: each change, and whether it is in the manifest now
+    Json,
+}
+
+/// Reads the name of a class, and offers all of them to the help and to completion.
+fn classes() -> impl TypedValueParser<Value = Class> {
+    let known = ClassInfo::pulled().map(|class| PossibleValue::new(class.id).help(class.fields));
+    let named = |name: String| ClassInfo::pulled().find(|class| class.id == name).map(|class| class.class);
+    PossibleValuesParser::new(known).try_map(move |name| named(name).ok_or("there is no such class"))
+}
+
+fn manager(text: &str) -> Result<Glob, String> {
+    if text.is_empty() { Err("a field manager has a name".to_owned()) } else { Ok(Glob::new(text)) }
+}
+
+fn fields(text: &str) -> Result<FieldList, String> {
+    FieldPattern::parse_list(text).map(FieldList).map_err(|error| error.to_string())
+}
+
+fn object(text: &str) -> Result<ObjectName, String> {
+    ObjectName::parse(text).ok_or_else(|| "write it as `KIND/NAME`, as in `Deployment/web`".to_owned())
+}
+
+/// Runs the command to its exit code. A reader that went away ends the run quietly.
+pub(super) async fn run(args: &PullArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
+    let output = &Output::of_console(terminal, &args.console);
+    let report = Box::pin(report(args, configured, output)).await;
+    let stopped = |failure| PullReport::stopped(failure, args.dry_run);
+    let stopped = (args.output == PullFormat::Json).then_some(stopped);
+    output.print_report(report, stopped, |report, terminal| match args.output {
+        PullFormat::Json => terminal.data(&report.json()),
+        PullFormat::Text => terminal.text(&report.patch()).and_then(|()| terminal.text(&report.summary())),
+    })
+}
+
+async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Result<PullReport, Failure> {
+    let settings = &Settings::of(configured?, output);
+    refuse_stored(&args.input, "pull")?;
+    has_files(&args.input)?;
+    if args.patch {
+        let hint = "choose with `--class`, `--manager`, `--field` and `--object` instead";
+        can_ask("`--patch` asks on a terminal, and there is none", &args.input, hint)?;
+    }
+    let (selection, compare) = (selection(args), compare_args(args));
+    let policy = policy(&compare, settings)?;
+    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let (run, desired) = Box::pin(invocation.begin("pull", early_reads(&compare, ShardArgs::default(), []))).await?;
+    let collected = Collected::default();
+    let selection = selection.with_types(&run.server.discovery);
+    let plan = run.plan(desired, None)?;
+    let keys: Vec<_> = plan.targets().map(|target| &target.key).collect();
+    for name in selection.unmatched(&keys) {
+        let message = format!("warning: no object of the manifests is `{name}`");
+        output.terminal.note(Role::Note, &message);
+    }
+    let comparison = run.comparison(&compare, &policy, &plan, &collected);
+    let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
+    for warning in pass.warnings() {
+        output.terminal.note(Role::Note, &format!("warning: {warning}"));
+    }
+    pass.end();
+    let mut pulling = Pulling::of(collected, &selection);
+    for missing in &pulling.missing {
+        output.terminal.note(Role::Note, &missing.to_string());
+    }
+    if args.patch {
+        ask(&mut pulling, output, &run.interrupt).await?;
+    }
+    if run.interrupt.is_set() {
+        return Err(interrupted());
+    }
+    Ok(PullReport::new(pulling.write(args.dry_run), args.dry_run, run.info))
+}
+
+/// Refuses an input in which no manifest is in a file.
+fn has_files(input: &InputArgs) -> Result<(), Failure> {
+    let message = "`pull` writes into the files of manifests, and this input has none";
+    if let Some(folder) = &input.kustomize {
+        let folder = folder.to_string_lossy();
+        let hint = format!("kustomize makes these manifests: change the files that {folder}/kustomization.yaml names");
+        return Err(Failure::refused(message, hint));
+    }
+    if input.filename.iter().all(|path| is_stream(path)) {
+        return Err(Failure::refused(message, "name the files or folders of the manifests with `-f`"));
+    }
+    Ok(())
+}
+
+/// Returns true for standard input, a URL and what the shell or somebody else opens: a pipe or a device.
+fn is_stream(path: &OsStr) -> bool {
+    let text = path.to_str().unwrap_or_default();
+    let begins = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
+    text == "-"
+        || begins(&["http://", "https://", "/dev/stdin", "/dev/fd/", "/proc/self/fd/"])
+        || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+fn selection(args: &PullArgs) -> Selection {
+    let PullArgs { classes, managers, fields, objects, .. } = args;
+    let (classes, managers) = (classes.clone(), managers.clone());
+    let fields = fields.iter().flat_map(|list| &list.0).cloned().collect();
+    Selection { classes, managers, fields, objects: objects.clone() }
+}
+
+/// The flags of a comparison that takes no fields from others and writes nothing.
+fn compare_args(args: &PullArgs) -> CompareArgs {
+    let show_unmanaged = args.classes.contains(&Class::Unmanaged);
+    CompareArgs { show_unmanaged, ..CompareArgs::only(&args.evidence, &WritingArgs::default()) }
+}

@@ -1,0 +1,167 @@
+//! `resolve`: read desired, read current, compare, ask about each difference, write the files, and apply the rest.
+
+mod decided;
+mod pass;
+mod questions;
+mod rule_file;
+
+use std::sync::Arc;
+
+use clap::{Args, Command as Program};
+use reconcile_core::compare::{Action, EvidenceMode, Policy};
+use reconcile_core::manifest::DesiredSet;
+use reconcile_core::resolve::{Choice, Decisions};
+use reconcile_report::formats::text::{self, outcomes, summary};
+use reconcile_report::resolve::questions;
+use reconcile_report::{Command, EXIT_DRIFT, EXIT_SUCCESS, FailOn, Failure, Report, Role, View};
+
+use self::decided::{agreed, drafts, write};
+use self::pass::{Found, ResolvePass};
+use self::questions::{Asking, can_resolve};
+use self::rule_file::RuleFile;
+use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs};
+use crate::output::Output;
+use crate::run::invocation::{Invocation, Run};
+use crate::run::question::interrupted;
+use crate::run::settings::{Configured, Settings};
+use crate::run::setup::{early_reads, policy};
+use crate::run::stored::refuse_stored;
+use crate::terminal::Terminal;
+
+pub(super) const AFTER_HELP: &str = "\
+Each question is about one difference; one that several objects have in common comes once. The answers: apply it to the cluster, \
+pull it into the manifest, ignore it from now on by a rule in the configuration, or skip it. Nothing is written before the last \
+question, which shows the changes of files and of the cluster. Files are written first. `resolve` deletes nothing that is no longer in \
+the manifests.
+
+Exit codes:
+  0    everything was resolved, or nothing differs
+  1    something was skipped; or nothing was changed, because the user quit or the last answer was no
+  2    invalid flags, configuration or input, or there is no terminal to ask on
+  3    the cluster cannot be reached, or rejected the credentials
+  4    some of it could not be written, compared or applied; the rest was
+  130  interrupted; before the last question, nothing was changed
+
+Examples:
+  # Decide about each difference between a directory of manifests and the cluster
+  kubectl reconcile resolve -f deploy/
+
+  # Offer to take fields from other appliers and controllers, too
+  kubectl reconcile resolve -f deploy/ --force-conflicts";
+
+/// `resolve`
+#[derive(Debug, Args)]
+pub struct ResolveArgs {
+    /// Flags that select the manifests
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Flags of the comparison
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    /// Flags that decide what is written
+    #[command(flatten)]
+    pub writing: WritingArgs,
+    /// Colours and verbosity
+    #[command(flatten)]
+    pub console: ConsoleArgs,
+    /// Flags that select the cluster
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// Runs the command to its exit code.
+pub(super) async fn run(
+    args: &ResolveArgs,
+    program: &Program,
+    configured: Configured,
+    terminal: &Terminal,
+) -> Result<u8, Failure> {
+    let output = &Output::of_console(terminal, &args.console);
+    let settings = &Settings::of(configured?, output);
+    refuse_stored(&args.input, "resolve")?;
+    can_resolve(&args.input)?;
+    let compare = &CompareArgs::only(&args.evidence, &args.writing);
+    let policy = policy(compare, settings)?;
+    if policy.evidence == EvidenceMode::ReadOnly {
+        let message = "`resolve` writes, which `--evidence=read-only` forbids";
+        return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));
+    }
+    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let (run, desired) = Box::pin(invocation.begin("resolve", early_reads(compare, ShardArgs::default(), []))).await?;
+    output.name_cluster(&run.info);
+    for warning in settings.warnings() {
+        output.terminal.note(Role::Note, &format!("warning: {warning}"));
+    }
+    Box::pin(resolve(args, program, &run, ResolveInput { desired, compare, policy })).await
+}
+
+/// The inputs of both passes.
+struct ResolveInput<'a> {
+    desired: DesiredSet,
+    compare: &'a CompareArgs,
+    policy: Policy,
+}
+
+async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: ResolveInput<'_>) -> Result<u8, Failure> {
+    let ResolveInput { desired, compare, policy } = input;
+    let pass = ResolvePass { run, desired, compare, policy, redactor: Arc::default() };
+    let Found { report, mut pulling } = Box::pin(pass.found()).await?;
+    let Run { output, interrupt, settings, .. } = run;
+    if interrupt.is_set() {
+        return Err(interrupted());
+    }
+    output.warn(&report);
+    let questions = questions(&report);
+    if questions.is_empty() {
+        let _ = output.text(&text::findings(&report, &output.view));
+        let _ = output.text(&summary::summary(&report, &View { is_headed: true, ..output.view.clone() }));
+        return Ok(report.exit_code);
+    }
+    let compared = not_compared(report, output);
+    let rule_file = RuleFile::of(program, &settings.configuration, &args.input);
+    let expected_set = settings.configuration.expect.apply_set();
+    let asking = Asking { output, interrupt, refusals: pulling.refusals(), rule_file: &rule_file, expected_set };
+    let Some(mut decisions) = asking.decisions(&questions).await? else { return Ok(unchanged(output)) };
+    let (drafts, refused) = drafts(&mut pulling, rule_file, &mut decisions, output);
+    let before = compared.max(refused);
+    if drafts.is_empty() && decisions.applied().next().is_none() {
+        unchanged(output);
+        return Ok(before.max(skipped(&decisions)));
+    }
+    if !agreed(&drafts, &decisions, run).await? {
+        return Ok(unchanged(output));
+    }
+    let before = before.max(write(&drafts, &mut decisions, output));
+    let after =
+        if decisions.applied().next().is_some() { applied(&pass, &decisions, output).await? } else { EXIT_SUCCESS };
+    Ok(before.max(after).max(skipped(&decisions)))
+}
+
+/// Shows the objects that could not be compared. Returns the exit code that follows from them.
+fn not_compared(report: Report, output: &Output) -> u8 {
+    let mut objects = report.objects;
+    objects.retain(|object| object.diff.action == Action::Unknown);
+    let report = Report::compared(Command::Diff, objects, &FailOn::default());
+    output.terminal.message(&text::findings(&report, &output.view));
+    report.exit_code
+}
+
+/// Reports that nothing was changed. Returns the exit code for it.
+fn unchanged(output: &Output) -> u8 {
+    output.terminal.note(Role::Plain, "nothing was changed");
+    EXIT_DRIFT
+}
+
+/// The exit code that follows from the differences that were skipped.
+fn skipped(decisions: &Decisions) -> u8 {
+    let is_skipped = decisions.with(|answer| *answer == Choice::Skip).next().is_some();
+    if is_skipped { EXIT_DRIFT } else { EXIT_SUCCESS }
+}
+
+/// Applies what was chosen, and shows the outcome. Returns the exit code of the pass.
+async fn applied(pass: &ResolvePass<'_, '_>, decisions: &Decisions, output: &Output) -> Result<u8, Failure> {
+    let report = Box::pin(pass.apply(decisions)).await?;
+    let _ = output.text(&outcomes::left(&report, &output.view));
+    let _ = output.text(&summary::summary(&report, &View { is_headed: true, ..output.view.clone() }));
+    Ok(report.exit_code)
+}

@@ -1,0 +1,41 @@
+//! Passes the events of a run on to the screen, the lines of `-o jsonl`, and the report.
+
+use reconcile_report::KnownDifferences;
+
+use crate::engine::event::{Event, EventSink};
+use crate::output::Output;
+use crate::output::journal::Journal;
+use crate::output::report_builder::ReportBuilder;
+use crate::output::screen::Screen;
+use reconcile_core::object::Shard;
+
+/// Passes the events of a run to the screen, to the lines of `-o jsonl`, and to the builder of the report.
+pub(crate) struct Events<'a> {
+    screen: Screen<'a>,
+    journal: Journal,
+    shard: Option<Shard>,
+    /// Makes the report.
+    pub builder: ReportBuilder,
+}
+
+impl<'a> Events<'a> {
+    /// Receivers before the first event. `follows` says whether changes of readiness are shown as they happen.
+    pub fn new(output: &'a Output, follows: bool) -> Self {
+        let (screen, journal) = (Screen::new(output, follows), output.journal());
+        Self { screen, journal, shard: output.shard, builder: ReportBuilder::default() }
+    }
+
+    /// The same for a run whose known differences are marked.
+    pub fn beside(self, known: Option<KnownDifferences>) -> Self {
+        let shard = self.shard;
+        Self { builder: ReportBuilder::beside(known, shard), ..self }
+    }
+}
+
+impl EventSink for Events<'_> {
+    fn receive(&self, event: Event<'_>) {
+        let object = self.builder.fold(event);
+        self.screen.receive(event, object.as_deref());
+        self.journal.receive(event, object.as_deref());
+    }
+}

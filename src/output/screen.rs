@@ -1,0 +1,264 @@
+//! Shows a run while it goes on: outcomes on stdout in the order of the plan, changes on stderr as they happen, and a live line.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::time::Duration;
+
+use jiff::{Timestamp, Unit};
+use reconcile_report::ObjectReport;
+use reconcile_report::formats::text::{outcomes, readiness};
+use reconcile_report::{Role, Styled};
+use structured_merge::ObjectKey;
+
+use crate::engine::event::{Event, Stage};
+use crate::engine::wait::{ObjectReadiness, ReadinessState};
+use crate::output::Output;
+use crate::terminal::Progress;
+
+/// Shows the events of a run.
+pub(crate) struct Screen<'a> {
+    output: &'a Output,
+    /// True if changes of readiness are shown; false if readiness is checked only once.
+    follows: bool,
+    running: RefCell<Option<Running>>,
+    outcomes: RefCell<Outcomes>,
+    readiness: RefCell<ReadinessSeen>,
+}
+
+/// The stage on the live line.
+struct Running {
+    stage: Stage,
+    progress: Progress,
+    done: usize,
+}
+
+/// The lines about objects, held back until all earlier objects of the plan are done.
+#[derive(Default)]
+struct Outcomes {
+    planned: HashSet<ObjectKey>,
+    open: VecDeque<ObjectKey>,
+    done: HashMap<ObjectKey, Styled>,
+}
+
+/// The readiness of the objects that are waited for.
+#[derive(Default)]
+struct ReadinessSeen {
+    ready: BTreeSet<ObjectKey>,
+    /// The objects that are not ready, each with the reason.
+    unready: BTreeMap<ObjectKey, String>,
+    shown: BTreeMap<ObjectKey, ReadinessState>,
+}
+
+impl<'a> Screen<'a> {
+    /// A screen before the first event. `follows` says whether changes of readiness are shown.
+    pub fn new(output: &'a Output, follows: bool) -> Self {
+        let (running, outcomes, readiness) = Default::default();
+        Self { output, follows, running, outcomes, readiness }
+    }
+
+    /// Shows an event, with the report of its object.
+    pub fn receive(&self, event: Event<'_>, object: Option<&ObjectReport>) {
+        match event {
+            Event::Began(stage, objects) => self.begin(stage, objects),
+            Event::Advanced(stage, objects) => self.advance(stage, |_| objects),
+            Event::Ended(stage) => self.end(stage),
+            Event::Compared(target, _) => self.outcomes.borrow_mut().plan(&target.key),
+            Event::Written(..) | Event::Skipped(..) | Event::Pruned(..) => {
+                if let Some(object) = object {
+                    self.done(object);
+                }
+            }
+            Event::ReadinessChanged(key, readiness) => self.readiness_changed(key, readiness),
+            Event::TimedOut { unready, after } => self.timed_out(unready, after),
+            // Only the report at the end shows these.
+            Event::Judged(..) | Event::Revised(..) | Event::Ready(..) => {}
+        }
+    }
+
+    fn begin(&self, stage: Stage, objects: usize) {
+        let what = match stage {
+            Stage::Compare => "compared",
+            Stage::Apply => "applied",
+            Stage::Wait => "ready",
+        };
+        // The line of the former stage ends before that of the next one begins.
+        drop(self.running.take());
+        let mut progress = self.output.terminal.progress(what, objects);
+        if stage == Stage::Wait && self.follows {
+            progress = progress.with_heartbeat(&self.output.terminal);
+        }
+        self.running.replace(Some(Running { stage, progress, done: 0 }));
+    }
+
+    fn end(&self, stage: Stage) {
+        let mut running = self.running.borrow_mut();
+        if running.as_ref().is_some_and(|running| running.stage == stage) {
+            *running = None;
+        }
+    }
+
+    fn advance(&self, stage: Stage, to: impl FnOnce(usize) -> usize) {
+        if let Some(running) = self.running.borrow_mut().as_mut().filter(|running| running.stage == stage) {
+            running.done = to(running.done);
+            running.progress.at(running.done);
+        }
+    }
+
+    /// Returns true if stdout shows the outcome of each object, or a live line counts it: then stderr does not repeat it.
+    fn shows_outcomes(&self) -> bool {
+        self.output.terminal.is_live() || self.output.shows_text() && !self.output.view.summary
+    }
+
+    /// Shows that the turn of one object is over.
+    fn done(&self, object: &ObjectReport) {
+        self.advance(Stage::Apply, |done| done + 1);
+        if !self.shows_outcomes()
+            && let Some(text) = outcomes::progress(object, &now())
+        {
+            self.output.progress(&text);
+        }
+        let lines = self.outcomes.borrow_mut().next(object);
+        if self.output.view.summary {
+            return;
+        }
+        // A reader that went away changes nothing about the run.
+        for line in &lines {
+            drop(self.output.text(line));
+        }
+    }
+
+    fn readiness_changed(&self, key: &ObjectKey, readiness: &ObjectReadiness) {
+        let (ready, is_shown) = self.readiness.borrow_mut().change(key, readiness);
+        self.advance(Stage::Wait, |_| ready);
+        let slow = self.readiness.borrow().slow();
+        if let Some(running) = self.running.borrow().as_ref().filter(|running| running.stage == Stage::Wait) {
+            running.progress.slow(slow);
+        }
+        if is_shown
+            && self.follows
+            && let Some(text) = readiness::change(&key.to_string(), readiness, &now(), !self.output.shows_text())
+        {
+            self.output.progress(&text);
+        }
+    }
+
+    fn timed_out(&self, unready: usize, after: Duration) {
+        let noun = if unready == 1 { "object is" } else { "objects are" };
+        let line = format!("error: {unready} {noun} not ready after {}", in_words(after));
+        let mut text = Styled::new().with(Role::Error, line);
+        text.line_end();
+        text.push(Role::Hint, "hint: wait longer with `--timeout`");
+        text.line_end();
+        self.output.progress(&text);
+    }
+}
+
+impl Outcomes {
+    /// Adds an object to the plan. Members of an apply set are not part of it: they are deleted after all other objects.
+    fn plan(&mut self, key: &ObjectKey) {
+        if self.planned.insert(key.clone()) {
+            self.open.push_back(key.clone());
+        }
+    }
+
+    /// The lines that can be shown now that this object is done.
+    fn next(&mut self, object: &ObjectReport) -> Vec<Styled> {
+        if !self.planned.contains(&object.key) {
+            return vec![outcomes::outcome(object)];
+        }
+        self.done.insert(object.key.clone(), outcomes::outcome(object));
+        let mut lines = Vec::new();
+        while let Some(line) = self.open.front().and_then(|key| self.done.remove(key)) {
+            lines.push(line);
+            self.open.pop_front();
+        }
+        lines
+    }
+}
+
+impl ReadinessSeen {
+    /// `Deployment shop/web: 1 of 2 replicas are updated, and 3 more objects`; nothing once all are ready.
+    fn slow(&self) -> Option<String> {
+        let (key, message) = self.unready.first_key_value()?;
+        let more = match self.unready.len().saturating_sub(1) {
+            0 => String::new(),
+            1 => ", and 1 more object".to_owned(),
+            more => format!(", and {more} more objects"),
+        };
+        Some(format!("{key}: {message}{more}"))
+    }
+
+    /// Records a change. Returns the number of ready objects, and true if the change is to be shown.
+    fn change(&mut self, key: &ObjectKey, readiness: &ObjectReadiness) -> (usize, bool) {
+        if readiness.is_current() {
+            self.unready.remove(key);
+            self.ready.insert(key.clone());
+        } else {
+            self.ready.remove(key);
+            self.unready.insert(key.clone(), readiness.message.clone());
+        }
+        let last = self.shown.get(key).copied();
+        // An object that is ready from the start is not shown, nor is one that fails again after another attempt.
+        let is_shown = match readiness.state {
+            ReadinessState::Current => last.is_some_and(|last| last != ReadinessState::Current),
+            ReadinessState::Failed => last != Some(ReadinessState::Failed),
+            _ => false,
+        };
+        if is_shown || last.is_none() {
+            self.shown.insert(key.clone(), readiness.state);
+        }
+        (self.ready.len(), is_shown)
+    }
+}
+
+/// The time, in seconds (RFC 3339).
+fn now() -> String {
+    let now = Timestamp::now();
+    now.round(Unit::Second).unwrap_or(now).to_string()
+}
+
+/// `1m30s`
+fn in_words(duration: Duration) -> String {
+    let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
+    let (minutes, rest) = (seconds / 60, seconds % 60);
+    match (minutes, rest, millis) {
+        (0, 0, _) => format!("{millis}ms"),
+        (0, _, _) => format!("{rest}s"),
+        (_, 0, _) => format!("{minutes}m"),
+        _ => format!("{minutes}m{rest}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reconcile_core::compare::{Evidence, FieldDiff};
+    use reconcile_core::pass::Outcome;
+    use reconcile_report::plain;
+    use structured_merge::GroupVersionKind;
+
+    fn key(name: &str) -> ObjectKey {
+        let gvk = GroupVersionKind::new("v1", "ConfigMap");
+        ObjectKey { gvk, namespace: Some("shop".to_owned()), name: name.to_owned() }
+    }
+
+    #[test]
+    fn outcomes_come_in_the_order_of_the_plan() {
+        let mut outcomes = Outcomes::default();
+        for name in ["a", "b", "c"] {
+            outcomes.plan(&key(name));
+        }
+        // A second verdict does not change the order.
+        outcomes.plan(&key("a"));
+        let mut next = |name: &str| -> Vec<String> {
+            let mut object = ObjectReport::unwanted(&key(name), FieldDiff::none(Evidence::Proven).into());
+            object.run.outcome = Some(Outcome::Created);
+            let lines = outcomes.next(&object);
+            lines.iter().map(|line| plain(line).trim_end().to_owned()).collect()
+        };
+        assert_eq!(next("c"), [""; 0]);
+        assert_eq!(next("member"), ["created ConfigMap shop/member"]);
+        assert_eq!(next("a"), ["created ConfigMap shop/a"]);
+        assert_eq!(next("b"), ["created ConfigMap shop/b", "created ConfigMap shop/c"]);
+    }
+}

@@ -1,0 +1,155 @@
+//! `diff --save-plan` and `apply --plan`: the file, its key, and the digests of the manifests.
+
+use std::env;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use clap::ValueEnum;
+use reconcile_core::compare::{Redactor, Secrecy};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::Target;
+use reconcile_core::text::{hex, io_reason};
+use reconcile_report::{Baseline, ClusterInfo, Failure, ManifestDigest, PlanFlags, Report, SavedPlan, SecretCoverage};
+use ring::{digest, hmac};
+use structured_merge::FieldPath;
+
+use crate::cli::{CompareArgs, ConnectionArgs, PruneArgs, ShardArgs};
+use crate::output::direct_file::Readers;
+use crate::output::report_file::ReportFile;
+use crate::output::unwritable;
+use crate::run::contexts::only_one;
+
+/// The variable with the key that covers the values of Secrets.
+const KEY: &str = "KUBECTL_RECONCILE_PLAN_KEY";
+
+/// The file for a plan: opened before anything is compared.
+pub(crate) struct PlanFile {
+    path: PathBuf,
+    file: Mutex<Option<ReportFile>>,
+}
+
+/// A plan to follow, and its file.
+pub(crate) struct PlanToFollow {
+    pub plan: SavedPlan,
+    file: String,
+}
+
+impl PlanFile {
+    /// Opens the file.
+    pub fn open(path: &Path, connection: &ConnectionArgs) -> Result<Self, Failure> {
+        only_one(connection, "--save-plan")?;
+        let file = ReportFile::open(path, Readers::Usual)
+            .map_err(|error| Failure::invalid(unwritable(&path.to_string_lossy(), &error)))?;
+        Ok(Self { path: path.to_owned(), file: Mutex::new(Some(file)) })
+    }
+
+    /// Writes the plan of a run.
+    pub fn write(
+        &self,
+        report: &Report,
+        cluster: ClusterInfo,
+        flags: PlanFlags,
+        manifests: Vec<ManifestDigest>,
+    ) -> Result<(), Failure> {
+        let plan = SavedPlan::of(report, cluster, flags, coverage(), manifests);
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let written = file.map_or(Ok(()), |file| file.write(plan.document().as_bytes()));
+        written.map_err(|error| Failure::invalid(unwritable(&self.path.to_string_lossy(), &error)))
+    }
+}
+
+impl PlanToFollow {
+    /// Reads the plan of a file.
+    pub fn read(path: &Path, connection: &ConnectionArgs) -> Result<Self, Failure> {
+        only_one(connection, "--plan")?;
+        let file = path.to_string_lossy().into_owned();
+        let invalid = |message: String| Failure::invalid(Diagnostic::of_file(&file, message));
+        let text = content(path, LARGEST).map_err(invalid)?;
+        let plan = SavedPlan::read(&file, &text).map_err(Failure::invalid)?;
+        match (plan.secrets(), coverage()) {
+            (SecretCoverage::Covered, SecretCoverage::NotCovered) => {
+                Err(Failure::refused("the plan was made with a key", format!("set {KEY} to the same key")))
+            }
+            (SecretCoverage::NotCovered, SecretCoverage::Covered) => {
+                let hint = format!("set {KEY} when the plan is made as well, or leave it out");
+                Err(Failure::refused("the plan was made without a key", hint))
+            }
+            _ => Ok(Self { plan, file }),
+        }
+    }
+
+    /// Checks that the run is the one that was planned.
+    pub fn check(&self, cluster: &ClusterInfo, flags: &PlanFlags, manifests: &[ManifestDigest]) -> Result<(), Failure> {
+        self.plan.check(&self.file, cluster, flags, manifests).map_err(Failure::invalid)
+    }
+}
+
+/// The flags that decide what is done, as a plan records them.
+pub(crate) fn flags(compare: &CompareArgs, prune: &PruneArgs, ShardArgs { shard }: ShardArgs) -> PlanFlags {
+    PlanFlags {
+        field_manager: compare.evidence.field_manager.clone(),
+        force_conflicts: typed(&compare.writing.force_conflicts),
+        replace: typed(&compare.writing.replace),
+        adopt: compare.adopt.clone(),
+        applyset: prune.applyset.clone().filter(|_| prune.prune),
+        applyset_recover: prune.applyset_recover,
+        leave_applyset: compare.leave_applyset,
+        create_namespace: compare.writing.create_namespace,
+        shard,
+    }
+}
+
+/// The value of a flag as it is typed.
+fn typed(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+/// The digests of what is sent for each object.
+pub(crate) fn digests<'t>(targets: impl Iterator<Item = &'t Target>) -> Vec<ManifestDigest> {
+    let key = key();
+    targets.map(|target| ManifestDigest::new(&target.key, digest_of(target, key.as_ref()))).collect()
+}
+
+/// With a key, the digest covers all values; without one, everything but those of Secrets.
+fn digest_of(target: &Target, key: Option<&hmac::Key>) -> String {
+    let object = target.desired.object();
+    if let Some(key) = key {
+        return hex(hmac::sign(key, object.to_string().as_bytes()).as_ref());
+    }
+    let secrecy = Secrecy::of(&target.key.gvk, Some(object), None);
+    let shown = Redactor::default().value(&secrecy, &FieldPath::root(), object);
+    hex(digest::digest(&digest::SHA256, shown.to_string().as_bytes()).as_ref())
+}
+
+fn coverage() -> SecretCoverage {
+    if key().is_some() { SecretCoverage::Covered } else { SecretCoverage::NotCovered }
+}
+
+fn key() -> Option<hmac::Key> {
+    let key = env::var_os(KEY).filter(|key| !key.is_empty())?;
+    Some(hmac::Key::new(hmac::HMAC_SHA256, key.as_encoded_bytes()))
+}
+
+/// The largest report that is read, in bytes.
+pub(crate) const LARGEST: u64 = 256 << 20;
+
+/// Reads the report that `--baseline` names.
+pub(crate) fn baseline(path: &Path) -> Result<Baseline, Failure> {
+    let file = path.to_string_lossy();
+    let text = content(path, LARGEST).map_err(|message| Failure::invalid(Diagnostic::of_file(&file, message)))?;
+    Baseline::read(&file, &text).map_err(Failure::invalid)
+}
+
+/// Reads a file of at most `most` bytes.
+pub(crate) fn content(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let unreadable = |error: std::io::Error| format!("cannot be read: {}", io_reason(&error));
+    let file = File::open(path).map_err(unreadable)?;
+    let mut text = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > most {
+        return Err(format!("larger than {most} bytes, the most that is read"));
+    }
+    Ok(text)
+}

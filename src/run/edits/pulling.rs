@@ -1,0 +1,209 @@
+//! `pull`: the objects that were compared, the edits that are proposed for them, and the files that are written.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use manifest_edit::{Edit, edit};
+use reconcile_core::compare::{FieldChange, ObjectVerdict};
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::Origin;
+use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, adds_items};
+use reconcile_report::pull::{MissingObject, Pulled, PulledChange, PulledObject};
+use serde_json::Value;
+use structured_merge::ObjectKey;
+
+use crate::engine::event::{Event, EventSink};
+use crate::run::edits::draft::Draft;
+use crate::run::edits::manifest_file::ManifestFile;
+use crate::run::edits::proposed::{Proposed, Refusals};
+
+/// Collects the objects that differ, in the order in which they are compared.
+#[derive(Default)]
+pub(crate) struct Collected {
+    objects: RefCell<Objects>,
+}
+
+#[derive(Default)]
+struct Objects {
+    seen: Vec<Seen>,
+    places: HashMap<ObjectKey, usize>,
+}
+
+/// An object that was compared.
+struct Seen {
+    key: ObjectKey,
+    origin: Origin,
+    changes: Vec<FieldChange>,
+    /// The live object, if an item of one of its lists is new.
+    live: Option<Value>,
+    /// An error, or the message that it does not exist.
+    error: Option<Diagnostic>,
+    is_missing: bool,
+}
+
+impl EventSink for Collected {
+    fn receive(&self, event: Event<'_>) {
+        let Event::Compared(target, decision) = event else { return };
+        let (mut changes, mut error, mut is_missing) = (Vec::new(), None, false);
+        match &decision.verdict {
+            ObjectVerdict::InSync(fields) | ObjectVerdict::Update(fields) | ObjectVerdict::Replace { fields, .. } => {
+                changes.clone_from(&fields.changes);
+            }
+            ObjectVerdict::Create { .. } => is_missing = true,
+            ObjectVerdict::Unknown(diagnostic) => error = Some(diagnostic.clone()),
+            ObjectVerdict::Delete { .. } | ObjectVerdict::Kept { .. } => {}
+        }
+        let objects = &mut *self.objects.borrow_mut();
+        let live = decision.live().filter(|_| adds_items(&changes)).cloned();
+        let (key, origin) = (target.key.clone(), target.desired.origin.clone());
+        let seen = Seen { key, origin, changes, live, error, is_missing };
+        let place = *objects.places.entry(target.key.clone()).or_insert(objects.seen.len());
+        match objects.seen.get_mut(place) {
+            Some(former) => *former = seen,
+            None => objects.seen.push(seen),
+        }
+    }
+}
+
+/// The chosen changes, with their edits.
+pub(crate) struct Pulling {
+    changes: Vec<Proposed>,
+    secrets: usize,
+    errors: Vec<Diagnostic>,
+    is_incomplete: bool,
+    /// The objects that do not exist.
+    pub missing: Vec<MissingObject>,
+}
+
+impl Pulling {
+    /// Proposes edits for the changes that a selection chooses.
+    pub fn of(collected: Collected, selection: &Selection) -> Self {
+        let (changes, errors, missing) = Default::default();
+        let mut pulling = Self { changes, secrets: 0, errors, is_incomplete: false, missing };
+        let mut proposer = Proposer::new(selection);
+        let chosen = collected.objects.into_inner().seen.into_iter().filter(|seen| selection.chooses_object(&seen.key));
+        for Seen { key, origin, changes, live, error, is_missing } in chosen {
+            if let Some(error) = error {
+                pulling.is_incomplete = true;
+                let message = format!("{key} cannot be compared: {}", error.message);
+                let located = Diagnostic::of_source(&origin.source, message);
+                pulling.errors.push(Diagnostic { hint: error.hint, ..located });
+            }
+            for proposal in proposer.proposals(&key, &origin, &changes, live.as_ref()) {
+                if proposal.edit == Err(Obstacle::Secret) && !selection.names_some() {
+                    pulling.secrets += 1;
+                } else {
+                    pulling.changes.push(Proposed { origin: origin.clone(), proposal });
+                }
+            }
+            if is_missing {
+                pulling.missing.push(MissingObject { key, source: origin.source });
+            }
+        }
+        // Questions and edits go through the files one after the other.
+        pulling.changes.sort_by(|a, b| a.file().cmp(b.file()));
+        pulling
+    }
+
+    /// The changes that can be made, as far as is known.
+    pub fn proposed(&mut self) -> impl Iterator<Item = &mut Proposed> {
+        self.changes.iter_mut().filter(|proposed| proposed.proposal.edit.is_ok())
+    }
+
+    /// The reasons why changes cannot be written into their manifests, as far as each of them can be made alone.
+    pub fn refusals(&self) -> Refusals {
+        let mut refusals = Refusals::default();
+        for changes in self.changes.chunk_by(|a, b| a.file() == b.file()) {
+            refusals.add_file(changes);
+        }
+        refusals
+    }
+
+    /// Leaves out all changes but these.
+    pub fn keep(&mut self, is_kept: impl Fn(&ObjectKey, &FieldChange) -> bool) {
+        self.changes.retain(|Proposed { proposal, .. }| is_kept(&proposal.key, &proposal.change));
+    }
+
+    /// Edits the files without writing them. Each has the objects whose changes are in it.
+    pub fn drafts(&mut self) -> Vec<(Draft, Vec<ObjectKey>)> {
+        let mut drafts = Vec::new();
+        for changes in self.changes.chunk_by_mut(|a, b| a.file() == b.file()) {
+            let draft = drafted(changes);
+            let keys = changes.iter().map(|proposed| proposed.proposal.key.clone());
+            drafts.extend(draft.map(|draft| (draft, keys.collect())));
+        }
+        drafts
+    }
+
+    /// The changes that cannot be made, each with its object and the reason.
+    pub fn obstacles(&self) -> impl Iterator<Item = (&ObjectKey, &FieldChange, &Obstacle)> {
+        self.changes.iter().filter_map(|Proposed { proposal, .. }| {
+            let obstacle = proposal.edit.as_ref().err()?;
+            Some((&proposal.key, &proposal.change, obstacle))
+        })
+    }
+
+    /// Edits the files, and writes them unless it is a dry run.
+    pub fn write(mut self, dry_run: bool) -> Pulled {
+        let mut files = Vec::new();
+        for changes in self.changes.chunk_by_mut(|a, b| a.file() == b.file()) {
+            let Some(draft) = drafted(changes) else { continue };
+            let written = if dry_run { Ok(()) } else { draft.write() };
+            match written {
+                Ok(()) => files.push(draft.shown(!dry_run)),
+                Err(reason) => refuse(changes, &reason),
+            }
+        }
+        let Self { changes, secrets, errors, is_incomplete, missing } = self;
+        Pulled { files, objects: objects(changes), missing, secrets, errors, is_incomplete }
+    }
+}
+
+/// The new text of one file; `None` if nothing of it changes. Changes that cannot be made get their obstacle.
+fn drafted(changes: &mut [Proposed]) -> Option<Draft> {
+    let first = changes.first()?;
+    let (name, text) = (Arc::clone(first.file()), first.origin.text().clone());
+    let (indices, edits): (Vec<usize>, Vec<Edit>) = (0..)
+        .zip(changes.iter())
+        .filter_map(|(index, proposed)| Some((index, proposed.proposal.edit.clone().ok()?)))
+        .unzip();
+    let file = ManifestFile::open(text.file()?);
+    let result = edit(text.bytes(), &edits);
+    for refused in &result.refused {
+        if let Some(proposed) = indices.get(refused.edit).and_then(|index| changes.get_mut(*index)) {
+            proposed.proposal.edit = Err(Obstacle::Text(refused.refusal));
+        }
+    }
+    if result.text == text.bytes() {
+        return None;
+    }
+    match file {
+        Ok(file) => Some(Draft::of_manifests(&name, file, text.bytes().to_vec(), result.text)),
+        Err(reason) => {
+            refuse(changes, &reason);
+            None
+        }
+    }
+}
+
+/// Gives all changes that could be made the file as their obstacle.
+fn refuse(changes: &mut [Proposed], reason: &str) {
+    for proposed in changes.iter_mut().filter(|proposed| proposed.proposal.edit.is_ok()) {
+        proposed.proposal.edit = Err(Obstacle::File(reason.to_owned()));
+    }
+}
+
+/// The changes by object.
+fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
+    let mut objects: Vec<PulledObject> = Vec::new();
+    for Proposed { origin, proposal: Proposal { key, change, edit } } in changes {
+        let reason = edit.err().map(|obstacle| obstacle.to_string());
+        let change = PulledChange { change, accepted: reason.is_none(), reason };
+        match objects.last_mut().filter(|object| object.key == key) {
+            Some(object) => object.changes.push(change),
+            None => objects.push(PulledObject { key, source: origin.source, changes: vec![change] }),
+        }
+    }
+    objects
+}

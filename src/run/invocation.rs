@@ -1,0 +1,249 @@
+//! The run of a command in one context, and the flags of the command.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+
+use apply_set::ApplySet;
+use reconcile_core::compare::Policy;
+use reconcile_core::live::Target;
+use reconcile_core::live::resolve::{Namespaces, key_of};
+use reconcile_core::manifest::DesiredSet;
+use reconcile_core::plan::Plan;
+use reconcile_report::{ClusterInfo, Failure, Report, Role, hooks_left_out};
+use structured_merge::ObjectKey;
+
+use crate::cli::{CompareArgs, ConnectionArgs, InputArgs};
+use crate::client::{Cluster, Environment};
+use crate::engine::comparison::Comparison;
+use crate::engine::event::EventSink;
+use crate::engine::interrupt::Interrupt;
+use crate::engine::namespaces::missing_namespaces;
+use crate::engine::server::Server;
+use crate::live::discover;
+use crate::live::early::{Early, EarlySubject};
+use crate::live::types::Types;
+use crate::output::Output;
+use crate::run::agreement::Participant;
+use crate::run::connection::{cluster_info, cluster_uid, connected, server_version};
+use crate::run::contexts::only_one;
+use crate::run::interrupt::listen;
+use crate::run::question::confirmed;
+use crate::run::reading::Reading;
+use crate::run::settings::Settings;
+use crate::run::setup::{autoscalers, resolved};
+use crate::run::stored::excluded;
+
+/// The flags that all commands with manifests have, the output, and the configuration.
+pub(crate) struct Invocation<'a> {
+    /// The flags for the connection.
+    pub connection: &'a ConnectionArgs,
+    /// The flags for the manifests.
+    pub input: &'a InputArgs,
+    /// The reports and the terminal.
+    pub output: &'a Output,
+    /// The configuration.
+    pub settings: &'a Settings,
+}
+
+/// The run of a command in one context, connected to its server.
+pub(crate) struct Run<'a> {
+    /// The server.
+    pub server: Server,
+    /// The server, as reports name it.
+    pub info: ClusterInfo,
+    /// The output of this context.
+    pub output: &'a Output,
+    /// The configuration.
+    pub settings: &'a Settings,
+    /// Ctrl-C.
+    pub interrupt: Interrupt,
+    /// The folder for what is kept between runs.
+    cache: Option<PathBuf>,
+    /// The types of custom kinds for the first comparison, of which some are being loaded.
+    types: Cell<Types>,
+    /// Its turn in the question that several contexts ask together.
+    participant: Option<Participant<'a>>,
+}
+
+impl<'a> Invocation<'a> {
+    /// Begins the run of a command that takes a single context and writes no report: reads the manifests and connects at the same time,
+    /// and reads `early` what it needs. Says on stderr how many hooks are left out.
+    pub async fn begin(&self, command: &str, early: Vec<EarlySubject>) -> Result<(Run<'a>, DesiredSet), Failure> {
+        let (run, desired) = self.begin_in(&only_one(self.connection, command)?, early).await?;
+        if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
+            self.output.terminal.note(Role::Note, &left_out);
+        }
+        Ok((run, desired))
+    }
+
+    /// Begins the only run, over this connection, and reads some of what it needs while discovery is under way.
+    pub(super) async fn begin_in(
+        &self,
+        connection: &ConnectionArgs,
+        reads: Vec<EarlySubject>,
+    ) -> Result<(Run<'a>, DesiredSet), Failure> {
+        let allows_namespace = |namespace: &str| self.allows_namespace(namespace);
+        let early = Early::new(reads, &allows_namespace);
+        let terminal = &self.output.terminal;
+        if self.input.from.is_some() {
+            excluded(self.input)?;
+            let run = Box::pin(self.join(connection, self.output, listen(terminal), None, &early)).await?;
+            let desired = Box::pin(Reading::stored(self.input, &run.server, terminal)).await?.desired().await?;
+            run.complete(&early, &desired);
+            return Ok((run, desired));
+        }
+        let reading = {
+            let _progress = terminal.progress("reading", 0);
+            Reading::begin(self.input, terminal).await?
+        };
+        let early = early.of_kinds(reading.kinds);
+        let interrupt = listen(terminal);
+        let joining = self.join(connection, self.output, interrupt, None, &early);
+        let (desired, run) = Box::pin(reading.beside(&early, joining)).await?;
+        run.complete(&early, &desired);
+        Ok((run, desired))
+    }
+
+    /// The manifests, before anything is connected; `None` if the cluster keeps them.
+    pub async fn desired(&self) -> Result<Option<DesiredSet>, Failure> {
+        excluded(self.input)?;
+        if self.input.from.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Reading::begin(self.input, &self.output.terminal).await?.desired().await?))
+    }
+
+    /// Returns true if the configuration allows objects in this namespace.
+    pub fn allows_namespace(&self, namespace: &str) -> bool {
+        self.settings.configuration.expect.refusal_of_namespace(namespace).is_none()
+    }
+
+    /// Connects one run. Discovery, the version and the `early` reads are requested at once.
+    pub async fn join(
+        &self,
+        connection: &ConnectionArgs,
+        output: &'a Output,
+        interrupt: Interrupt,
+        participant: Option<Participant<'a>>,
+        early: &Early<'_>,
+    ) -> Result<Run<'a>, Failure> {
+        let reads_stdin = self.input.filename.iter().any(|path| path == "-");
+        let connected =
+            connected(connection, output, !reads_stdin, &interrupt, &self.settings.configuration.expect).await;
+        let connected = connected.map(|cluster| (namespaces(&cluster, connection), cluster));
+        early.connected(connected.as_ref().ok().map(|(namespaces, cluster)| (cluster, namespaces)));
+        let (namespaces, cluster) = connected?;
+        let discovery = async {
+            let discovery = discover(&cluster).await;
+            early.discovered(&cluster, discovery.as_ref().ok());
+            discovery
+        };
+        let uid = async { if self.output.identifies_cluster { cluster_uid(&cluster).await } else { None } };
+        let (discovery, version, uid) = futures::join!(discovery, server_version(&cluster), uid);
+        let info = ClusterInfo { uid, ..cluster_info(&cluster, version.ok().flatten()) };
+        let server = Server { discovery: discovery?, namespaces, cluster };
+        let cache = cache_folder(connection);
+        let types = Types::new(cache.as_deref()).into();
+        Ok(Run { server, info, output, settings: self.settings, interrupt, cache, types, participant })
+    }
+}
+
+/// The namespaces of a run over this connection.
+fn namespaces(cluster: &Cluster, connection: &ConnectionArgs) -> Namespaces {
+    let default = cluster.default_namespace().to_owned();
+    let required = connection.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
+    Namespaces { required, default }
+}
+
+/// The folder for what is kept between runs.
+pub(crate) fn cache_folder(connection: &ConnectionArgs) -> Option<PathBuf> {
+    let home = || Environment::from_process().home.map(|home| home.join(".kube").join("cache"));
+    connection.cache_dir.clone().or_else(home)
+}
+
+impl Run<'_> {
+    /// Sends the early reads of kinds that only discovery knows.
+    pub fn complete(&self, early: &Early<'_>, desired: &DesiredSet) {
+        let mut types = self.types.take();
+        early.complete(desired, &self.server.discovery, &mut types);
+        self.types.set(types);
+    }
+
+    /// Resolves the manifests, makes them members of the apply set, and orders them.
+    pub fn plan(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Plan, Failure> {
+        Ok(Plan::of(self.resolved(desired, set)?)?)
+    }
+
+    /// The same, with the missing Namespaces if they are to be created. They join no apply set: a later run, which finds them, would prune
+    /// them.
+    pub async fn plan_with(
+        &self,
+        args: &CompareArgs,
+        desired: DesiredSet,
+        set: Option<&ApplySet>,
+    ) -> Result<Plan, Failure> {
+        let mut targets = self.resolved(desired, set)?;
+        if args.writing.create_namespace {
+            let required = self.server.namespaces.required.as_deref();
+            let others = required.into_iter().chain(set.and_then(|set| set.parent.namespace.as_deref()));
+            let missing = missing_namespaces(&self.server, &targets, others).await;
+            let expect = &self.settings.configuration.expect;
+            let refused: Vec<_> =
+                missing.iter().filter_map(|missing| expect.refusal_of_namespace(&missing.key.name)).collect();
+            if !refused.is_empty() {
+                return Err(refused.into());
+            }
+            targets.extend(missing);
+        }
+        Ok(Plan::of(targets)?)
+    }
+
+    fn resolved(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Vec<Target>, Failure> {
+        let Server { discovery, namespaces, .. } = &self.server;
+        resolved(desired, discovery.clone(), namespaces, set, &self.settings.configuration.expect)
+    }
+
+    /// A comparison that has not begun. Autoscalers are found for the whole `plan`, even if it compares only a shard.
+    pub fn comparison<'r>(
+        &'r self,
+        args: &CompareArgs,
+        policy: &'r Policy,
+        plan: &Plan,
+        events: &'r dyn EventSink,
+    ) -> Comparison<'r> {
+        let Self { server, interrupt, settings, types, .. } = self;
+        let types = types.replace(Types::new(self.cache.as_deref()));
+        Comparison::new(server, policy, types, interrupt.clone(), events)
+            .respecting(autoscalers(args, &server.discovery, plan))
+            .with_readiness(&settings.readiness)
+    }
+
+    /// Asks for confirmation of the changes in the report. Several contexts ask once, after all of them were compared.
+    pub async fn confirmed(&self, report: &Report) -> bool {
+        match &self.participant {
+            Some(participant) => participant.confirmed(report, &self.output.view, &self.info).await,
+            None => confirmed(report, &self.info, self.output, &self.interrupt).await,
+        }
+    }
+
+    /// Lets the common question of several contexts go on without this one.
+    pub fn asks_nothing(&self) {
+        if let Some(participant) = &self.participant {
+            participant.asks_nothing();
+        }
+    }
+
+    /// The identities of the hooks that are left out.
+    pub fn hooks(&self, desired: &DesiredSet) -> Vec<ObjectKey> {
+        let Server { discovery, namespaces, .. } = &self.server;
+        desired.hooks.iter().map(|hook| key_of(hook, discovery, namespaces)).collect()
+    }
+
+    /// The report of the run, with its server, the number of hooks that were left out, and whether it was interrupted.
+    pub(super) fn concluded(&self, report: Report, hooks: usize) -> Report {
+        let report = report.with_hooks(hooks);
+        let cluster = report.cluster.or_else(|| Some(self.info.clone()));
+        let report = Report { cluster, requests: self.server.cluster.counts(), ..report };
+        if self.interrupt.is_set() { report.interrupted() } else { report }
+    }
+}

@@ -1,0 +1,176 @@
+//! Reads the input while other work goes on, and on several processors: the chunks are independent, and only the order of their
+//! results counts.
+
+use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::future::{Either, select};
+use reconcile_report::Role;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::cli::{HooksChoice, InputArgs, ValidateLevel};
+use crate::client::{Bounds, Environment, download};
+use crate::desired::files::Inputs;
+use crate::engine::server::Server;
+use crate::live::early::Early;
+use crate::run::stored::{excluded, stored};
+use crate::terminal::Terminal;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::Input;
+use reconcile_core::manifest::yaml::Validation;
+use reconcile_core::manifest::{Chunk, DesiredSet, Hooks, ReadChunk, ReadOptions, alias_budget, gather};
+use reconcile_core::object::Selector;
+use reconcile_report::Failure;
+
+/// The amount of text for which a thread is worth starting, in bytes.
+const TEXT_OF_A_THREAD: usize = 128 << 10;
+/// The amount of text that takes a round trip to read, in bytes.
+const LONG: usize = 64 << 10;
+/// The part of a text in which its kinds are counted, in bytes.
+const BEGINNING: usize = 1 << 20;
+
+/// An input that was loaded and is being parsed.
+pub(crate) struct Reading {
+    desired: JoinHandle<Result<DesiredSet, Vec<Diagnostic>>>,
+    /// About the number of kinds in the input, if it takes a while to read.
+    pub kinds: usize,
+    respects_annotations: bool,
+    terminal: Terminal,
+}
+
+impl Reading {
+    /// Loads files, URLs, standard input and kustomizations, and begins to parse them.
+    pub async fn begin(args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
+        excluded(args)?;
+        let options = options(args)?;
+        Ok(Self::of(inputs(args, terminal).await?, args, options, terminal))
+    }
+
+    /// Begins to parse what the cluster keeps.
+    pub async fn stored(args: &InputArgs, server: &Server, terminal: &Terminal) -> Result<Self, Failure> {
+        let options = options(args)?;
+        let inputs = match &args.from {
+            Some(source) => stored(source, args, server, terminal).await?,
+            None => Vec::new(),
+        };
+        Ok(Self::of(inputs, args, options, terminal))
+    }
+
+    fn of(inputs: Vec<Input>, args: &InputArgs, options: ReadOptions, terminal: &Terminal) -> Self {
+        let kinds = kinds(&inputs);
+        let desired = spawn_blocking(move || gather(read_chunks(&inputs, options.validation), &options));
+        Self { desired, kinds, respects_annotations: args.respects_annotations(), terminal: terminal.clone() }
+    }
+
+    /// The manifests; prints the warnings about them.
+    pub async fn desired(self) -> Result<DesiredSet, Failure> {
+        let desired = match self.desired.await {
+            Ok(desired) => desired?,
+            Err(panic) => resume_unwind(panic.into_panic()),
+        };
+        for warning in &desired.warnings {
+            self.terminal.note(Role::Note, &format!("{}: {warning}", warning.severity));
+        }
+        Ok(if self.respects_annotations { desired } else { desired.without_ignored_fields() })
+    }
+
+    /// The manifests, and the result of `other` work at the same time. An error in the input ends both, and is the one that is
+    /// reported. The `early` reads begin as soon as the manifests are known.
+    pub async fn beside<T>(
+        self,
+        early: &Early<'_>,
+        other: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<(DesiredSet, T), Failure> {
+        let desired = async {
+            let desired = self.desired().await?;
+            early.begin(&desired).await;
+            Ok::<_, Failure>(desired)
+        };
+        match select(pin!(desired), pin!(other)).await {
+            Either::Left((desired, other)) => Ok((desired?, other.await?)),
+            Either::Right((other, desired)) => Ok((desired.await?, other?)),
+        }
+    }
+}
+
+fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
+    let selector = args.selector.as_deref().map(Selector::parse).transpose().map_err(|error| {
+        let hint = "selectors look like `app=web`, `tier in (a, b)`, `!legacy`";
+        Failure::invalid(Diagnostic::general(error.to_string()).with_hint(hint))
+    })?;
+    let validation = match args.validate {
+        ValidateLevel::Strict => Validation::Strict,
+        ValidateLevel::Warn => Validation::Warn,
+        ValidateLevel::Ignore => Validation::Ignore,
+    };
+    let hooks = match args.hooks {
+        HooksChoice::Skip => Hooks::Skip,
+        HooksChoice::Include => Hooks::Include,
+    };
+    Ok(ReadOptions { validation, selector: selector.unwrap_or_default(), hooks, allow_empty: args.allow_empty })
+}
+
+/// Reads files, standard input, URLs and what a kustomization makes.
+async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<Diagnostic>> {
+    let mut inputs = Inputs::new(args.allow_empty);
+    for path in &args.filename {
+        match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {
+            Some(url) => {
+                let content = download(url, &Environment::from_process(), Bounds::default()).await;
+                inputs.content(url, content);
+            }
+            None => inputs.path(path, args.recursive),
+        }
+    }
+    if let Some(directory) = &args.kustomize {
+        for warning in inputs.kustomization(directory) {
+            terminal.note(Role::Note, &warning);
+        }
+    }
+    inputs.finish()
+}
+
+/// About the number of kinds in texts that take a while to read: those that begin a line, as in a stream of YAML documents.
+fn kinds(inputs: &[Input]) -> usize {
+    let texts = || inputs.iter().map(|input| input.text.bytes());
+    if texts().map(<[u8]>::len).sum::<usize>() < LONG {
+        return 0;
+    }
+    let lines = texts().flat_map(|text| text.get(..BEGINNING).unwrap_or(text).split(|byte| *byte == b'\n'));
+    lines.filter_map(|line| line.strip_prefix(b"kind:")).map(<[u8]>::trim_ascii).collect::<BTreeSet<_>>().len()
+}
+
+/// Reads all chunks, on several processors if there is much to read, and gives what was read in their order.
+fn read_chunks(inputs: &[Input], validation: Validation) -> Vec<ReadChunk> {
+    let (chunks, budget) = (Chunk::of(inputs), alias_budget(inputs));
+    let text: usize = inputs.iter().map(|input| input.text.bytes().len()).sum();
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let workers = processors.min((text / TEXT_OF_A_THREAD).saturating_add(1));
+    let next = AtomicUsize::new(0);
+    let work = || -> Vec<(usize, ReadChunk)> {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let taken = numbers.map_while(|number| Some((number, chunks.get(number)?)));
+        taken.map(|(number, chunk)| (number, chunk.read(validation, &budget))).collect()
+    };
+    let mut read = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        let mut read = work();
+        for other in others {
+            match other.join() {
+                Ok(chunk) => read.extend(chunk),
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        read
+    });
+    if budget.is_exhausted() {
+        // The document that exceeded the bound depends on timing here. Read in order, it is always the same one.
+        drop(read);
+        return Chunk::read_in_order(inputs, validation);
+    }
+    read.sort_unstable_by_key(|(number, _)| *number);
+    read.into_iter().map(|(_, chunk)| chunk).collect()
+}

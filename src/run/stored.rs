@@ -1,0 +1,187 @@
+//! `--from`: the manifests that the cluster itself keeps, of a release of Helm or of client-side `kubectl apply`.
+
+use std::collections::BTreeSet;
+
+use reconcile_report::{Role, Verdict};
+use structured_merge::LAST_APPLIED;
+
+use crate::cli::{FromSource, InputArgs};
+use crate::client::RequestError;
+use crate::desired::files::Inputs;
+use crate::engine::server::Server;
+use crate::live::last_applied::last_applied;
+use crate::live::release::{Records, ReleaseError};
+use crate::terminal::Terminal;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::{Discovery, Resource};
+use reconcile_core::manifest::{Input, stored_name};
+use reconcile_core::object::Permission;
+use reconcile_report::Failure;
+
+/// The kinds of configuration, which are searched without `--kinds`, and those of `kubectl get all` (the category `all`).
+const CONFIGURATION: [(&str, &str); 3] = [("", "ConfigMap"), ("", "Secret"), ("networking.k8s.io", "Ingress")];
+/// The built-in kinds of the category `all`, for servers whose discovery names no categories.
+const ALL: [(&str, &str); 10] = [
+    ("", "Pod"),
+    ("", "ReplicationController"),
+    ("", "Service"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "ReplicaSet"),
+    ("apps", "StatefulSet"),
+    ("autoscaling", "HorizontalPodAutoscaler"),
+    ("batch", "CronJob"),
+    ("batch", "Job"),
+];
+
+/// Refuses the flags that choose what is stored, where they mean nothing.
+pub(crate) fn excluded(input: &InputArgs) -> Result<(), Failure> {
+    let searches = input.from == Some(FromSource::LastApplied);
+    if input.all_namespaces && !searches {
+        let hint = "each manifest names its namespace, and `-n` the namespace of those that do not";
+        return Err(Failure::refused("`--all-namespaces` needs `--from last-applied`", hint));
+    }
+    if !input.kinds.is_empty() && !searches {
+        let hint = "`--selector` chooses among manifests by their labels";
+        return Err(Failure::refused("`--kinds` needs `--from last-applied`", hint));
+    }
+    Ok(())
+}
+
+/// Refuses `--from` for a command that writes.
+pub(crate) fn refuse_stored(input: &InputArgs, command: &str) -> Result<(), Failure> {
+    let hint = match &input.from {
+        None => return Ok(()),
+        Some(FromSource::Helm { release, revision }) => {
+            let revision = revision.map_or_else(|| "REVISION".to_owned(), |revision| revision.to_string());
+            format!("`helm rollback {release} {revision}` returns to a revision, and `helm upgrade` applies a chart")
+        }
+        Some(FromSource::LastApplied) => "pass the manifests with `-f`".to_owned(),
+    };
+    Err(Failure::refused(format!("`{command}` cannot take its manifests from the cluster (`--from`)"), hint))
+}
+
+/// Reads the manifests that the cluster keeps.
+pub(crate) async fn stored(
+    source: &FromSource,
+    input: &InputArgs,
+    server: &Server,
+    terminal: &Terminal,
+) -> Result<Vec<Input>, Failure> {
+    let mut inputs = Inputs::new(true);
+    match source {
+        FromSource::Helm { release, revision } => {
+            let records = Records { cluster: &server.cluster, namespace: &server.namespaces.default, release };
+            let found = records.read(*revision).await.map_err(Failure::from)?;
+            let name = stored_name(release, found.revision);
+            inputs.content(&name, Ok(found.manifest.into_bytes()));
+        }
+        FromSource::LastApplied => {
+            let resources = resources(&input.kinds, &server.discovery)?;
+            let namespace = Some(server.namespaces.default.as_str()).filter(|_| !input.all_namespaces);
+            let found = last_applied(&server.cluster, &resources, namespace).await.map_err(unlisted)?;
+            for warning in &found.warnings {
+                terminal.note(Role::Note, &format!("warning: {warning}"));
+            }
+            if found.text.is_empty() && !input.allow_empty {
+                let place = namespace.map_or_else(|| "any namespace".to_owned(), |name| format!("namespace `{name}`"));
+                let message = format!("no object of these kinds in {place} has the annotation `{LAST_APPLIED}`");
+                let hint = "choose the namespace with `-n`, the kinds with `--kinds`, or pass `--allow-empty`";
+                return Err(Failure::refused(message, hint));
+            }
+            inputs.content(reconcile_core::manifest::LAST_APPLIED_NAME, Ok(found.text));
+        }
+    }
+    Ok(inputs.finish()?)
+}
+
+/// The permissions to read the manifests that the cluster keeps.
+pub(crate) async fn reads_of_stored(input: &InputArgs, server: &Server) -> Result<BTreeSet<Permission>, Failure> {
+    let own = &server.namespaces.default;
+    let read = |resource: &Resource, namespace: Option<&String>, verb: &str| Permission {
+        namespace: namespace.filter(|_| resource.namespaced).cloned(),
+        group: resource.gvk.group.clone(),
+        resource: resource.plural.clone(),
+        name: None,
+        verb: verb.to_owned(),
+    };
+    Ok(match &input.from {
+        None => BTreeSet::new(),
+        Some(FromSource::Helm { release, revision }) => {
+            let records = Records { cluster: &server.cluster, namespace: own, release };
+            let found = records.read(*revision).await.map_err(Failure::from)?;
+            let get = read(&found.storage, Some(own), "get");
+            match revision {
+                // The record of a revision always has the same name.
+                Some(number) => BTreeSet::from([Permission { name: Some(records.record(*number)), ..get }]),
+                None => BTreeSet::from([get, read(&found.storage, Some(own), "list")]),
+            }
+        }
+        Some(FromSource::LastApplied) => {
+            let namespace = Some(own).filter(|_| !input.all_namespaces);
+            let resources = resources(&input.kinds, &server.discovery)?;
+            resources.iter().map(|resource| read(resource, namespace, "list")).collect()
+        }
+    })
+}
+
+impl From<ReleaseError> for Failure {
+    fn from(error: ReleaseError) -> Self {
+        match error {
+            ReleaseError::Record(diagnostic) => Self::invalid(*diagnostic),
+            ReleaseError::Request(diagnostic, error) => {
+                Self { verdict: verdict(&error), diagnostics: vec![*diagnostic] }
+            }
+        }
+    }
+}
+
+fn unlisted(unlisted: Vec<(Diagnostic, RequestError)>) -> Failure {
+    let worst = unlisted.iter().map(|(_, error)| verdict(error)).max();
+    let hint = "name kinds that may be listed with `--kinds`";
+    let diagnostics = unlisted.into_iter().map(|(diagnostic, _)| {
+        let hint = diagnostic.hint.clone().unwrap_or_else(|| hint.to_owned());
+        diagnostic.with_hint(hint)
+    });
+    Failure { verdict: worst.unwrap_or(Verdict::Incomplete), diagnostics: diagnostics.collect() }
+}
+
+/// The verdict where manifests cannot be read from the cluster: the cluster refuses them, or does not answer.
+fn verdict(error: &RequestError) -> Verdict {
+    match error {
+        RequestError::Stopped => Verdict::Interrupted,
+        RequestError::Status(_) => Verdict::Incomplete,
+        _ => Verdict::Unreachable,
+    }
+}
+
+/// The resources of these kinds, each in its preferred version.
+fn resources(names: &[String], discovery: &Discovery) -> Result<Vec<Resource>, Vec<Diagnostic>> {
+    if names.is_empty() {
+        let of_category = discovery.category_all().map(|kind| (kind.group.as_str(), kind.kind.as_str()));
+        let mut kinds: BTreeSet<(&str, &str)> = of_category.collect();
+        if kinds.is_empty() {
+            kinds.extend(ALL);
+        }
+        kinds.extend(CONFIGURATION);
+        return Ok(kinds.into_iter().filter_map(|kind| preferred(kind, discovery)).collect());
+    }
+    let (mut resources, mut unknown) = (Vec::new(), Vec::new());
+    for name in names {
+        match discovery.named(name) {
+            Ok(resource) if !resource.verbs.contains("list") => {
+                unknown.push(Diagnostic::general(format!("objects of kind `{}` cannot be listed", resource.gvk.kind)));
+            }
+            Ok(resource) if resources.contains(resource) => {}
+            Ok(resource) => resources.push(resource.clone()),
+            Err(diagnostic) => unknown.push(diagnostic),
+        }
+    }
+    if unknown.is_empty() { Ok(resources) } else { Err(unknown) }
+}
+
+fn preferred((group, kind): (&str, &str), discovery: &Discovery) -> Option<Resource> {
+    let is_it = |resource: &&Resource| resource.gvk.group == group && resource.gvk.kind == kind;
+    let served = discovery.resources().filter(is_it).filter(|resource| resource.verbs.contains("list"));
+    served.max_by_key(|resource| resource.gvk.version_priority()).cloned()
+}

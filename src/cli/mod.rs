@@ -1,4 +1,4 @@
-//! What can be typed: the groups of flags that commands share. The flags of one command are in its file in [`crate::commands`].
+//! The groups of flags that commands share. The flags of one command are in its file in [`crate::commands`].
 
 mod compare;
 mod connection;

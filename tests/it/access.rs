@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ControlPlane, Run, Workspace, is_before, wait_until};
+use crate::control_plane::{ANY_FIELDS, ControlPlane, Run, Workspace, definition, is_before, wait_until};
 use crate::manifests::WEB;
 
 /// Objects in the namespace and beside it, many of one kind, and those that grant permissions themselves.
@@ -371,18 +371,8 @@ fn access_is_a_gate_and_says_what_is_missing_in_every_format() {
 #[test]
 fn kinds_that_the_input_defines_have_permissions_and_unknown_ones_are_named() {
     let ws = Workspace::new();
-    let crd = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: jugs.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Jug, plural: jugs}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
----
-{apiVersion: $NS.example.com/v1, kind: Jug, metadata: {name: a}}";
-    ws.write("crd.yaml", crd);
+    ws.write("crd.yaml", &definition("Jug", ANY_FIELDS));
+    ws.write("jug.yaml", "{apiVersion: $NS.example.com/v1, kind: Jug, metadata: {name: a}}");
     let known = ws.reconcile(["access", "-f", "."]).exits_with(0);
     assert!(known.stdout.contains("- jugs\n") && known.stdout.contains("- customresourcedefinitions\n"), "{known}");
     let user = User::new(&ws, "apply", &[]);

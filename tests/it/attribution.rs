@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{ANY_FIELDS, Run, Workspace};
 
 /// Path, class and managers of each change of the first object.
 fn changes(run: &Run) -> Vec<(String, String, Vec<String>)> {
@@ -22,26 +22,9 @@ fn change(path: &str, class: &str, managers: &[&str]) -> (String, String, Vec<St
 #[test]
 fn an_exact_claim_beats_one_on_the_map_around_it() {
     let ws = Workspace::new();
-    ws.write(
-        "crd.yaml",
-        "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: beats.$NS.example.com}
-spec:
-  group: $NS.example.com
-  names: {kind: Beat, plural: beats}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}
-",
-    );
+    ws.define("Beat", ANY_FIELDS);
     let manifest =
         "{apiVersion: $NS.example.com/v1, kind: Beat, metadata: {name: g}, spec: {pod: {context: {user: 0}}}}";
-    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
     ws.write("beat.yaml", manifest);
     ws.reconcile(["apply", "-f", "beat.yaml"]).exits_with(0);
     let object = ws.fill_in("beats.$NS.example.com/g");

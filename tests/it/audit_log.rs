@@ -5,8 +5,8 @@ use reconcile_report::formats::FORMATS;
 use serde_json::{Value, json};
 
 use crate::contexts::Fleet;
-use crate::control_plane::{Run, Workspace, gzip};
-use crate::manifests::{WEB, definition};
+use crate::control_plane::{Replaced, Run, Workspace, definition, gzip};
+use crate::manifests::WEB;
 
 const SETTINGS: &str =
     "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, labels: {tier: front}}, data: {a: '1', b: '2'}}";
@@ -274,8 +274,9 @@ fn an_eviction_is_a_deletion_and_finalizers_leave_two_users_possible() {
 #[test]
 fn custom_resources_are_found_in_the_log_without_a_server() {
     let ws = Workspace::new();
-    ws.write("crd/gateways.yaml", definition!("Gateway", "gateways", "\n              size: {type: integer}\n"));
-    ws.write("crd/metrics.yaml", definition!("Metric", "metrices", "\n              size: {type: integer}\n"));
+    let size = "properties: {size: {type: integer}}";
+    ws.write("crd/gateways.yaml", &definition("Gateway", size));
+    ws.write("crd/metrics.yaml", &definition("Metric", size).replaced("metrics", "metrices"));
     ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
     ws.wait_for_types();
     let object = |kind: &str| {

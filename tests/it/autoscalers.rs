@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{ControlPlane, Replaced, Workspace, base64, wait_until};
+use crate::control_plane::{ANY_FIELDS, ControlPlane, Replaced, Workspace, base64, definition, wait_until};
 use crate::manifests::WEB;
 
 const AUTOSCALER: &str = "
@@ -190,39 +190,22 @@ fn bundle(text: &str) -> String {
 }
 
 /// The kinds of KEDA and of the vertical autoscaler, as far as they matter here.
-const OTHER_KINDS: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: scaledobjects.keda.sh}
-spec:
-  group: keda.sh
-  scope: Namespaced
-  names: {kind: ScaledObject, plural: scaledobjects}
-  versions:
-  - name: v1alpha1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: verticalpodautoscalers.autoscaling.k8s.io, annotations: {api-approved.kubernetes.io: unapproved}}
-spec:
-  group: autoscaling.k8s.io
-  scope: Namespaced
-  names: {kind: VerticalPodAutoscaler, plural: verticalpodautoscalers}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}
-";
+fn other_kinds() -> String {
+    let scaled_object = definition("ScaledObject", ANY_FIELDS)
+        .replaced("$NS.example.com", "keda.sh")
+        .replaced("name: v1", "name: v1alpha1");
+    let approved = "autoscaling.k8s.io, annotations: {api-approved.kubernetes.io: unapproved}}";
+    let vertical = definition("VerticalPodAutoscaler", ANY_FIELDS)
+        .replaced("$NS.example.com}", approved)
+        .replaced("$NS.example.com", "autoscaling.k8s.io");
+    [scaled_object, vertical].join("---\n")
+}
 
 #[test]
 fn keda_and_the_vertical_autoscaler_are_left_alone_as_well() {
     // A server of its own: everybody's workloads would be looked for in these kinds.
     let ws = Workspace::on(&ControlPlane::private());
-    ws.stdin(OTHER_KINDS).reconcile(["apply", "-f", "-", "--wait"]).exits_with(0);
+    ws.stdin(&other_kinds()).reconcile(["apply", "-f", "-", "--wait"]).exits_with(0);
     ws.write("web.yaml", WEB);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.scale("deployment/web", 0);

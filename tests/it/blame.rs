@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace, wait_until};
+use crate::control_plane::{Replaced, Run, Workspace, definition, wait_until};
 use crate::manifests::WEB;
 
 fn blame(ws: &Workspace, words: &[&str]) -> Vec<Value> {
@@ -199,29 +199,13 @@ fn keyed_lists_sets_and_atomic_lists_have_owners_item_by_item_or_as_a_whole() {
 #[test]
 fn custom_resources_have_the_owners_of_their_definition() {
     let ws = Workspace::new();
-    let crd = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: vats.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Vat, plural: vats, shortNames: [vt]}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              taps: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id], items: {type: object, required: [id], properties: {id: {type: string}, size: {type: integer, default: 3}}}}
-              tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
-              notes: {type: array, items: {type: string}}";
-    ws.write("crd.yaml", crd);
+    let vat = definition("Vat", "
+properties:
+  taps: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id], items: {type: object, required: [id], properties: {id: {type: string}, size: {type: integer, default: 3}}}}
+  tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+  notes: {type: array, items: {type: string}}
+");
+    ws.write("crd.yaml", &vat.replaced("plural: vats", "plural: vats, shortNames: [vt]"));
     ws.reconcile(["apply", "-f", "crd.yaml", "--wait"]).exits_with(0);
     ws.wait_for_types();
     let vat = "{apiVersion: $NS.example.com/v1, kind: Vat, metadata: {name: a}, spec: {taps: [{id: x}, {id: z2, size: 5}], tags: [one], notes: [m, o]}}";

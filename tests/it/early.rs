@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::control_plane::{Fault, Proxy, Replaced as _, Run, Workspace, wait_until};
-use crate::manifests::definition;
 
 /// The two requests of discovery, as patterns of the proxy.
 const CORE: &str = "/api !/apis !/api/ !openapi";
@@ -126,10 +125,7 @@ fn pull_snapshot_and_blame_read_while_discovery_is_under_way() {
 #[test]
 fn custom_kinds_and_policies_are_read_before_the_work_begins() {
     let ws = shop();
-    ws.write("crd.yaml", definition!("Note", "notes", "\n              text: {type: string}\n"));
-    ws.reconcile(["apply", "-f", "crd.yaml", "--wait"]).exits_with(0);
-    ws.wait_for_types();
-    std::fs::remove_file(ws.folder().join("crd.yaml")).unwrap();
+    ws.define("Note", "properties: {text: {type: string}}");
     for number in 0..5 {
         let note =
             format!("{{apiVersion: $NS.example.com/v1, kind: Note, metadata: {{name: note-{number}}}, spec: {{}}}}");

@@ -9,43 +9,24 @@ use crate::control_plane::{Fault, Proxy, Run, Workspace, base64};
 
 /// A kind that carries objects, as `ManifestWork`, `Template` and Crossplane's `Object` do.
 const PARCEL: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: parcels.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Parcel, plural: parcels}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              size: {type: integer, maximum: 9}
-              keyed:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [name]
-                items:
-                  type: object
-                  required: [name]
-                  properties:
-                    name: {type: string}
-                    object: {type: object, x-kubernetes-preserve-unknown-fields: true}
-              manifests: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+properties:
+  size: {type: integer, maximum: 9}
+  keyed:
+    type: array
+    x-kubernetes-list-type: map
+    x-kubernetes-list-map-keys: [name]
+    items:
+      type: object
+      required: [name]
+      properties:
+        name: {type: string}
+        object: {type: object, x-kubernetes-preserve-unknown-fields: true}
+  manifests: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 ";
 
 fn defined() -> Workspace {
     let ws = Workspace::new();
-    ws.write("crd/crd.yaml", PARCEL);
-    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Parcel", PARCEL);
     ws
 }
 

@@ -2,23 +2,27 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Fault, Proxy, Request, Workspace};
-use crate::manifests::{SHOP, WEB, definition};
+use crate::control_plane::{Fault, Proxy, Request, Workspace, definition};
+use crate::manifests::{SHOP, WEB};
 
-const CRD: &str = definition!(
-    "Kettle",
-    "kettles",
-    "
-              volume: {type: integer}
-              cups: {type: array, items: {type: object, required: [name], properties: {name: {type: string}}},
-                x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]}
----
+fn kettle() -> String {
+    let definition = definition(
+        "Kettle",
+        "
+properties:
+  volume: {type: integer}
+  cups: {type: array, items: {type: object, required: [name], properties: {name: {type: string}}},
+    x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]}
+",
+    );
+    let kettle = "
 apiVersion: $NS.example.com/v1
 kind: Kettle
 metadata: {name: green}
 spec: {volume: 2, cups: [{name: one}, {name: two}]}
-"
-);
+";
+    [&definition, kettle].join("---")
+}
 
 /// Values that say no more than nothing does, and one that another of the same manifest overrides.
 const REDUNDANT: &str = "
@@ -158,7 +162,7 @@ webhooks:
 #[test]
 fn types_of_custom_resources_are_kept_under_their_hash() {
     let ws = Workspace::new();
-    ws.write("kettle.yaml", CRD);
+    ws.write("kettle.yaml", &kettle());
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.wait_for_types();
     let cache = ws.folder().join("kept");
@@ -190,7 +194,7 @@ fn changed(ws: &Workspace, path: &str, change: impl FnOnce(String) -> String) ->
 #[test]
 fn a_document_that_is_not_the_one_of_its_hash_is_used_once_and_hides_nothing() {
     let ws = Workspace::new();
-    ws.write("kettle.yaml", CRD);
+    ws.write("kettle.yaml", &kettle());
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.wait_for_types();
     let cache = ws.folder().join("kept");

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Workspace, is_before};
-use crate::manifests::definition;
+use crate::control_plane::{Workspace, definition, is_before};
 
 /// Applies, and is in sync without asking from then on.
 #[track_caller]
@@ -149,27 +148,30 @@ webhooks:
 #[test]
 fn defaults_of_a_custom_resource_are_proven() {
     let ws = Workspace::new();
-    ws.write(
-        "it.yaml",
-        definition!("Thing", "things", "
-              parts: {type: array, items: {type: object, properties: {name: {type: string}, size: {type: integer, default: 3}}}}
-              mode: {type: object, default: {}, properties: {fast: {type: boolean, default: true}}}
-              tags: {type: array, default: [a, b], items: {type: string}}
-              rules:
-                type: array
-                x-kubernetes-list-type: atomic
-                items:
-                  type: object
-                  properties:
-                    name: {type: string}
-                    matches: {type: array, default: [{path: /}], items: {type: object, properties: {path: {type: string}}}}
----
+    let definition = definition(
+        "Thing",
+        "
+properties:
+  parts: {type: array, items: {type: object, properties: {name: {type: string}, size: {type: integer, default: 3}}}}
+  mode: {type: object, default: {}, properties: {fast: {type: boolean, default: true}}}
+  tags: {type: array, default: [a, b], items: {type: string}}
+  rules:
+    type: array
+    x-kubernetes-list-type: atomic
+    items:
+      type: object
+      properties:
+        name: {type: string}
+        matches: {type: array, default: [{path: /}], items: {type: object, properties: {path: {type: string}}}}
+",
+    );
+    let thing = "
 apiVersion: $NS.example.com/v1
 kind: Thing
 metadata: {name: it}
 spec: {parts: [{name: a}, {name: b, size: 1.0}], rules: [{name: all}, {name: one, matches: [{path: /one}]}]}
-"),
-    );
+";
+    ws.write("it.yaml", &[&definition, thing].join("---"));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.wait_for_types();
     ws.reconcile(["apply", "-f", "."]).exits_with(0);

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
+use crate::control_plane::{ANY_FIELDS, Fault, Proxy, Replaced, Run, Workspace, definition};
 use crate::manifests::WEB;
 
 const SERVICE: &str = "
@@ -185,28 +185,10 @@ fn what_others_than_hands_put_in_the_way_is_no_mistake_of_the_manifest() {
 #[test]
 fn a_version_that_objects_may_be_stored_in_is_to_be_kept() {
     let ws = Workspace::new();
-    let crd = |versions: &str| {
-        format!(
-            "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: widgets.$NS.example.com}}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {{plural: widgets, singular: widget, kind: Widget}}
-  versions: [{versions}]
-"
-        )
-    };
-    let version = |name: &str| {
-        format!(
-            "{{name: {name}, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}}}"
-        )
-    };
-    ws.write("crd.yaml", &crd(&version("v1beta1")));
+    let widget = definition("Widget", ANY_FIELDS);
+    ws.write("crd.yaml", &widget.replaced("name: v1\n", "name: v1beta1\n"));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    ws.write("crd.yaml", &crd(&version("v1")));
+    ws.write("crd.yaml", &widget);
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
     let error = &diff.object("CustomResourceDefinition", &ws.fill_in("widgets.$NS.example.com"))["error"];
     assert_eq!(error.get("mistakes"), None, "{diff}");

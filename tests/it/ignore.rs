@@ -456,19 +456,15 @@ fn a_rule_for_a_manager_leaves_the_changes_of_others_in_force() {
 #[test]
 fn custom_resources_follow_the_same_rules() {
     let ws = Workspace::new();
-    let property = "{type: object, properties: {size: {type: integer, default: 1}, mode: {type: string},
-        members: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id],
-          items: {type: object, required: [id, weight], properties: {id: {type: string}, weight: {type: integer}}}}},
-        required: [mode]}";
+    let pool = "
+properties:
+  size: {type: integer, default: 1}
+  mode: {type: string}
+  members: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [id],
+    items: {type: object, required: [id, weight], properties: {id: {type: string}, weight: {type: integer}}}}
+required: [mode]";
+    ws.define("Pool", pool);
     let group = ws.fill_in("$NS.example.com");
-    let definition = format!(
-        "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: pools.{group}}},
-          spec: {{group: {group}, scope: Namespaced, names: {{plural: pools, kind: Pool}}, versions: [{{name: v1, served: true, storage: true,
-            schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {property}}}}}}}}}]}}}}"
-    );
-    ws.write("crd/pool.yaml", &definition);
-    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
-    ws.wait_for_types();
     let pool = |spec: &str| {
         format!(
             "{{apiVersion: {group}/v1, kind: Pool, metadata: {{name: main, annotations: {{kubectl-reconcile/ignore: 'spec.size,spec.mode,spec.members[*].weight'}}}}, spec: {spec}}}"

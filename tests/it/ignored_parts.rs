@@ -5,30 +5,26 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
-use crate::manifests::definition;
+use crate::control_plane::{ANY_FIELDS, Fault, Proxy, Replaced, Run, Workspace};
 
 /// A kind like `HTTPRoute`: a list of rules with lists of backends, without keys.
-const ROUTE: &str = definition!(
-    "Route",
-    "routes",
-    "
-              rules:
-                type: array
-                items:
-                  type: object
-                  properties:
-                    path: {type: string}
-                    backends:
-                      type: array
-                      items:
-                        type: object
-                        properties:
-                          name: {type: string}
-                          port: {type: integer, default: 80}
-                          weight: {type: integer}
-"
-);
+const ROUTE: &str = "
+properties:
+  rules:
+    type: array
+    items:
+      type: object
+      properties:
+        path: {type: string}
+        backends:
+          type: array
+          items:
+            type: object
+            properties:
+              name: {type: string}
+              port: {type: integer, default: 80}
+              weight: {type: integer}
+";
 
 const BACKENDS: &str = "[{name: old, weight: 100}, {name: new, weight: 0}]";
 
@@ -50,9 +46,7 @@ const WEIGHTS: &str = "spec.rules[*].backends[*].weight";
 /// A cluster with the route, and weights that its controller has moved.
 fn moved_weights(rule: &str) -> Workspace {
     let ws = Workspace::new();
-    ws.write("crd/route.yaml", ROUTE);
-    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Route", ROUTE);
     ws.write("it/route.yaml", &canary(rule));
     ws.reconcile(["apply", "-f", "it"]).exits_with(0);
     move_weights(&ws, 70);
@@ -328,13 +322,7 @@ fn plans_and_pull_leave_the_part_alone() {
 #[test]
 fn without_types_all_lists_have_positions_only() {
     let ws = Workspace::new();
-    let any = ROUTE.replaced(
-        "            type: object\n            properties:",
-        "            type: object\n            x-kubernetes-preserve-unknown-fields: true\n            properties:",
-    );
-    ws.write("crd/route.yaml", &any);
-    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Route", &[ANY_FIELDS, ROUTE].concat());
     let route = |rule: &str, pools: &str| {
         format!(
             "{{apiVersion: $NS.example.com/v1, kind: Route, metadata: {{name: canary, annotations: {{kubectl-reconcile/ignore: '{rule}'}}}}, spec: {{pools: {pools}}}}}"
@@ -367,13 +355,7 @@ fn without_types_all_lists_have_positions_only() {
 #[test]
 fn names_in_the_live_object_are_harmless_in_warnings() {
     let ws = Workspace::new();
-    let any = ROUTE.replaced(
-        "            type: object\n            properties:",
-        "            type: object\n            x-kubernetes-preserve-unknown-fields: true\n            properties:",
-    );
-    ws.write("crd/route.yaml", &any);
-    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Route", &[ANY_FIELDS, ROUTE].concat());
     let name = "\u{1b}[31m::error::\u{202e}x";
     let route = |items: &Value| {
         json!({"apiVersion": "$NS.example.com/v1", "kind": "Route", "metadata": {"name": "canary",

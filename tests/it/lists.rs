@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Replaced, Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace, definition_with_status};
 use crate::manifests::WEB;
 
 fn with(manifest: &str) -> Workspace {
@@ -184,43 +184,26 @@ fn duplicates_that_an_update_left_behind_do_not_hide_drift() {
 }
 
 const SHELF: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: shelves.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Shelf, plural: shelves}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          spec:
-            type: object
-            properties:
-              keyed:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [name, zone]
-                items:
-                  type: object
-                  required: [name]
-                  properties: {name: {type: string}, zone: {type: string, default: any}, weight: {type: integer}}
-              tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
-              steps: {type: array, items: {type: string}}
-              whole: {type: object, x-kubernetes-map-type: atomic, additionalProperties: {type: string}}
-              free: {type: object, additionalProperties: {type: string}}
-              any: {type: object, x-kubernetes-preserve-unknown-fields: true}
-              ratio: {type: number}
-              port: {x-kubernetes-int-or-string: true}
-              level: {type: string, default: low}
----
+properties:
+  keyed:
+    type: array
+    x-kubernetes-list-type: map
+    x-kubernetes-list-map-keys: [name, zone]
+    items:
+      type: object
+      required: [name]
+      properties: {name: {type: string}, zone: {type: string, default: any}, weight: {type: integer}}
+  tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+  steps: {type: array, items: {type: string}}
+  whole: {type: object, x-kubernetes-map-type: atomic, additionalProperties: {type: string}}
+  free: {type: object, additionalProperties: {type: string}}
+  any: {type: object, x-kubernetes-preserve-unknown-fields: true}
+  ratio: {type: number}
+  port: {x-kubernetes-int-or-string: true}
+  level: {type: string, default: low}
+";
+
+const A_SHELF: &str = "
 apiVersion: $NS.example.com/v1
 kind: Shelf
 metadata: {name: it}
@@ -237,10 +220,10 @@ spec:
 
 #[test]
 fn custom_resources_have_lists_of_every_type() {
-    let ws = with(SHELF);
+    let ws = with(&[&definition_with_status("Shelf", SHELF), A_SHELF].join("---"));
     assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
     ws.wait_for_types();
-    let kind = ws.fill_in("shelves.$NS.example.com");
+    let kind = ws.fill_in("shelfs.$NS.example.com");
     let patch = json!([
         {"op": "replace", "path": "/spec/keyed/1/weight", "value": 9},
         {"op": "add", "path": "/spec/tags/0", "value": "green"},

@@ -1,40 +1,5 @@
 //! Manifests that several scenarios start from.
 
-/// The definition of a namespaced kind in the group `$NS.example.com`. The last argument is the rest of the text: the properties
-/// of `spec`, indented by 14, and other documents after `---`.
-macro_rules! definition {
-    ($kind:literal, $plural:literal, $rest:literal) => {
-        concat!(
-            "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: ",
-            $plural,
-            ".$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: ",
-            $kind,
-            ", plural: ",
-            $plural,
-            "}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:",
-            $rest
-        )
-    };
-}
-
 /// A Deployment with something of everything that people change by hand.
 pub const WEB: &str = "
 apiVersion: apps/v1
@@ -166,5 +131,3 @@ kind: ResourceQuota
 metadata: {name: limits}
 spec: {hard: {requests.cpu: '1000m', pods: 100, requests.memory: 0.5Gi}}
 ";
-
-pub(crate) use definition;

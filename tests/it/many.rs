@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::control_plane::{Fault, Proxy, Run, Workspace};
-use crate::manifests::definition;
 
 /// A thousand objects of five kinds.
 fn thousand() -> String {
@@ -101,14 +100,7 @@ fn a_few_objects_among_many_are_read_by_name() {
 }
 
 /// A kind of its own: nobody else has objects of it in the cluster.
-const LAMP: &str = definition!(
-    "Lamp",
-    "lamps",
-    "
-              watts: {type: integer}
-              shade: {type: string}
-"
-);
+const LAMP: &str = "properties: {watts: {type: integer}, shade: {type: string}}";
 
 /// One lamp in each of these namespaces, which exist. Their names differ, so that no selector finds them.
 fn lamps(ws: &Workspace, count: usize) -> String {
@@ -135,9 +127,7 @@ fn reads(run: &Run) -> (u64, u64) {
 #[test]
 fn many_namespaces_are_read_at_once_where_that_pays_and_is_allowed() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", LAMP);
-    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Lamp", LAMP);
     ws.write("lamps.yaml", &lamps(&ws, 12));
     ws.reconcile(["apply", "-f", "lamps.yaml"]).exits_with(0);
     let diff = || ws.reconcile(["diff", "-f", "lamps.yaml"]);
@@ -166,9 +156,7 @@ fn many_namespaces_are_read_at_once_where_that_pays_and_is_allowed() {
 #[test]
 fn a_few_large_objects_of_others_are_not_read_along() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", LAMP);
-    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Lamp", LAMP);
     ws.write("lamps.yaml", &lamps(&ws, 12));
     ws.reconcile(["apply", "-f", "lamps.yaml"]).exits_with(0);
     // Text that can hardly be compressed: an answer that can is asked for again in smaller pages.
@@ -195,9 +183,7 @@ fn a_few_large_objects_of_others_are_not_read_along() {
 #[test]
 fn where_only_namespaces_may_be_read_they_are_read_one_by_one() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", LAMP);
-    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Lamp", LAMP);
     let manifests = lamps(&ws, 10);
     ws.write("lamps.yaml", &manifests);
     ws.reconcile(["apply", "-f", "lamps.yaml"]).exits_with(0);

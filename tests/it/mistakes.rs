@@ -5,8 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::control_plane::{Fault, Proxy, Run, Workspace, is_before, wait_until};
-use crate::manifests::definition;
+use crate::control_plane::{Fault, Proxy, Run, Workspace, definition, is_before};
 
 /// What a person at a terminal sees, with the namespace by a name that is the same in every run.
 fn seen(run: &Run, ws: &Workspace) -> String {
@@ -115,29 +114,10 @@ fn one_mistake_leaves_all_other_objects_compared_and_applied() {
 #[test]
 fn a_mistake_in_the_schema_of_a_definition_is_shown_where_it_is() {
     let ws = Workspace::new();
-    ws.write(
-        "crd.yaml",
-        "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: its.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {plural: its, singular: it, kind: It}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          size: {type: intger}
-",
-    );
+    ws.write("crd.yaml", &definition("Widget", "properties: {size: {type: intger}}"));
     let run = ws.reconcile(["diff", "-f", "crd.yaml"]).exits_with(4);
-    let path = "spec.versions[0].schema.openAPIV3Schema.properties.size.type";
-    assert!(run.stdout.contains(&format!("crd.yaml:16:24: `{path}` cannot be `intger`\n")), "{run}");
+    let path = "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.size.type";
+    assert!(run.stdout.contains(&format!("crd.yaml:18:39: `{path}` cannot be `intger`\n")), "{run}");
     assert!(run.stdout.contains("hint: did you mean `integer`?"), "{run}");
 }
 
@@ -145,20 +125,15 @@ spec:
 fn custom_resources_are_explained_by_their_own_types() {
     let ws = Workspace::new();
     let group = format!("{}.example.com", ws.namespace());
-    let crd = definition!(
+    ws.define(
         "Widget",
-        "widgets",
         "
-              size: {type: integer, minimum: 1}
-              colour: {type: string, enum: [red, blue]}
-            required: [size]
-"
+properties:
+  size: {type: integer, minimum: 1}
+  colour: {type: string, enum: [red, blue]}
+required: [size]
+",
     );
-    ws.write("crd.yaml", crd);
-    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
-    // The server publishes the types of a new kind a moment later.
-    let types = format!("/openapi/v3/apis/{group}/v1");
-    wait_until("the types are published", || ws.kubectl(["get", "--raw", &types]).code == 0);
     let widget = |spec: &str| {
         ws.write("w.yaml", &format!("apiVersion: {group}/v1\nkind: Widget\nmetadata: {{name: w}}\nspec:\n{spec}"));
         let run = ws.reconcile(["diff", "-f", "w.yaml"]).exits_with(4);

@@ -3,24 +3,20 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Workspace};
-use crate::manifests::definition;
+use crate::control_plane::{Replaced, Workspace, definition};
 
-const GADGETS: &str = definition!(
-    "Gadget",
-    "gadgets",
-    "
-              size: {type: integer}
-              tuning: {type: object, properties: {a: {type: string}}}
-              tags: {type: array, items: {type: string}}
-              steps: {type: array, items: {type: object, properties: {name: {type: string}, run: {type: string}}}}
-              map: {type: object, additionalProperties: {type: string}}
-              maybe: {type: string, nullable: true}
-              defaulted: {type: string, default: given}
-              either: {type: string, default: given, nullable: true}
-              open: {type: object, x-kubernetes-preserve-unknown-fields: true}
-"
-);
+const GADGET_SCHEMA: &str = "
+properties:
+  size: {type: integer}
+  tuning: {type: object, properties: {a: {type: string}}}
+  tags: {type: array, items: {type: string}}
+  steps: {type: array, items: {type: object, properties: {name: {type: string}, run: {type: string}}}}
+  map: {type: object, additionalProperties: {type: string}}
+  maybe: {type: string, nullable: true}
+  defaulted: {type: string, default: given}
+  either: {type: string, default: given, nullable: true}
+  open: {type: object, x-kubernetes-preserve-unknown-fields: true}
+";
 
 const GADGET: &str = "
 apiVersion: $NS.example.com/v1
@@ -56,7 +52,7 @@ fn settles(ws: &Workspace) {
 #[test]
 fn a_new_kind_and_its_resource_with_nulls_are_created_at_once() {
     let ws = Workspace::new();
-    ws.write("1.yaml", GADGETS);
+    ws.write("1.yaml", &definition("Gadget", GADGET_SCHEMA));
     ws.write("2.yaml", GADGET);
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(apply.object("Gadget", "g")["outcome"], "created", "{apply}");
@@ -100,9 +96,7 @@ fn a_new_kind_and_its_resource_with_nulls_are_created_at_once() {
 fn what_kubectl_made_of_nulls_is_in_sync_and_adopted() {
     for how in [&["create"][..], &["apply"], &["apply", "--server-side=false"]] {
         let ws = Workspace::new();
-        ws.write("crd/1.yaml", GADGETS);
-        ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
-        ws.wait_for_types();
+        ws.define("Gadget", GADGET_SCHEMA);
         // kubectl apply sends no null at all.
         let open = GADGET
             .replaced("  maybe: null\n", "")
@@ -118,9 +112,7 @@ fn what_kubectl_made_of_nulls_is_in_sync_and_adopted() {
 #[test]
 fn a_null_where_another_value_is_live_takes_it_out_as_kubectl_apply_does() {
     let ws = Workspace::new();
-    ws.write("crd/1.yaml", GADGETS);
-    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Gadget", GADGET_SCHEMA);
     ws.write("2.yaml", &GADGET.replaced("  tuning:\n", "  tuning: {a: x}\n"));
     settles(&ws);
     ws.write("2.yaml", GADGET);
@@ -134,13 +126,11 @@ fn a_null_where_another_value_is_live_takes_it_out_as_kubectl_apply_does() {
 fn an_apply_that_the_server_refuses_leaves_owners_as_they_are() {
     let ws = Workspace::new();
     // A null in a list is refused whoever sends it, and a rule that only a change meets as well.
-    let crd = GADGETS.replaced(
+    let schema = GADGET_SCHEMA.replaced(
         "size: {type: integer}",
         "size: {type: integer, x-kubernetes-validations: [{rule: 'self >= oldSelf'}]}",
     );
-    ws.write("crd/1.yaml", &crd);
-    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Gadget", &schema);
     ws.write("2.yaml", &GADGET.replaced("size: 1", "size: 3"));
     ws.kubectl(["create", "-f", "2.yaml"]).exits_with(0);
     let before = gadget(&ws, "g");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Run, Workspace};
+use crate::control_plane::{ANY_FIELDS, Replaced, Run, Workspace, definition};
 
 const SETTINGS: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: '1', b: '2'}}";
 const BANNER: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: banner}, data: {text: hello}}";
@@ -259,22 +259,13 @@ fn only_the_deletions_of_the_plan_are_done() {
 #[test]
 fn a_definition_and_its_objects_are_one_plan() {
     let ws = Workspace::new();
-    ws.write("deploy/all.yaml", "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Widget, plural: widgets}
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
----
+    let widget = "
 apiVersion: $NS.example.com/v1
 kind: Widget
 metadata: {name: one}
 spec: {size: 3}
-");
+";
+    ws.write("deploy/all.yaml", &[&definition("Widget", ANY_FIELDS), widget].join("---"));
     save(&ws, &[]).exits_with(1);
     follow(&ws, &[]).exits_with(0);
     ws.reconcile(["diff", "-f", "deploy"]).exits_with(0);

@@ -28,23 +28,12 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use crate::control_plane::{Proxy, Workspace};
-use crate::manifests::definition;
 
 /// A definition whose resources anybody may keep anything in.
-const DIAL: &str = definition!(
-    "Dial",
-    "dials",
-    "
-              role: {type: string}
-"
-);
-
 #[test]
 fn a_namespace_that_ends_a_url_changes_nothing() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", DIAL);
-    ws.kubectl(["create", "-f", "crd.yaml"]).exits_with(0);
-    ws.kubectl(["wait", "--for=condition=Established", "-f", "crd.yaml", "--timeout=60s"]).exits_with(0);
+    ws.define("Dial", "properties: {role: {type: string}}");
     ws.write("victim.yaml", "{apiVersion: $NS.example.com/v1, kind: Dial, metadata: {name: w}, spec: {role: guest}}");
     ws.kubectl(["create", "-f", "victim.yaml"]).exits_with(0);
     let before = ws.get("dials", "w");

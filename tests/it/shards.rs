@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Run, Workspace};
+use crate::control_plane::{Run, Workspace, definition};
 
 const SHARDS: u32 = 4;
 
@@ -59,20 +59,8 @@ fn estate(ws: &Workspace) {
     for number in 0..10 {
         let _ = writeln!(text, "{{apiVersion: v1, kind: Namespace, metadata: {{name: $NS-{number}}}}}\n---");
     }
-    text.push_str(
-        "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.$NS.example.com}
-spec:
-  group: $NS.example.com
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}}
----
-",
-    );
+    text.push_str(&definition("Widget", "properties: {size: {type: integer}}"));
+    text.push_str("---\n");
     for number in 0..1989 {
         let namespace = format!("$NS-{}", number % 10);
         let _ = match number % 20 {

@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use crate::control_plane::{Replaced, Run, Workspace};
-use crate::manifests::definition;
 
 #[track_caller]
 fn with(manifest: &str) -> Workspace {
@@ -145,17 +144,12 @@ fn what_becomes_empty_is_empty_after_one_pass() {
     heals(&ws);
 
     let ws = Workspace::new();
-    let definition = definition!(
-        "Phial",
-        "phials",
-        "
-              set: {type: array, x-kubernetes-list-type: set, items: {type: string}}
-              map: {type: object, nullable: true, properties: {a: {type: string}}}
-              size: {type: integer, default: 1}
-"
-    );
-    ws.write("crd.yaml", definition);
-    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    let phial = "
+properties:
+  set: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+  map: {type: object, nullable: true, properties: {a: {type: string}}}
+  size: {type: integer, default: 1}";
+    ws.define("Phial", phial);
     let phial =
         |spec: &str| format!("{{apiVersion: $NS.example.com/v1, kind: Phial, metadata: {{name: it}}, spec: {spec}}}");
     for (before, after) in [("{set: [a]}", "{set: []}"), ("{map: {a: x}}", "{map: {}}")] {

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Run, Workspace};
+use crate::control_plane::{ANY_FIELDS, Replaced, Run, Workspace, definition_with_status};
 use crate::manifests::{SHOP, WEB};
 
 /// Kind, name, action and the changes' paths, operations and classes of each object.
@@ -200,39 +200,24 @@ fn custom_resources_are_compared_offline_as_untyped_objects() {
 }
 
 /// A kind with a keyed list, a set, a map that is replaced as a whole, defaults and an embedded object.
+fn sundial() -> String {
+    definition_with_status("Sundial", SUNDIAL)
+}
+
 const SUNDIAL: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: sundials.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Sundial, plural: sundials, singular: sundial, listKind: SundialList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          spec:
-            type: object
-            properties:
-              size: {type: integer, default: 3}
-              ports:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [port, protocol]
-                items:
-                  type: object
-                  required: [port]
-                  properties: {port: {type: integer}, protocol: {type: string, default: TCP}, name: {type: string}}
-              tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
-              selector: {type: object, x-kubernetes-map-type: atomic, additionalProperties: {type: string}}
-              template: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
+properties:
+  size: {type: integer, default: 3}
+  ports:
+    type: array
+    x-kubernetes-list-type: map
+    x-kubernetes-list-map-keys: [port, protocol]
+    items:
+      type: object
+      required: [port]
+      properties: {port: {type: integer}, protocol: {type: string, default: TCP}, name: {type: string}}
+  tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+  selector: {type: object, x-kubernetes-map-type: atomic, additionalProperties: {type: string}}
+  template: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
 ";
 
 const A_SUNDIAL: &str = "
@@ -252,7 +237,7 @@ spec:
 #[test]
 fn custom_resources_are_compared_offline_by_their_definition() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", SUNDIAL);
+    ws.write("crd.yaml", &sundial());
     ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
     // The definition is not in the input: the snapshot has it.
     ws.write("manifests.yaml", A_SUNDIAL);
@@ -284,7 +269,7 @@ fn custom_resources_are_compared_offline_by_their_definition() {
     is_the_same_offline(&ws, "changed manifest");
 
     // The definition in the input is that of the kind where the snapshot has none.
-    ws.write("manifests.yaml", &format!("{SUNDIAL}\n---{A_SUNDIAL}"));
+    ws.write("manifests.yaml", &format!("{}---{A_SUNDIAL}", sundial()));
     is_the_same_offline(&ws, "definition in the input");
     let printed =
         ws.kubectl(["get", "sundials.$NS.example.com/it", "--show-managed-fields", "-o", "yaml"]).exits_with(0);
@@ -297,7 +282,7 @@ fn custom_resources_are_compared_offline_by_their_definition() {
 #[test]
 fn a_snapshot_without_the_right_to_read_definitions_has_none() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", SUNDIAL);
+    ws.write("crd.yaml", &sundial());
     ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
     ws.write("manifests.yaml", A_SUNDIAL);
     ws.reconcile(["apply", "-f", "manifests.yaml"]).exits_with(0);
@@ -313,30 +298,10 @@ fn a_snapshot_without_the_right_to_read_definitions_has_none() {
 /// What a terminal acts on, what changes the order of what is read, and what is not drawn.
 const HOSTILE: &str = "a\u{1b}[2Jb\u{1b}]52;c;cm0=\u{7}c\rd\u{8}e\u{9b}31mf\u{202e}g\u{2066}h\u{200b}i\u{e0041}j\u{2028}k\u{ad}l\u{3164}m\u{7f}n\u{0}o";
 
-/// A kind whose objects may hold anything.
-const JAR: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: jars.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Jar, plural: jars, singular: jar, listKind: JarList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-";
-
 #[test]
 fn a_snapshot_on_a_terminal_lets_nothing_hidden_through() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", JAR);
-    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    ws.define("Jar", ANY_FIELDS);
     let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}";
     ws.write("it.yaml", &format!("{map}\n---\n{{apiVersion: $NS.example.com/v1, kind: Jar, metadata: {{name: jar}}}}"));
     ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);

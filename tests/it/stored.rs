@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Run, Workspace, base64, gzip, wait_until};
+use crate::control_plane::{ANY_FIELDS, Replaced, Run, Workspace, base64, definition, gzip, wait_until};
 use crate::helm::{rendered, without_hooks};
 
 /// The record of a release as Helm makes it (`pkg/storage/driver`): JSON, compressed, in base64.
@@ -253,18 +253,8 @@ fn an_annotation_about_another_object_does_not_count() {
 #[test]
 fn the_kinds_are_those_of_kubectl_get_all() {
     let ws = Workspace::new();
-    let crd = ws.fill_in(
-        "apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: dials.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {plural: dials, kind: Dial, categories: [all, knobs]}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
-",
-    );
-    ws.stdin(&crd).kubectl(["create", "-f", "-"]).exits_with(0);
+    let dial = definition("Dial", ANY_FIELDS).replaced("plural: dials", "plural: dials, categories: [all, knobs]");
+    ws.stdin(&dial).kubectl(["create", "-f", "-"]).exits_with(0);
     ws.kubectl(["wait", "--for=condition=Established", "crd/dials.$NS.example.com", "--timeout=60s"]).exits_with(0);
     let dial = ws.fill_in("{apiVersion: $NS.example.com/v1, kind: Dial, metadata: {name: a}}");
     let service = "{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: 80}]}}";
@@ -273,7 +263,7 @@ spec:
     let shown = ws.kubectl(["get", "all", "-o", "name"]).exits_with(0);
     assert!(shown.stdout.contains("dial.") && shown.stdout.contains("service/s"), "{shown}");
     assert_eq!(from(&ws, "last-applied").exits_with(0).each("action"), ["Service s: none", "Dial a: none"]);
-    ws.stdin(&crd).kubectl(["delete", "-f", "-"]).exits_with(0);
+    ws.stdin(&dial).kubectl(["delete", "-f", "-"]).exits_with(0);
 }
 
 /// Fails if the roles of `access` are not enough for a run.

@@ -6,24 +6,8 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::control_plane::{Fault, PREFIX, Proxy, Replaced, Run, Workspace};
+use crate::control_plane::{ANY_FIELDS, Fault, PREFIX, Proxy, Replaced, Run, Workspace, definition};
 use crate::manifests::WEB;
-
-/// A gauge holds anything, as its definition says nothing about it.
-const ANYTHING: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: gauges.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Gauge, plural: gauges, singular: gauge, listKind: GaugeList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-";
 
 /// Another answer, made of the server's own document.
 fn rewritten(rewrite: impl Fn(&mut Value) + Send + Sync + 'static) -> Fault {
@@ -48,11 +32,7 @@ fn shuffle(document: &mut Value) {
 /// Manifests of a built-in and a custom kind, applied; then people and manifests change.
 fn drifted() -> Workspace {
     let ws = Workspace::new();
-    ws.write("crd.yaml", ANYTHING);
-    ws.kubectl(["create", "-f", "crd.yaml"]).exits_with(0);
-    ws.kubectl(["wait", "--for=condition=Established", "-f", "crd.yaml", "--timeout=60s"]).exits_with(0);
-    std::fs::remove_file(ws.folder().join("crd.yaml")).unwrap();
-    ws.wait_for_types();
+    ws.define("Gauge", ANY_FIELDS);
     ws.write("web.yaml", WEB);
     ws.write("same.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: same}, data: {a: b}}");
     ws.write("gauge.yaml", GAUGE);
@@ -138,33 +118,15 @@ fn the_same_is_found_behind_every_gateway() {
 }
 
 /// A kind whose lists have keys and members.
-const TYPED: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: ammeters.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Ammeter, plural: ammeters, singular: ammeter, listKind: AmmeterList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+const AMMETER: &str = "
+properties:
+  tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}
 ";
 
 #[test]
 fn custom_resources_have_the_types_of_their_definition_where_the_server_publishes_none() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", TYPED);
-    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    ws.stdin(&definition("Ammeter", AMMETER)).reconcile(["apply", "-f", "-", "--wait"]).exits_with(0);
     ws.write("it.yaml", "{apiVersion: $NS.example.com/v1, kind: Ammeter, metadata: {name: it}, spec: {tags: [a]}}");
     ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
     ws.patch_as("agent", "ammeters/it", &json!({"spec": {"tags": ["b", "a"]}}));

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Replaced, Workspace};
-use crate::manifests::{WEB, definition};
+use crate::control_plane::{Replaced, Workspace, definition};
+use crate::manifests::WEB;
 
 /// Applies, and then finds nothing to do, as often as asked.
 #[track_caller]
@@ -291,20 +291,22 @@ fn a_value_that_the_server_keeps_to_itself_is_no_drift() {
 
 #[test]
 fn numbers_of_custom_resources_are_compared_as_numbers() {
-    is_stable(definition!(
+    let definition = definition(
         "Number",
-        "numbers",
         "
-              a: {type: number}
-              b: {type: integer, format: int64}
-              c: {type: string}
-              d: {type: number, nullable: true}
-              e: {type: string, nullable: true}
----
+properties:
+  a: {type: number}
+  b: {type: integer, format: int64}
+  c: {type: string}
+  d: {type: number, nullable: true}
+  e: {type: string, nullable: true}
+",
+    );
+    let number = "
 apiVersion: $NS.example.com/v1
 kind: Number
 metadata: {name: it}
 spec: {a: 3.0, b: 9007199254740993, c: '1000m', d: 1e3, e: null}
-"
-    ));
+";
+    is_stable(&[&definition, number].join("---"));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::control_plane::{Replaced, Workspace};
+use crate::control_plane::{Replaced, Workspace, definition};
 
 const NAMESPACE: &str = "
 apiVersion: apps/v1
@@ -20,7 +20,13 @@ spec:
 ";
 
 /// Custom resources first, the kinds behind them: the least helpful order.
-const WIDGETS: &str = "
+fn widgets() -> String {
+    let widget = definition("Widget", "properties: {size: {type: integer}, colour: {type: string, default: green}}");
+    let gadget = definition("Gadget", "properties: {size: {type: integer}}").replaced("Namespaced", "Cluster");
+    [RESOURCES, &widget, &gadget].join("---\n")
+}
+
+const RESOURCES: &str = "
 apiVersion: $NS.example.com/v1
 kind: Widget
 metadata: {name: small}
@@ -30,37 +36,6 @@ apiVersion: $NS.example.com/v1
 kind: Gadget
 metadata: {name: $NS-wide}
 spec: {size: 2}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Widget, plural: widgets}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, properties: {size: {type: integer}, colour: {type: string, default: green}}}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: gadgets.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Cluster
-  names: {kind: Gadget, plural: gadgets}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}
 ";
 
 #[track_caller]
@@ -113,7 +88,7 @@ fn a_namespace_with_only_a_name_is_in_sync_once_it_exists() {
 #[test]
 fn kinds_and_their_objects_come_in_one_pass() {
     let ws = Workspace::new();
-    ws.write("widgets.yaml", WIDGETS);
+    ws.write("widgets.yaml", &widgets());
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     let expected = |what: &str| {
         [
@@ -133,7 +108,7 @@ fn kinds_and_their_objects_come_in_one_pass() {
 #[test]
 fn a_namespace_a_kind_and_an_object_of_both_come_in_one_pass() {
     let ws = Workspace::new();
-    ws.write("widgets.yaml", &WIDGETS.replaced("{name: small}", "{name: small, namespace: $NS-new}"));
+    ws.write("widgets.yaml", &widgets().replaced("{name: small}", "{name: small, namespace: $NS-new}"));
     ws.write("ns.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: $NS-new}}");
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.report()["summary"]["create"], 5);
@@ -144,9 +119,9 @@ fn a_namespace_a_kind_and_an_object_of_both_come_in_one_pass() {
 #[test]
 fn a_kind_that_grows_a_field_and_an_object_with_that_field_come_in_one_pass() {
     let ws = Workspace::new();
-    ws.write("widgets.yaml", WIDGETS);
+    ws.write("widgets.yaml", &widgets());
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
-    let grown = WIDGETS
+    let grown = widgets()
         .replaced("size: {type: integer}, colour", "size: {type: integer}, weight: {type: integer}, colour")
         .replaced("spec: {size: 1}", "spec: {size: 1, weight: 7}");
     ws.write("widgets.yaml", &grown);
@@ -171,7 +146,7 @@ fn a_kind_whose_definition_is_refused_takes_only_its_objects_along() {
     let ws = Workspace::new();
     ws.write(
         "widgets.yaml",
-        &WIDGETS.replaced("names: {kind: Widget, plural: widgets}", "names: {kind: Widget, plural: wrong}"),
+        &widgets().replaced("names: {kind: Widget, plural: widgets}", "names: {kind: Widget, plural: wrong}"),
     );
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
     let definition = ws.fill_in("widgets.$NS.example.com");

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::caller::Caller;
 use super::credentials::ADMIN;
+use super::definition::definition;
 use super::run::Run;
 use super::running::Running;
 use super::workspace::Workspace;
@@ -66,6 +67,13 @@ impl Workspace {
     pub fn patch_as(&self, manager: &str, object: &str, patch: &Value) {
         let patch = patch.to_string();
         self.kubectl(["patch", object, "--type=merge", "--field-manager", manager, "-p", &patch]).exits_with(0);
+    }
+
+    /// Creates the [`definition`] of a kind, and waits until the server has published its types.
+    #[track_caller]
+    pub fn define(&self, kind: &str, spec: &str) {
+        self.stdin(&definition(kind, spec)).kubectl(["create", "-f", "-"]).exits_with(0);
+        self.wait_for_types();
     }
 
     /// `kubectl scale`

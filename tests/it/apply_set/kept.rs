@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{PART_OF, applied, config_map, lists, remove, run};
-use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, wait_until};
+use crate::control_plane::{ANY_FIELDS, ControlPlane, Fault, Proxy, Replaced, Run, Workspace, definition, wait_until};
 
 #[track_caller]
 pub fn is_kept(run: &Run, kind: &str, name: &str, reason: &str) {
@@ -83,11 +83,8 @@ fn until(holds: impl Fn() -> bool) {
 #[test]
 fn a_kind_that_is_not_served_for_a_while_stays_in_the_set() {
     let ws = Workspace::new();
-    let crd = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.$NS.example.com},
-        spec: {group: $NS.example.com, scope: Namespaced, names: {kind: Widget, plural: widgets},
-        versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
     let define = |served: &str| {
-        let crd = ws.fill_in(&crd.replaced("served: true", &format!("served: {served}")));
+        let crd = ws.fill_in(&definition("Widget", ANY_FIELDS).replaced("served: true", &format!("served: {served}")));
         ws.stdin(&crd).kubectl(["apply", "-f", "-"]).exits_with(0);
     };
     define("true");
@@ -112,10 +109,7 @@ fn a_kind_that_is_not_served_for_a_while_stays_in_the_set() {
 #[test]
 fn a_namespace_with_wanted_objects_and_a_kind_with_wanted_objects_are_kept() {
     let ws = Workspace::new();
-    let crd = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.$NS.example.com},
-        spec: {group: $NS.example.com, scope: Namespaced, names: {kind: Widget, plural: widgets},
-        versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
-    ws.write("crd.yaml", crd);
+    ws.write("crd.yaml", &definition("Widget", ANY_FIELDS));
     ws.write("ns.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: $NS-b}}");
     ws.write("widget.yaml", "{apiVersion: $NS.example.com/v1, kind: Widget, metadata: {name: it, namespace: $NS-b}}");
     run(&ws, "apply").exits_with(0);

@@ -5,41 +5,18 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{applied, config_map, label, lists, record, remove, run};
-use crate::control_plane::{Fault, Proxy, Workspace};
-
-const PARENTS: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: sets.$NS.example.com, labels: {applyset.kubernetes.io/is-parent-type: 'true'}}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Set, plural: sets}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: clustersets.$NS.example.com, labels: {applyset.kubernetes.io/is-parent-type: 'true'}}
-spec:
-  group: $NS.example.com
-  scope: Cluster
-  names: {kind: ClusterSet, plural: clustersets}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Thing, plural: things}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
-";
+use crate::control_plane::{ANY_FIELDS, Fault, Proxy, Replaced, Workspace, definition};
 
 /// A workspace where custom resources can be parents.
 fn with_parent_types() -> Workspace {
     let ws = Workspace::new();
-    ws.write("types/crd.yaml", PARENTS);
+    let parent = |kind| {
+        let labels = "example.com, labels: {applyset.kubernetes.io/is-parent-type: 'true'}}";
+        definition(kind, ANY_FIELDS).replaced("example.com}", labels)
+    };
+    ws.write("types/set.yaml", &parent("Set"));
+    ws.write("types/cluster-set.yaml", &parent("ClusterSet").replaced("Namespaced", "Cluster"));
+    ws.write("types/thing.yaml", &definition("Thing", ANY_FIELDS));
     ws.reconcile(["apply", "-f", "types"]).exits_with(0);
     config_map(&ws, "a");
     config_map(&ws, "b");

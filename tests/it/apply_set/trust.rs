@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::kept::is_kept;
 use super::{PART_OF, applied, config_map, label, lists, remove, run, through};
-use crate::control_plane::{Fault, Proxy, Replaced, Run, Workspace};
+use crate::control_plane::{ANY_FIELDS, Fault, Proxy, Replaced, Run, Workspace, definition};
 
 const RECOVER: [&str; 3] = ["--prune", "--applyset=set", "--applyset-recover"];
 
@@ -76,12 +76,9 @@ fn a_recovery_deletes_what_people_labelled_and_no_namespace_and_says_where() {
     let ws = applied();
     let id = label(&ws.get("ConfigMap", "a")).clone();
     let finance = finance(&ws, &id);
-    let definition = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.$NS.example.com},
-        spec: {group: $NS.example.com, scope: Namespaced, names: {kind: Widget, plural: widgets},
-        versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}";
-    ws.stdin(&definition.replaced("com},", &format!("com, labels: {{{PART_OF}: {}}}}},", id.as_str().unwrap())))
-        .kubectl(["create", "-f", "-"])
-        .exits_with(0);
+    let labels = format!("example.com, labels: {{{PART_OF}: {}}}}}", id.as_str().unwrap());
+    let widget = definition("Widget", ANY_FIELDS).replaced("example.com}", &labels);
+    ws.stdin(&widget).kubectl(["create", "-f", "-"]).exits_with(0);
     let definition = ws.fill_in("widgets.$NS.example.com");
     let diff = recover(&ws, "diff").exits_with(1);
     assert_eq!(diff.object("ConfigMap", "ledger")["action"], "delete");

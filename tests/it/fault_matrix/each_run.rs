@@ -98,35 +98,19 @@ fn a_comparison_knows_what_it_could_not_read() {
     });
 }
 
-const GAUGES: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: gauges.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Gauge, plural: gauges, singular: gauge, listKind: GaugeList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties: {ports: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {type: object, required: [name], properties: {name: {type: string}, size: {type: integer}}}}}
+const GAUGE: &str = "
+properties:
+  ports:
+    type: array
+    x-kubernetes-list-type: map
+    x-kubernetes-list-map-keys: [name]
+    items: {type: object, required: [name], properties: {name: {type: string}, size: {type: integer}}}
 ";
 
 #[test]
 fn without_types_the_server_is_asked() {
     let ws = Workspace::new();
-    ws.write("crd.yaml", GAUGES);
-    ws.kubectl(["create", "-f", "crd.yaml"]).exits_with(0);
-    ws.kubectl(["wait", "--for=condition=Established", "-f", "crd.yaml", "--timeout=60s"]).exits_with(0);
-    ws.wait_for_types();
-    std::fs::remove_file(ws.folder().join("crd.yaml")).expect("the definition");
+    ws.define("Gauge", GAUGE);
     let gauge = |name: &str, size: u8| {
         let text = format!(
             "{{apiVersion: $NS.example.com/v1, kind: Gauge, metadata: {{name: {name}}}, spec: {{ports: [{{name: a, size: {size}}}, {{name: b, size: 2}}]}}}}"

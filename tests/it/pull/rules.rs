@@ -4,25 +4,21 @@ use serde_json::json;
 
 use super::{TIDY, applied, is_settled, patched, text};
 use crate::control_plane::{Fault, Proxy, Replaced, Running, Workspace, wait_until};
-use crate::manifests::definition;
 
 const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  a: x\n  b: x\n";
 const HEAD: &str = "apiVersion: kubectl-reconcile/v1\nkind: Config\n";
 
 /// A kind with a list that is replaced as a whole.
-const ROUTE: &str = definition!(
-    "Route",
-    "routes",
-    "
-              rules:
-                type: array
-                items:
-                  type: object
-                  properties:
-                    path: {type: string}
-                    weight: {type: integer}
-"
-);
+const ROUTE: &str = "
+properties:
+  rules:
+    type: array
+    items:
+      type: object
+      properties:
+        path: {type: string}
+        weight: {type: integer}
+";
 
 #[test]
 fn fields_that_rules_ignore_are_not_pulled() {
@@ -68,9 +64,7 @@ fn replicas_of_an_autoscaler_are_not_pulled() {
 #[test]
 fn ignored_parts_of_a_list_keep_the_values_of_the_manifest() {
     let ws = Workspace::new();
-    ws.write("crd/route.yaml", ROUTE);
-    ws.reconcile(["apply", "-f", "crd"]).exits_with(0);
-    ws.wait_for_types();
+    ws.define("Route", ROUTE);
     let route = ws.fill_in(
         "apiVersion: $NS.example.com/v1
 kind: Route

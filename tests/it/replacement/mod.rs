@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, is_before, wait_until};
 use crate::immutable::CASES;
-use crate::manifests::definition;
 
 const JOB: &str = "
 apiVersion: batch/v1
@@ -114,10 +113,11 @@ fn what_somebody_creates_meanwhile_is_left_alone_even_where_it_is_not_in_the_way
     assert_eq!(ws.get("ConfigMap", "it")["data"], json!({"precious": "yes"}));
 }
 
-const TICKET: &str = definition!("Ticket", "tickets", "
-              seat: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: seats are not for trade}]}
-              row: {type: integer, x-kubernetes-validations: [{rule: self > 0, message: rows start at one}]}
-");
+const TICKET: &str = "
+properties:
+  seat: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: seats are not for trade}]}
+  row: {type: integer, x-kubernetes-validations: [{rule: self > 0, message: rows start at one}]}
+";
 
 #[test]
 fn when_the_creation_fails_the_former_object_is_put_back_with_its_owners() {

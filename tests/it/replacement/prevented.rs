@@ -1,6 +1,7 @@
 //! What keeps an object from being deleted in the first place.
 
 use super::*;
+use crate::control_plane::definition;
 
 #[test]
 fn nothing_is_deleted_for_a_bad_value_beside_an_immutable_one() {
@@ -44,7 +45,7 @@ fn an_address_that_can_not_be_had_stops_the_replacement_before_anything_is_delet
 fn a_rule_of_a_custom_kind_is_recognised_by_a_trial_and_a_bad_value_is_not_taken_for_one() {
     let ws = Workspace::new();
     let ticket = "{apiVersion: $NS.example.com/v1, kind: Ticket, metadata: {name: one}, spec: {seat: A, row: 1}}";
-    ws.write("crd.yaml", TICKET);
+    ws.write("crd.yaml", &definition("Ticket", TICKET));
     ws.write("ticket.yaml", ticket);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let before = uid(&ws, &ws.fill_in("Ticket.$NS.example.com"), "one");
@@ -71,11 +72,11 @@ fn a_claim_that_shrinks_and_a_kind_that_drops_a_version_are_left_alone() {
     let ws = Workspace::new();
     let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {storageClassName: a, accessModes: [ReadWriteOnce], resources: {requests: {storage: 2Gi}}}}";
     ws.write("claim.yaml", claim);
-    ws.write("crd.yaml", TICKET);
+    ws.write("crd.yaml", &definition("Ticket", TICKET));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let before = uid(&ws, "PersistentVolumeClaim", "data");
     ws.write("claim.yaml", &claim.replaced("2Gi", "1Gi"));
-    ws.write("crd.yaml", &TICKET.replaced("name: v1", "name: v2"));
+    ws.write("crd.yaml", &definition("Ticket", TICKET).replaced("name: v1", "name: v2"));
     let apply = ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
     for (kind, name) in [
         ("PersistentVolumeClaim", "data".to_owned()),

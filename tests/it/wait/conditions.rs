@@ -6,35 +6,18 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{CLAIM, readiness, running, set_status, states, wait_until};
-use crate::control_plane::{Replaced, Workspace};
+use crate::control_plane::{ANY_FIELDS, Replaced, Workspace, definition_with_status};
 
-pub(super) const WIDGETS: &str = "
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.$NS.example.com}
-spec:
-  group: $NS.example.com
-  scope: Namespaced
-  names: {kind: Widget, plural: widgets}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-";
+pub(super) fn widget_definition() -> String {
+    definition_with_status("Widget", ANY_FIELDS)
+}
 
 pub(super) const WIDGET: &str = "{apiVersion: $NS.example.com/v1, kind: Widget, metadata: {name: it}, spec: {size: 1}}";
 
 /// A workspace with a Widget.
 fn with_widget() -> Workspace {
     let ws = Workspace::new();
-    ws.write("widgets.yaml", WIDGETS);
+    ws.write("widgets.yaml", &widget_definition());
     ws.write("it.yaml", WIDGET);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws
@@ -47,7 +30,7 @@ fn ready(status: &str, reason: &str) -> Value {
 #[test]
 fn a_kind_and_its_object_are_waited_for_in_one_pass() {
     let ws = Workspace::new();
-    ws.write("widgets.yaml", WIDGETS);
+    ws.write("widgets.yaml", &widget_definition());
     ws.write("it.yaml", WIDGET);
     let status = ws.reconcile(["status", "-f", "."]).exits_with(5);
     let definition = ws.fill_in("widgets.$NS.example.com");

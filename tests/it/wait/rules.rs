@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::conditions::{WIDGET, WIDGETS};
+use super::conditions::{WIDGET, widget_definition};
 use super::{readiness, wait_until};
 use crate::control_plane::{Run, Workspace};
 
@@ -19,7 +19,7 @@ const BY_PHASE: &str = "
 /// A workspace with a Widget, and a configuration with one rule for it.
 fn with(rule: &str) -> Workspace {
     let ws = Workspace::new();
-    ws.write("widgets.yaml", WIDGETS);
+    ws.write("widgets.yaml", &widget_definition());
     ws.write("it.yaml", WIDGET);
     let head =
         "apiVersion: kubectl-reconcile/v1\nkind: Config\nreadiness:\n- target: {group: '*.example.com', kind: Widget}";

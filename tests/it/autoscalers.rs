@@ -97,7 +97,7 @@ fn a_workload_that_somebody_scaled_to_zero_has_drifted() {
 }
 
 #[test]
-fn who_may_not_list_autoscalers_is_told_that_their_changes_are_shown() {
+fn without_the_right_to_list_autoscalers_their_changes_are_shown_with_a_warning() {
     let ws = Workspace::new();
     ws.write("web.yaml", WEB);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);

@@ -42,7 +42,7 @@ fn broken_yaml_is_named_with_its_place() {
 }
 
 #[test]
-fn all_problems_of_all_files_are_told_at_once() {
+fn all_mistakes_of_all_files_are_reported_at_once() {
     let ws = Workspace::new();
     ws.write("good.yaml", GOOD);
     ws.write("a.yaml", "kind: ConfigMap\nmetadata: {name: a}\n");

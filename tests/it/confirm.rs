@@ -95,7 +95,7 @@ fn what_changes_while_somebody_reads_is_not_applied_unseen() {
             typing(&ws, "y\n").through(&proxy.url()).reconcile(["apply", "--confirm", "-f", "."]).exits_with(code);
         if code == 4 {
             assert_eq!(run.object("Deployment", "web")["error"]["reason"], "Conflict");
-            assert_eq!(run.change("Deployment", "web", "spec.replicas")["live"], 7, "the new difference is told");
+            assert_eq!(run.change("Deployment", "web", "spec.replicas")["live"], 7, "the new difference is shown");
             assert_eq!(replicas(&ws), 7);
         }
     }
@@ -195,7 +195,7 @@ fn a_creation_after_a_yes_whose_answer_is_lost_is_done_once() {
 }
 
 #[test]
-fn a_creation_whose_owners_can_not_be_recorded_is_told_and_made_up_for() {
+fn a_creation_whose_owners_cannot_be_recorded_is_reported_and_made_up_for() {
     let ws = Workspace::new();
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b}}");
     let proxy = Proxy::new(&ws);
@@ -213,7 +213,7 @@ fn a_creation_whose_owners_can_not_be_recorded_is_told_and_made_up_for() {
 }
 
 #[test]
-fn a_no_beside_a_kept_member_is_told_as_what_it_is() {
+fn a_no_beside_a_kept_member_is_reported_as_such() {
     let ws = Workspace::new();
     let keep =
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: keep, annotations: {kubectl-reconcile/prune: keep}}}";

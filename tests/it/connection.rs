@@ -199,9 +199,9 @@ fn what_logs_in_is_never_shown_in_a_url() {
     let password = ws.secret("in-the-address-of-the-server");
     ws.write("new.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}");
     let server = ws.plane().url().replace("https://", &format!("https://admin:{password}@"));
-    let told = ws.through(&server).reconcile(["diff", "-f", ".", "-v", "9"]).exits_with(1);
-    assert_eq!(told.report()["cluster"]["server"], ws.plane().url());
-    assert!(told.stderr.contains("are not used"), "{told}");
+    let diff = ws.through(&server).reconcile(["diff", "-f", ".", "-v", "9"]).exits_with(1);
+    assert_eq!(diff.report()["cluster"]["server"], ws.plane().url());
+    assert!(diff.stderr.contains("are not used"), "{diff}");
     let question = ws.through(&server).stdin("n\n").on_terminal().reconcile(["apply", "-f", ".", "--confirm"]);
     assert!(question.exits_with(1).stderr.contains(ws.plane().url()));
     for server in ["https://admin:$PW@127.0.0.1:1", "ftp://admin:$PW@x", "https://admin:$PW@", "https://a:/$PW@x"] {

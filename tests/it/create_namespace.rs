@@ -73,7 +73,7 @@ fn a_created_namespace_belongs_to_no_apply_set_and_is_not_pruned() {
 }
 
 #[test]
-fn a_user_who_may_not_create_namespaces_is_told() {
+fn a_user_who_may_not_create_namespaces_gets_a_message() {
     let (ws, name) = missing();
     ws.allow("limited", "get,list,patch,create", "configmaps");
     let apply = ws.as_user("limited").reconcile(["apply", "-f", ".", "--create-namespace"]).exits_with(4);

@@ -19,7 +19,7 @@ fn apply_over(ws: &Arc<Workspace>, planted: &str) -> Run {
 }
 
 #[test]
-fn what_it_holds_beside_the_manifest_is_told() {
+fn what_it_holds_beside_the_manifest_is_reported() {
     let ws = Arc::new(Workspace::new());
     ws.write("web.yaml", WEB);
     let sidecar = WEB.replaced("      containers:\n", "      containers:\n      - {name: evil, image: 'evil:1'}\n");
@@ -48,7 +48,7 @@ fn what_is_as_the_manifest_has_it_needs_no_warning() {
 #[test]
 fn values_of_a_planted_secret_are_not_shown() {
     let ws = Arc::new(Workspace::new());
-    let value = ws.secret("planted-and-never-told");
+    let value = ws.secret("planted-and-never-shown");
     ws.write("it.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: it}, stringData: {a: b}}");
     let planted = format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, stringData: {{other: {value}}}}}");
     let apply = apply_over(&ws, &planted).exits_with(0);

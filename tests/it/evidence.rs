@@ -107,14 +107,14 @@ fn read_only_sends_no_patch_and_finds_the_same() {
 }
 
 #[test]
-fn why_an_object_is_not_proven_is_told_on_demand() {
+fn why_an_object_is_not_proven_is_shown_on_demand() {
     let ws = Workspace::new();
     ws.write("web.yaml", WEB);
     ws.kubectl(["apply", "-f", "."]).exits_with(0);
     let quiet = ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert!(!quiet.stderr.contains("not proven"), "{quiet}");
-    let told = ws.reconcile(["diff", "-f", ".", "-v"]).exits_with(0);
-    assert!(told.stderr.contains("/web: it was not applied under this field manager"), "{told}");
+    let diff = ws.reconcile(["diff", "-f", ".", "-v"]).exits_with(0);
+    assert!(diff.stderr.contains("/web: it was not applied under this field manager"), "{diff}");
 }
 
 #[test]
@@ -155,8 +155,8 @@ webhooks:
     assert_eq!(diff.report()["requests"]["list"], 0, "and are none of the objects that are compared");
     let named = ws.fill_in("MutatingWebhookConfiguration $NS-labels may change objects of kind Deployment");
     assert!(diff.stderr.contains(&named), "{diff}");
-    let told = diff.report()["warnings"].as_array().expect("warnings of the run");
-    assert!(told.iter().any(|warning| warning.as_str().unwrap().starts_with(&named)), "{told:?}");
+    let warnings = diff.report()["warnings"].as_array().expect("warnings of the run");
+    assert!(warnings.iter().any(|warning| warning.as_str().unwrap().starts_with(&named)), "{warnings:?}");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn types_of_custom_resources_are_kept_under_their_hash() {
     assert_eq!(documents(&requests), 0, "{requests:#?}");
     assert_eq!(second.report()["objects"], first.report()["objects"]);
 
-    // What somebody broke is fetched anew.
+    // A broken document is fetched again.
     let folder = cache.join("kubectl-reconcile/types/v3");
     for entry in std::fs::read_dir(&folder).expect("the cache") {
         std::fs::write(entry.unwrap().path(), "{").unwrap();

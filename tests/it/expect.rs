@@ -55,8 +55,8 @@ fn another_context_is_refused_before_any_request_and_any_plugin() {
     let commands: [&[&str]; 6] = [&["diff"], &["apply"], &["status"], &["access"], &["snapshot"], &["diff", "--apply"]];
     for command in commands {
         let run = refused(&ws, &[command, &["-f", "deploy", "--kubeconfig", &file]].concat());
-        let told = "deploy/.kubectl-reconcile.yaml:4:3: context `dev` is not expected here, only `prod-*`, `live`";
-        assert!(run.stderr.contains(told), "{run}");
+        let message = "deploy/.kubectl-reconcile.yaml:4:3: context `dev` is not expected here, only `prod-*`, `live`";
+        assert!(run.stderr.contains(message), "{run}");
         assert!(!ran.exists(), "{run}");
     }
     let file = contexts(&ws, &["dev", "prod-eu", "live"], None);
@@ -133,8 +133,8 @@ fn an_apply_without_the_expected_set_is_refused_with_the_flags_to_pass() {
     for flags in wrong {
         for command in [&["apply"][..], &["diff", "--apply"]] {
             let run = refused(&ws, &[command, &["-f", "deploy"], flags].concat());
-            let told = "deploy/.kubectl-reconcile.yaml:4:3: these manifests belong to apply set `secret/pay`";
-            assert!(run.stderr.contains(told), "{run}");
+            let message = "deploy/.kubectl-reconcile.yaml:4:3: these manifests belong to apply set `secret/pay`";
+            assert!(run.stderr.contains(message), "{run}");
             assert!(run.stderr.contains("hint: pass `--prune --applyset secret/pay`"), "{run}");
         }
     }
@@ -159,8 +159,8 @@ fn a_loosened_file_does_not_count_beside_a_named_one() {
 }
 
 #[test]
-fn mistakes_in_the_expectations_are_told_with_their_places() {
-    for (expect, told) in [
+fn mistakes_in_the_expectations_are_reported_with_their_places() {
+    for (expect, message) in [
         ("contexts: []", "`contexts` is empty, so that nothing would be allowed"),
         ("contexts: prod", "`contexts` is a list"),
         ("context: [prod]", "unknown key `context` in `expect`"),
@@ -170,7 +170,7 @@ fn mistakes_in_the_expectations_are_told_with_their_places() {
         ("contexts: ['']", "an item of `contexts` must be a string"),
     ] {
         let run = refused(&expecting(&format!("  {expect}")), &["diff", "-f", "deploy"]);
-        assert!(run.stderr.contains("deploy/.kubectl-reconcile.yaml:4:") && run.stderr.contains(told), "{run}");
+        assert!(run.stderr.contains("deploy/.kubectl-reconcile.yaml:4:") && run.stderr.contains(message), "{run}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A server and a network that fail now and then: what can be repeated is, and the outcome is told as it is.
+//! A server and a network that fail now and then: what can be repeated is, and the outcome is reported as it is.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -171,7 +171,7 @@ fn an_object_that_somebody_creates_meanwhile_is_not_overruled() {
     assert_eq!((&object["outcome"], &object["action"]), (&json!("failed"), &json!("update")), "{apply}");
     let changed = apply.change("ConfigMap", "it", "data.a");
     assert_eq!((&changed["live"], &changed["desired"]), (&json!("theirs"), &json!("ours")));
-    assert!(apply.stdout.contains("theirs → ours"), "the difference that there is now is told: {apply}");
+    assert!(apply.stdout.contains("theirs → ours"), "the new difference is shown: {apply}");
     assert_eq!(ws.get("ConfigMap", "it")["data"]["a"], "theirs");
 }
 

@@ -74,7 +74,7 @@ fn no_refusal_of_any_request_repeats_what_it_quotes() {
 }
 
 #[test]
-fn refusals_of_every_verb_and_code_are_told_by_code_and_reason() {
+fn refusals_of_every_verb_and_code_are_reported_with_code_and_reason() {
     let ws = Workspace::new();
     let value = ws.secret("quoted-by-every-answer");
     ws.write("it.yaml", &secret(&value));
@@ -88,8 +88,8 @@ fn refusals_of_every_verb_and_code_are_told_by_code_and_reason() {
     };
     let read = [("GET", "secrets", 403)];
     for command in [&["diff"][..], &["apply"], &["status"]] {
-        let told = run(&read, command, 4);
-        assert!(error_of(&told).contains("403 Forbidden"), "{told}");
+        let refused = run(&read, command, 4);
+        assert!(error_of(&refused).contains("403 Forbidden"), "{refused}");
     }
     assert!(run(&read, &["snapshot"], 4).stderr.contains("403 Forbidden"));
     for status in [400, 409, 422, 429, 500, 503, 504] {
@@ -104,7 +104,7 @@ fn refusals_of_every_verb_and_code_are_told_by_code_and_reason() {
 }
 
 #[test]
-fn the_parent_and_the_lists_of_an_apply_set_are_told_in_the_same_way() {
+fn the_parent_and_the_lists_of_an_apply_set_are_reported_in_the_same_way() {
     let ws = Workspace::new();
     let value = ws.secret("quoted-about-the-parent");
     ws.write("it.yaml", &secret(&value));
@@ -119,8 +119,8 @@ fn the_parent_and_the_lists_of_an_apply_set_are_told_in_the_same_way() {
     ws.reconcile([&["apply"][..], &set].concat()).exits_with(0);
     let proxy = Proxy::new(&ws);
     proxy.inject(99, "GET", "secrets?", refusal(403, &value));
-    let told = ws.through(&proxy.url()).reconcile([&["diff"][..], &set].concat()).exits_with(4);
-    assert!(told.stderr.contains("members of kind `Secret`"), "{told}");
+    let refused = ws.through(&proxy.url()).reconcile([&["diff"][..], &set].concat()).exits_with(4);
+    assert!(refused.stderr.contains("members of kind `Secret`"), "{refused}");
 }
 
 /// A policy of the namespace that quotes the value of the Secret.

@@ -80,7 +80,7 @@ fn several_formats_are_written_at_once_whole_or_not_at_all() {
 }
 
 #[test]
-fn paths_are_told_from_the_root_of_the_repository() {
+fn paths_are_shown_from_the_root_of_the_repository() {
     let ws = shop();
     let deploy = ws.folder();
     fs::create_dir(deploy.join(".git")).unwrap();
@@ -168,12 +168,12 @@ fn an_external_program_shows_the_patch_in_private_folders() {
     let shown = ws.env("KUBECTL_EXTERNAL_DIFF", &command).reconcile(["diff", "-f", ".", "-o", "unified"]).exits_with(4);
     assert_eq!(shown.stdout, "");
     assert!(shown.stderr.starts_with("Whatsit ") && shown.stderr.contains("odd: notCompared: "), "{shown}");
-    let told = notes(&ws);
-    assert!(told.starts_with("argument between\nargument --label=a b\nargument *\nargument /"), "{told}");
-    assert!(told.contains("\n700\n700\n600 apps.v1.Deployment."), "{told}");
-    assert!(told.contains("pin: '*** (after)'") || told.contains("pin: \"*** (after)\""), "{told}");
+    let noted = notes(&ws);
+    assert!(noted.starts_with("argument between\nargument --label=a b\nargument *\nargument /"), "{noted}");
+    assert!(noted.contains("\n700\n700\n600 apps.v1.Deployment."), "{noted}");
+    assert!(noted.contains("pin: '*** (after)'") || noted.contains("pin: \"*** (after)\""), "{noted}");
     for secret in ["tomatillo", "pattypan", "dG9tYXRpbGxv", "cGF0dHlwYW4"] {
-        assert!(!told.contains(secret), "{told}");
+        assert!(!noted.contains(secret), "{noted}");
     }
     folders_are_gone(&ws);
     // A file is a patch in any case, and a program that is not there is known before anything is compared.
@@ -186,17 +186,18 @@ fn an_external_program_shows_the_patch_in_private_folders() {
 }
 
 #[test]
-fn an_external_program_that_fails_is_told() {
+fn an_external_program_that_fails_is_reported() {
     let ws = shop();
     let with =
         |value: &str| ws.env("KUBECTL_EXTERNAL_DIFF", value).reconcile(["diff", "-f", "web.yaml", "-o", "unified"]);
     let failed = with(&format!("'{}'", program(&ws, "failing", "exit 3"))).exits_with(2);
     assert!(failed.stderr.contains("failed: exit status: 3"), "{failed}");
     folders_are_gone(&ws);
-    for (value, told) in [("no-such-differ -u", "`no-such-differ` cannot be run"), ("diff 'x", "a quote is not closed")]
+    for (value, message) in
+        [("no-such-differ -u", "`no-such-differ` cannot be run"), ("diff 'x", "a quote is not closed")]
     {
         let refused = with(value).exits_with(2);
-        assert!(refused.stderr.contains(told), "{refused}");
+        assert!(refused.stderr.contains(message), "{refused}");
     }
     assert!(with("").exits_with(1).stdout.contains("replicas"), "an empty variable names nothing");
     assert!(with("true").exits_with(1).stdout.is_empty(), "drift is drift, whatever the program says");

@@ -64,7 +64,7 @@ fn only_the_chosen_differences_fail_and_all_are_shown() {
 }
 
 #[test]
-fn what_was_added_by_hand_is_told_apart_from_controllers() {
+fn what_was_added_by_hand_is_distinguished_from_controllers() {
     let ws = settled();
     ws.kubectl(["label", "configmap", "settings", "by=hand"]).exits_with(0);
     let report = fails_on(&ws, "manual", 1);
@@ -128,7 +128,7 @@ fn objects_that_nothing_explains_are_reported_by_name_alone() {
         json!([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": elsewhere.namespace(), "name": "lost"}])
     );
     assert_eq!(run.report()["warnings"], json!(["namespace `missing` does not exist"]));
-    // Whoever fails on them looks for them.
+    // A gate that counts them makes the run look for them.
     ws.kubectl(["create", "configmap", "lost"]).exits_with(0);
     let failing = ws.reconcile(["diff", "-f", "settings.yaml", "--fail-on=unmanagedObjects"]).exits_with(1);
     assert!(failing.stdout.contains("lost"), "{failing}");

@@ -125,7 +125,7 @@ fn hooks_of_argo_cd_need_no_name_and_definitions_are_no_hooks() {
 }
 
 #[test]
-fn a_mistake_is_told_with_the_template_and_a_hostile_comment_is_none() {
+fn a_mistake_is_reported_with_the_template_and_a_hostile_comment_is_none() {
     let ws = Workspace::new();
     let bad = |comment: &str| {
         let text = format!("---\n# Source: {comment}\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: UPPER}}\n");

@@ -138,8 +138,8 @@ fn environment_variables_are_in_the_help() {
     let help = after_help(&commands()[0].1);
     let section = help.split("Environment variables:").nth(1).unwrap().split("Examples:").next().unwrap();
     let is_name = |word: &&str| word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
-    let told = section.lines().filter_map(|line| line.trim_start().split("   ").next());
-    let told: Vec<&str> = told.flat_map(|names| names.split(", ")).map(str::trim).filter(is_name).collect();
+    let listed = section.lines().filter_map(|line| line.trim_start().split("   ").next());
+    let listed: Vec<&str> = listed.flat_map(|names| names.split(", ")).map(str::trim).filter(is_name).collect();
     let mut sources = Vec::new();
     read_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut sources);
     let code = sources.concat();
@@ -161,9 +161,9 @@ fn environment_variables_are_in_the_help() {
     }
     assert!(read.len() > 10, "{read:?}");
     for name in &read {
-        assert!(told.contains(name), "`--help` says nothing of {name}: {told:?}");
+        assert!(listed.contains(name), "`--help` says nothing of {name}: {listed:?}");
     }
-    for name in &told {
+    for name in &listed {
         assert!(*name == "HOME" || read.contains(name), "nothing reads {name}");
     }
 }
@@ -196,9 +196,9 @@ fn typing_mistakes_are_recognised() {
         (&["version", "-o", "jsn"], "'json'"),
     ] {
         let output = run(arguments);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains(meant), "{arguments:?}: {told}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(meant), "{arguments:?}: {stderr}");
     }
 }
 
@@ -222,8 +222,8 @@ fn manual_pages_are_written_for_every_command() {
         }
         match Process::new("mandoc").args(["-W", "error", "-T", "utf8"]).arg(target.join(name)).output() {
             Ok(shown) => {
-                let (text, told) = (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
-                assert_eq!(told, "", "{name}");
+                let (text, stderr) = (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
+                assert_eq!(stderr, "", "{name}");
                 assert!(text.contains("kubectl reconcile"), "{text}");
             }
             Err(_) => not_tested(&format!("mandoc is not installed: {name} was not rendered")),

@@ -249,7 +249,7 @@ fn all_of_what_will_be_created_is_shown_on_request() {
     assert!(full.stdout.contains("pin: \"***\""), "{full}");
 }
 
-/// `data` of a `ControllerRevision` is kept as it was sent. An apply reads it and writes it anew, which the server takes for a change.
+/// `data` of a `ControllerRevision` is kept as it was sent. An apply reads it and writes it again, which the server takes for a change.
 #[test]
 fn a_text_that_an_apply_writes_anew_cannot_be_kept() {
     for data in [r#"{"a":2.0}"#, r#"{"b":1,"a":2}"#] {

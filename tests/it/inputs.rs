@@ -72,7 +72,7 @@ fn patterns_match_files_and_directories() {
 }
 
 #[test]
-fn all_that_cannot_be_read_is_told_at_once() {
+fn all_that_cannot_be_read_is_reported_at_once() {
     let ws = Workspace::new();
     ws.write("good.yaml", &config_map("a"));
     ws.write("d/good.yaml", &config_map("b"));
@@ -236,8 +236,8 @@ fn a_configuration_in_the_working_directory_is_named_where_the_input_is_no_file(
     ws.write(".kubectl-reconcile.yaml", "apiVersion: kubectl-reconcile/v1\nkind: Config\nmanualManagers: [k9s]");
     let diff = |arguments: &[&str]| ws.stdin(manifest).reconcile([&["diff"][..], arguments].concat()).exits_with(1);
     let path = ws.folder().join(".kubectl-reconcile.yaml");
-    let told = format!("using the configuration {}", path.display());
-    assert!(diff(&["-f", "-"]).stderr.contains(&told));
+    let message = format!("using the configuration {}", path.display());
+    assert!(diff(&["-f", "-"]).stderr.contains(&message));
     assert!(!diff(&["-f", "new.yaml"]).stderr.contains("using the configuration"));
     assert!(!diff(&["-f", "-", "--config", ".kubectl-reconcile.yaml"]).stderr.contains("using the configuration"));
 }

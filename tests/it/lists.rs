@@ -107,7 +107,7 @@ fn atomic_lists_are_compared_by_position() {
 }
 
 #[test]
-fn members_of_a_set_are_told_by_value() {
+fn members_of_a_set_are_matched_by_value() {
     let manifest =
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: it, finalizers: [example.com/a, example.com/b]}}";
     let ws = with(manifest);

@@ -84,7 +84,7 @@ fn dependencies_that_cannot_be_read() {
     });
 }
 
-/// As many mistakes in one object are told up to a bound.
+/// Mistakes in one object are reported up to a bound.
 #[test]
 fn labels_of_one_object() {
     for (what, label) in [("values", "'b c'"), ("numbers", "1")] {

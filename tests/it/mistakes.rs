@@ -1,4 +1,4 @@
-//! Mistakes in manifests are told at their lines, in words that help, and without a line of a Secret.
+//! Mistakes in manifests are reported at their lines, in words that help, and without a line of a Secret.
 
 use std::fs;
 use std::path::Path;
@@ -138,11 +138,11 @@ required: [size]
         ws.write("w.yaml", &format!("apiVersion: {group}/v1\nkind: Widget\nmetadata: {{name: w}}\nspec:\n{spec}"));
         let run = ws.reconcile(["diff", "-f", "w.yaml"]).exits_with(4);
         let mistakes = run.object("Widget", "w")["error"]["mistakes"].as_array().unwrap().clone();
-        let told = mistakes.iter().map(|mistake| {
+        let shown = mistakes.iter().map(|mistake| {
             let text = |name: &str| mistake[name].as_str().unwrap_or_default();
             format!("{}:{} {} / {}", mistake["line"], mistake["column"], text("message"), text("hint"))
         });
-        told.collect::<Vec<_>>().join("\n")
+        shown.collect::<Vec<_>>().join("\n")
     };
     assert_eq!(widget("  sise: 3\n  size: 3\n"), "5:3 unknown field `sise` in `spec` / did you mean `size`?");
     assert_eq!(

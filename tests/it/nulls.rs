@@ -125,7 +125,7 @@ fn a_null_where_another_value_is_live_takes_it_out_as_kubectl_apply_does() {
 #[test]
 fn an_apply_that_the_server_refuses_leaves_owners_as_they_are() {
     let ws = Workspace::new();
-    // A null in a list is refused whoever sends it, and a rule that only a change meets as well.
+    // A null in a list is always refused, and a rule that only a change meets as well.
     let schema = GADGET_SCHEMA.replaced(
         "size: {type: integer}",
         "size: {type: integer, x-kubernetes-validations: [{rule: 'self >= oldSelf'}]}",

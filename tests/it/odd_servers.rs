@@ -140,7 +140,7 @@ fn fewer_requests_are_under_way_when_a_server_says_that_they_are_too_many() {
 /// An answer whose body has no end that is known.
 const BEGUN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
 
-/// A server with 120 ConfigMaps that treats pages of 500 as it is told.
+/// A server with 120 ConfigMaps that answers pages of 500 as the test says.
 fn large(large_page: fn() -> Act) -> Odd {
     const OBJECTS: usize = 120;
     Odd::new(move |seen| {

@@ -152,7 +152,7 @@ fn an_explicit_dependency_beats_one_that_is_only_derived() {
 }
 
 #[test]
-fn a_cycle_is_told_with_its_members_and_nothing_is_done() {
+fn a_cycle_is_reported_with_its_members_and_nothing_is_done() {
     let ws = Workspace::new();
     ws.write("a.yaml", &config_map("a", "/namespaces/$NS/ConfigMap/b"));
     ws.write("b.yaml", &config_map("b", "/namespaces/$NS/ConfigMap/c"));
@@ -180,7 +180,7 @@ fn a_namespace_can_not_depend_on_what_lives_in_it() {
 }
 
 #[test]
-fn a_dependency_that_can_not_be_read_is_told_with_its_place() {
+fn a_dependency_that_cannot_be_read_is_reported_with_its_place() {
     let ws = Workspace::new();
     ws.write("a.yaml", &config_map("a", "ConfigMap/b"));
     let run = ws.reconcile(["diff", "-f", "."]).exits_with(2);

@@ -466,7 +466,7 @@ fn the_summary_alone_and_the_order_are_flags() {
 
 /// The oracle for what differs is the report, which has all changes of all objects.
 #[test]
-fn the_same_change_of_many_objects_is_told_once() {
+fn the_same_change_of_many_objects_is_shown_once() {
     let ws = Workspace::new();
     let shop = |chart: &str| -> String {
         let one = |at: usize| {
@@ -497,7 +497,7 @@ fn the_same_change_of_many_objects_is_told_once() {
 
 /// The server names each object in a message of its own, and all of them are refused for lack of the same permissions.
 #[test]
-fn refused_permissions_are_told_together() {
+fn refused_permissions_are_reported_together() {
     let ws = Workspace::new();
     let map =
         |at: usize| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c{at}}}, data: {{a: b}}}}\n---\n");
@@ -525,7 +525,7 @@ fn refused_permissions_are_told_together() {
 
 /// One namespace that is missing is one problem, however many objects are meant for it.
 #[test]
-fn objects_with_the_same_problem_are_told_together() {
+fn objects_with_the_same_error_are_reported_together() {
     let ws = Workspace::new();
     let one = |at: usize| {
         format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c{at}, namespace: nowhere-$NS}}}}\n---\n")

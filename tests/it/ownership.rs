@@ -1,4 +1,4 @@
-//! Whose field is it? What hands changed is taken back; what appliers and controllers own is a conflict.
+//! Fields and their managers: manual changes are reverted; fields of appliers and controllers are conflicts.
 
 use serde_json::{Value, json};
 
@@ -59,9 +59,9 @@ fn a_dropped_field_goes_back_to_the_servers_default_and_the_diff_says_so() {
 }
 
 #[test]
-fn a_dropped_field_disappears_even_when_a_hand_owns_it_too() {
+fn a_dropped_field_disappears_even_when_a_manual_manager_owns_it_too() {
     let ws = with_web();
-    // An update owns what it changes, so the hands go there and back; our apply of the same values then shares them.
+    // An update owns what it changes, so the manual change goes there and back; our apply of the same values then shares them.
     for (tier, replicas) in [("back", 5), ("front", 2)] {
         ws.patch_as("kubectl-patch", "deployment/web", &json!({"metadata": {"labels": {"tier": tier}}}));
         ws.scale("deployment/web", u32::try_from(replicas).unwrap());
@@ -80,7 +80,7 @@ fn a_dropped_field_disappears_even_when_a_hand_owns_it_too() {
 }
 
 #[test]
-fn a_hand_that_is_overruled_owns_nothing_of_ours_afterwards() {
+fn a_manual_manager_that_is_overruled_owns_nothing_of_ours_afterwards() {
     let ws = with_web();
     ws.kubectl(["set", "image", "deployment/web", "web=shop/web:hotfix"]).exits_with(0);
     ws.kubectl(["label", "deployment/web", "tier=back", "owner=me", "--overwrite"]).exits_with(0);
@@ -171,17 +171,17 @@ fn what_the_autoscaler_changed_is_a_conflict_although_scaling_by_hand_is_none() 
 }
 
 #[test]
-fn with_none_even_hands_keep_what_they_changed() {
+fn with_none_even_manual_managers_keep_what_they_changed() {
     let ws = with_web();
     ws.scale("deployment/web", 5);
     let before = ws.resource_version("Deployment", "web");
     let diff = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(1);
     assert_eq!(diff.changes("Deployment", "web"), ["conflict spec.replicas"]);
-    assert_eq!(diff.stdout.matches("spec.replicas").count(), 1, "one conflict, told once: {diff}");
+    assert_eq!(diff.stdout.matches("spec.replicas").count(), 1, "one conflict, reported once: {diff}");
     let conflict = &diff.object("Deployment", "web")["conflicts"][0];
     let owner = &diff.change("Deployment", "web", "spec.replicas")["managers"][0];
-    for told in [conflict, owner] {
-        assert_eq!((&told["manager"], &told["manual"]), (&json!("kubectl"), &json!(true)), "{told}");
+    for manager in [conflict, owner] {
+        assert_eq!((&manager["manager"], &manager["manual"]), (&json!("kubectl"), &json!(true)), "{manager}");
     }
     let apply = ws.reconcile(["apply", "-f", ".", "--force-conflicts=none"]).exits_with(4);
     assert_eq!(apply.object("Deployment", "web")["outcome"], "conflict");
@@ -235,7 +235,7 @@ fn other_managers_of_ours_are_other_owners() {
 
 /// Where no value differs, or nobody is recorded, the server refuses an apply that takes nothing all the same.
 #[test]
-fn who_takes_nothing_is_told_of_every_conflict() {
+fn without_a_takeover_every_conflict_is_reported() {
     let ws = Workspace::new();
     let secret = "{apiVersion: v1, kind: Secret, metadata: {name: password}, stringData: {password: swordfish}}";
     let service = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {sessionAffinityConfig: null, ports: [{port: 80}]}}";
@@ -348,7 +348,7 @@ fn labels_of_others_survive_a_lost_record_of_owners() {
     ws.patch_as("robot", "configmap/banner", &json!({"metadata": {"finalizers": null}}));
 }
 
-/// Whoever may write annotations can put anything in the place of that copy: what others set does not go for it.
+/// Everybody who may write annotations can forge that copy: what others set is not removed because of it.
 #[test]
 fn a_copy_that_cannot_be_read_makes_nothing_ours_to_remove() {
     let ws = Workspace::new();

@@ -221,13 +221,13 @@ fn the_script_refuses_what_was_not_released() {
         (&gone, "cannot download"),
         (&no_file, "cannot download"),
     ];
-    for (tamper, told) in cases {
+    for (tamper, message) in cases {
         let release = Release::new();
         tamper(&release);
         let (output, home) = release.install(&[]);
-        assert_eq!(output.status.code(), Some(1), "{told}: {}", text(&output.stderr));
-        assert!(text(&output.stderr).contains(told), "{told}: {}", text(&output.stderr));
-        assert_eq!(installed(home.path()), [""; 0], "{told}");
+        assert_eq!(output.status.code(), Some(1), "{message}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(message), "{message}: {}", text(&output.stderr));
+        assert_eq!(installed(home.path()), [""; 0], "{message}");
     }
 
     // The release is consistent, and is not the one that somebody has reviewed.

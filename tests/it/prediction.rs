@@ -164,7 +164,7 @@ fn what_the_manifest_drops_since_client_side_apply_goes_as_predicted() {
 }
 
 #[test]
-fn what_the_manifest_drops_beside_a_hand_goes_as_predicted() {
+fn what_the_manifest_drops_beside_a_manual_manager_goes_as_predicted() {
     for (what, from, to) in DROPPED {
         let ws = Workspace::new();
         ws.write("web.yaml", WEB);
@@ -209,7 +209,7 @@ fn what_was_changed_from_outside_goes_back_as_predicted() {
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
         ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &patch.to_string()]).exits_with(0);
         if what == "a value from elsewhere" {
-            // A variable has either, and the server refuses both: what a hand alone owns goes.
+            // A variable has either, and the server refuses both: what a manual manager alone owns goes.
             let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
             let source =
                 diff.change("Deployment", "web", "spec.template.spec.containers[name=web].env[name=LOG].valueFrom");

@@ -45,7 +45,7 @@ fn in_a_pipeline_each_finished_object_has_one_line() {
         assert_eq!(
             again.stderr.lines().filter(|line| is_timed(line)).count(),
             1,
-            "what was in sync is no news: {again}"
+            "what was in sync is not reported again: {again}"
         );
     }
 }

@@ -9,7 +9,7 @@ use reconcile_core::manifest::{Chunk, Hooks, ReadOptions, read};
 use reconcile_core::object::Selector;
 
 #[test]
-fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
+fn mistakes_are_reported_in_the_same_order_however_the_work_is_shared() {
     let filler = "#".repeat(200) + "\n";
     let mut text = String::new();
     for number in 0..4000 {
@@ -35,7 +35,7 @@ fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
         allow_empty: false,
     };
     let problems: Vec<Diagnostic> = read(&inputs, &options).unwrap_err();
-    let told: Vec<_> = problems
+    let reported: Vec<_> = problems
         .iter()
         .map(|problem| problem.location.as_ref().unwrap())
         .map(|at| (&*at.file, at.line.unwrap()))
@@ -44,10 +44,10 @@ fn problems_are_told_in_the_same_order_however_the_work_is_shared() {
     let line = |number: usize| ("a.yaml", u32::try_from(line(number)).unwrap());
     let syntax = [1, 1001, 2001, 3001].map(line);
     let structure = [2, 1002, 2002, 3002].map(line);
-    assert_eq!(told[..4], syntax);
-    assert_eq!(told[4..8], structure.map(|(file, line)| (file, line)));
-    assert_eq!(told[8], ("b.yaml", 1));
-    assert_eq!(told[9], line(3999));
+    assert_eq!(reported[..4], syntax);
+    assert_eq!(reported[4..8], structure.map(|(file, line)| (file, line)));
+    assert_eq!(reported[8], ("b.yaml", 1));
+    assert_eq!(reported[9], line(3999));
     assert!(problems[9].message.ends_with("is defined twice, first at a.yaml:2"), "{}", problems[9]);
 }
 

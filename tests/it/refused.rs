@@ -14,19 +14,19 @@ fn warnings<'r>(run: &'r Run, kind: &str, name: &str) -> Vec<&'r str> {
 }
 
 #[test]
-fn identical_copies_count_once_and_the_author_is_told_both_places() {
+fn identical_copies_count_once_and_both_places_are_reported() {
     let ws = Workspace::new();
     let secret = "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: b}}\n";
     ws.write("a.yaml", &format!("{}---\n{secret}", config("name: a")));
     ws.write("b.yaml", &format!("---\n{}---\n{secret}---\n{}", config("name: a"), config("name: a, namespace: $NS")));
     let diff = ws.reconcile(["diff", "-f", "a.yaml", "-f", "b.yaml"]).exits_with(1);
     assert_eq!(diff.report()["summary"]["objects"], 2, "{diff}");
-    let told = warnings(&diff, "ConfigMap", "a");
-    assert_eq!(told.len(), 2, "{diff}");
+    let found = warnings(&diff, "ConfigMap", "a");
+    assert_eq!(found.len(), 2, "{diff}");
     let of_config =
         "ConfigMap a is defined twice, first at a.yaml:1: the copies are identical, and one of them is used";
-    assert_eq!(told[0], format!("b.yaml:2:1: {of_config}"));
-    assert!(told[1].starts_with("b.yaml:6:1: ConfigMap ") && told[1].contains("first at a.yaml:1"), "{diff}");
+    assert_eq!(found[0], format!("b.yaml:2:1: {of_config}"));
+    assert!(found[1].starts_with("b.yaml:6:1: ConfigMap ") && found[1].contains("first at a.yaml:1"), "{diff}");
     assert_eq!(warnings(&diff, "Secret", "s").len(), 1);
     let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(apply.report()["requests"]["write"], 2, "{apply}");
@@ -194,7 +194,7 @@ fn a_namespace_of_a_flag_or_a_context_is_a_dns_label_too() {
 
 /// kubectl gets the same refusal, without a word about the way out.
 #[test]
-fn a_record_in_a_version_that_a_definition_dropped_is_told_with_the_way_out() {
+fn a_record_in_a_version_that_a_definition_dropped_is_reported_with_a_hint() {
     let ws = Workspace::new();
     let schema = "schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}";
     let definition = |versions: &str| {
@@ -232,7 +232,7 @@ fn a_record_in_a_version_that_a_definition_dropped_is_told_with_the_way_out() {
     ws.reconcile(["diff", "-f", "new.yaml"]).exits_with(0);
 }
 
-/// The manifest is right, and whoever reads that it does not fit its fields looks in the wrong place.
+/// The manifest is right: a message that it does not fit its fields would lead to the wrong place.
 #[test]
 fn a_live_object_that_does_not_fit_its_type_is_not_blamed_on_the_manifest() {
     let ws = Workspace::new();

@@ -1,4 +1,4 @@
-//! How the work of a comparison grows with the objects: whoever may write a live object decides how large it is.
+//! The work of a comparison as the objects grow: their size is decided by everybody who may write a live object.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,7 +145,7 @@ fn keys_that_a_controller_holds() {
     grows_evenly("conflicts", |count| (config(&keys(count, "a")), owned(config(&keys(count, "b")), "agent", "Update")));
 }
 
-/// Whoever may write an object may take the record of owners out of it.
+/// Everybody who may write an object may remove its record of owners.
 #[test]
 fn what_nobody_is_recorded_for() {
     let port = |target: u32| move |at: usize| json!({"name": format!("p{at}"), "port": at, "targetPort": target});

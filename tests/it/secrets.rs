@@ -269,7 +269,7 @@ fn what_was_meant_to_be_a_secret_is_treated_as_one() {
     }
 }
 
-/// The map goes with the last of its entries that the manifest had, whoever put the others there; then come the texts.
+/// The map goes with the last of its entries that the manifest had, no matter who set the others; then come the texts.
 #[test]
 fn texts_in_the_place_of_data_are_compared_alike_with_and_without_the_server() {
     let ws = Workspace::new();

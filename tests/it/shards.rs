@@ -180,7 +180,7 @@ fn a_part_is_what_the_documented_hash_says() {
 fn what_is_no_part_is_a_mistake_of_the_command_line() {
     let ws = Workspace::new();
     ws.write("a.yaml", &map("a", ""));
-    for (shard, told) in [
+    for (shard, message) in [
         ("4/4", "the last one is `3/4`"),
         ("1", "as in `0/4`"),
         ("/4", "JOB_COMPLETION_INDEX"),
@@ -189,7 +189,7 @@ fn what_is_no_part_is_a_mistake_of_the_command_line() {
     ] {
         for command in ["diff", "apply", "status", "snapshot"] {
             let run = ws.reconcile([command, "-f", "a.yaml", "--shard", shard]).exits_with(2);
-            assert!(run.stderr.contains(told) && run.stderr.contains("--shard"), "{run}");
+            assert!(run.stderr.contains(message) && run.stderr.contains("--shard"), "{run}");
         }
     }
     ws.write(".kubectl-reconcile.yaml", "apiVersion: kubectl-reconcile/v1\nkind: Config\ndefaults: {shard: 0/2}\n");
@@ -345,14 +345,14 @@ fn reports_are_read_and_shown_as_they_were() {
     ws.write("broken.json", "{\n\"kind\": \"Report\"");
     let broken = merge(&["broken.json"]).exits_with(2);
     assert!(broken.stderr.starts_with("error: broken.json:2:") && broken.stderr.lines().count() == 1, "{broken}");
-    for (file, told) in [
+    for (file, message) in [
         ("none.json", "cannot be read"),
         ("/dev/zero", "larger than"),
         ("a.yaml", "not a report"),
         (".", "cannot be read"),
     ] {
         let run = merge(&[file]).exits_with(2);
-        assert!(run.stderr.contains(told), "{run}");
+        assert!(run.stderr.contains(message), "{run}");
     }
     let twice = merge(&["one.json"]).exits_with(2);
     assert!(twice.stderr.contains("is not a shard"), "{twice}");

@@ -22,7 +22,7 @@ fn heals(ws: &Workspace) -> Run {
 }
 
 #[test]
-fn a_key_that_leaves_string_data_stays_in_the_cluster_and_the_author_is_told() {
+fn a_key_that_leaves_string_data_stays_in_the_cluster_with_a_warning() {
     let secret =
         |keys: &str| format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, stringData: {{{keys}}}}}");
     let ws = with(&secret("a: one, b: two"));

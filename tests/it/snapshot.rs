@@ -175,7 +175,7 @@ fn a_file_with_secret_values_is_its_owners_alone() {
         assert_eq!(mode & 0o777, 0o600, "{name}");
         let arguments = ["diff", "-f", "manifests.yaml", "--live", name, "-n", "$NS"];
         ws.reconcile(arguments).exits_with(0);
-        // Drift of values is found, and told without them.
+        // Drift of values is found, and reported without them.
         ws.write("manifests.yaml", &secret.replaced("for-the", "not-for-the"));
         let diff = ws.reconcile(arguments).exits_with(1);
         assert_eq!(diff.changes("Secret", "it"), ["pending data.key"]);

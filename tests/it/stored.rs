@@ -167,7 +167,7 @@ fn a_record_that_cannot_be_used_is_named_and_not_quoted() {
 }
 
 #[test]
-fn somebody_who_may_not_read_secrets_is_told_so() {
+fn somebody_who_may_not_read_secrets_gets_a_warning() {
     let ws = released("Secret");
     ws.allow("reader", "get,list", "configmaps");
     let run = ws.as_user("reader").reconcile(["diff", "--from", "helm/pay"]).exits_with(4);

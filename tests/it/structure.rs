@@ -12,7 +12,7 @@ fn messages(run: &Run) -> Vec<&str> {
     run.report()["errors"].as_array().unwrap().iter().map(|error| error["message"].as_str().unwrap()).collect()
 }
 
-/// `kubectl get -o yaml` is input like any other: what the server wrote is left out, and told once for each object.
+/// `kubectl get -o yaml` is input like any other: what the server wrote is left out, and reported once for each object.
 #[test]
 fn what_kubectl_prints_is_in_sync_with_where_it_came_from() {
     let ws = Workspace::new();
@@ -143,34 +143,34 @@ fn names_and_labels_are_refused_as_the_server_refuses_them() {
 #[test]
 fn values_of_labels_are_strings_and_metadata_is_a_mapping() {
     let ws = Workspace::new();
-    let told = |text: &str| {
+    let message = |text: &str| {
         let run = ws.stdin(text).reconcile(["diff", "-f", "-"]).exits_with(2);
         messages(&run).join("; ")
     };
     assert_eq!(
-        told(&config_map("name: a, labels: {on: yes, b: 1}, annotations: {c: [1]}")),
+        message(&config_map("name: a, labels: {on: yes, b: 1}, annotations: {c: [1]}")),
         "`metadata.labels[\"true\"]`: expected a string, found a boolean; \
          `metadata.labels[\"b\"]`: expected a string, found a number; \
          `metadata.annotations[\"c\"]`: expected a string, found a list"
     );
     assert_eq!(
-        told("apiVersion: 1\nkind: ConfigMap\nmetadata: {name: a}\n"),
+        message("apiVersion: 1\nkind: ConfigMap\nmetadata: {name: a}\n"),
         "`apiVersion`: expected a string, found a number"
     );
     assert_eq!(
-        told("apiVersion: v1\nkind: [ConfigMap]\nmetadata: {name: a}\n"),
+        message("apiVersion: v1\nkind: [ConfigMap]\nmetadata: {name: a}\n"),
         "`kind`: expected a string, found a list"
     );
     assert_eq!(
-        told("apiVersion: v1\nkind: ConfigMap\nmetadata: a\n"),
+        message("apiVersion: v1\nkind: ConfigMap\nmetadata: a\n"),
         "`metadata`: expected a mapping, found a string"
     );
     assert_eq!(
-        told("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 5}\n"),
+        message("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 5}\n"),
         "`metadata.name`: expected a string, found a number"
     );
-    assert_eq!(told("apiVersion: v1\nkind: ConfigMap\n"), "`metadata.name` is missing");
-    assert_eq!(told("- a\n"), "expected an object, found a list");
+    assert_eq!(message("apiVersion: v1\nkind: ConfigMap\n"), "`metadata.name` is missing");
+    assert_eq!(message("- a\n"), "expected an object, found a list");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn generated_names_are_refused_with_what_to_do() {
 }
 
 #[test]
-fn lists_nest_and_hand_their_kind_down() {
+fn lists_nest_and_pass_on_their_kind() {
     let ws = Workspace::new();
     let text = "
 apiVersion: v1

@@ -1,4 +1,4 @@
-//! Who else yields to us: managers that are adopted, and hands that the configuration names.
+//! Who else yields to us: managers that are adopted, and manual managers that the configuration names.
 
 use serde_json::{Value, json};
 
@@ -104,27 +104,27 @@ fn a_manager_without_a_name_can_not_be_adopted() {
 const CONFIG: &str = "apiVersion: kubectl-reconcile/v1\nkind: Config\n";
 
 #[test]
-fn the_configuration_names_more_hands() {
+fn the_configuration_names_more_manual_managers() {
     let ws = Workspace::new();
     ws.write("deploy/settings.yaml", SETTINGS);
     ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
     ws.patch_as("k9s", "configmap/settings", &json!({"data": {"a": "other"}}));
     let diff = ws.reconcile(["diff", "-f", "deploy"]).exits_with(1);
     assert_eq!(diff.changes("ConfigMap", "settings"), ["conflict data.a"]);
-    let hands = &format!("{CONFIG}manualManagers: [lens, k9s]\n");
+    let manual = &format!("{CONFIG}manualManagers: [lens, k9s]\n");
     let is_taken = |flags: &[&str]| {
         let diff = ws.reconcile([&["diff"], flags].concat()).exits_with(1);
         assert_eq!(diff.changes("ConfigMap", "settings"), ["changedByOther data.a"], "{flags:?}");
     };
-    let elsewhere = ws.write("elsewhere/hands.yaml", hands);
+    let elsewhere = ws.write("elsewhere/manual.yaml", manual);
     is_taken(&["-f", "deploy", "--config", elsewhere.to_str().unwrap()]);
-    ws.write(".kubectl-reconcile.yaml", hands);
+    ws.write(".kubectl-reconcile.yaml", manual);
     is_taken(&["-f", "deploy"]);
     // The one beside the manifests comes before the one in the working directory.
     ws.write("deploy/.kubectl-reconcile.yaml", CONFIG);
     ws.reconcile(["apply", "-f", "deploy"]).exits_with(4);
     ws.write(".kubectl-reconcile.yaml", CONFIG);
-    ws.write("deploy/.kubectl-reconcile.yaml", hands);
+    ws.write("deploy/.kubectl-reconcile.yaml", manual);
     is_taken(&["-f", "deploy/settings.yaml"]);
     is_taken(&["-f", "deploy/*.yaml"]);
     ws.reconcile(["apply", "-f", "deploy"]).exits_with(0);
@@ -137,13 +137,13 @@ fn is_settled_in(ws: &Workspace, folder: &str) {
 }
 
 #[test]
-fn a_configured_hand_is_told_by_name_and_operation() {
+fn a_configured_manual_manager_is_known_by_name_and_operation() {
     let ws = Workspace::new();
     ws.write("settings.yaml", SETTINGS);
     ws.write(".kubectl-reconcile.yaml", &format!("{CONFIG}manualManagers: [k9s]\n"));
     ws.apply_as("k9s", &SETTINGS.replaced("'1'", "other"));
     let diff = ws.reconcile(["diff", "-f", "settings.yaml"]).exits_with(1);
-    assert_eq!(diff.changes("ConfigMap", "settings"), ["conflict data.a"], "an applier is no hand");
+    assert_eq!(diff.changes("ConfigMap", "settings"), ["conflict data.a"], "an applier is not a manual manager");
 }
 
 #[test]

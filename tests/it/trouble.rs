@@ -64,7 +64,7 @@ fn an_unknown_kind_is_reported_and_the_rest_is_compared() {
 }
 
 #[test]
-fn an_unknown_version_of_a_known_kind_is_told_apart() {
+fn an_unknown_version_of_a_known_kind_is_recognised() {
     let ws = Workspace::new();
     ws.write("bad.yaml", "{apiVersion: extensions/v1beta1, kind: Deployment, metadata: {name: bad}}");
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);

@@ -190,7 +190,7 @@ fn shift(value: &mut Value, by: SignedDuration) {
 }
 
 #[test]
-fn discovery_that_is_not_for_everybody_is_told_as_that() {
+fn discovery_that_is_forbidden_is_reported_as_such() {
     let ws = drifted();
     let refusal = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403,
         "message": "forbidden: User \"limited\" cannot get path \"/apis\""});

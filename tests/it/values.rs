@@ -234,13 +234,13 @@ fn what_kubectl_get_prints_can_be_applied_again() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
     assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
-    // It is an older version by then, and what differs is still told.
+    // It is an older version by then, and what differs is still reported.
     ws.scale("deployment/web", 4);
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"]);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(ws.get("Deployment", "web")["spec"]["replicas"], 2);
-    // Even after it was deleted and made anew.
+    // Even after it was deleted and created again.
     ws.delete("deployment/web");
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.reconcile(["diff", "-f", "."]).exits_with(0);

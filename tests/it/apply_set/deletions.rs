@@ -1,4 +1,4 @@
-//! Deletions that meet with trouble: each is told as it went, and the set still lists what is left.
+//! Deletions that fail: each outcome is reported, and the set still lists what is left.
 
 use std::sync::Arc;
 use std::thread;
@@ -18,7 +18,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c}]
 ";
 
 #[test]
-fn a_deletion_that_is_forbidden_is_told_and_the_others_are_done() {
+fn a_deletion_that_is_forbidden_is_reported_and_the_others_are_done() {
     let ws = applied();
     ws.write("role.yaml", ROLE);
     run(&ws, "apply").exits_with(0);
@@ -55,8 +55,8 @@ fn a_namespace_stays_with_what_can_not_be_deleted_or_seen_in_it() {
         let namespace = apply.object("Namespace", &ws.fill_in("$NS-data"));
         assert_eq!(namespace["outcome"], "unchanged", "{apply}");
         assert!(namespace["reason"].as_str().unwrap().starts_with("kept because "), "{apply}");
-        let told = apply.report()["objects"].as_array().unwrap().iter().find(|object| object["kind"] == "Secret");
-        assert_eq!(told.map(|object| &object["outcome"]), secret.map(|outcome| json!(outcome)).as_ref());
+        let reported = apply.report()["objects"].as_array().unwrap().iter().find(|object| object["kind"] == "Secret");
+        assert_eq!(reported.map(|object| &object["outcome"]), secret.map(|outcome| json!(outcome)).as_ref());
         assert!(ws.get("Namespace", &ws.fill_in("$NS-data"))["metadata"].get("deletionTimestamp").is_none());
         lists(&ws, "ConfigMap,Namespace,Secret", &ws.fill_in("$NS-data"));
     }

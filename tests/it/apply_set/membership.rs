@@ -23,8 +23,8 @@ fn an_apply_that_forgets_the_set_orphans_nothing() {
     let before = ws.all_resource_versions();
     for command in ["diff", "apply"] {
         let forgotten = without_set(&ws, command, &[]).exits_with(0);
-        let told = "2 objects belong to apply set `set` (Secret $NS/set): pass `--prune --applyset set`, or `--leave-applyset` to take them out";
-        assert_eq!(warnings(&forgotten), [ws.fill_in(told)], "{forgotten}");
+        let warning = "2 objects belong to apply set `set` (Secret $NS/set): pass `--prune --applyset set`, or `--leave-applyset` to take them out";
+        assert_eq!(warnings(&forgotten), [ws.fill_in(warning)], "{forgotten}");
         assert_eq!(forgotten.stderr.matches("--leave-applyset").count(), 1, "{forgotten}");
         assert_eq!(forgotten.writes(), 0, "{forgotten}");
     }
@@ -121,7 +121,7 @@ fn objects_leave_their_set_when_that_is_intended() {
 }
 
 #[test]
-fn members_of_another_set_are_refused_and_told_once() {
+fn members_of_another_set_are_refused_and_reported_once() {
     let ws = applied();
     config_map(&ws, "c");
     let other =
@@ -155,30 +155,30 @@ fn a_set_is_named_by_the_flags_that_continue_it() {
     ws.reconcile([&["apply", "-f", "a.yaml"][..], &flags].concat()).exits_with(0);
     let diff = without_set(&ws, "diff", &[]).exits_with(0);
     let name = home.namespace();
-    let told = format!(
+    let warning = format!(
         "1 object belongs to apply set `set` (ConfigMap {name}/set): pass `--prune --applyset configmap/set -n {name}`, or `--leave-applyset` to take it out"
     );
-    assert_eq!(warnings(&diff), [told]);
+    assert_eq!(warnings(&diff), [warning]);
 }
 
 #[test]
-fn without_permission_or_parent_the_set_is_told_by_its_id() {
+fn without_permission_or_parent_the_set_is_named_by_its_id() {
     let ws = applied();
     let id = label(&ws.get("ConfigMap", "a")).as_str().unwrap().to_owned();
-    let told = format!(
+    let warning = format!(
         "2 objects belong to apply set `{id}`, whose parent could not be found: pass `--prune --applyset` and the name of its parent, or `--leave-applyset` to take them out"
     );
     ws.allow("limited", "get,list,patch,create", "configmaps");
     let limited = ws.as_user("limited").reconcile(["diff", "-f", "."]).exits_with(0);
-    assert_eq!(warnings(&limited), [told.as_str()]);
+    assert_eq!(warnings(&limited), [warning.as_str()]);
     // A label alone makes no parent.
     ws.kubectl(["delete", "secret", "set"]).exits_with(0);
     ws.kubectl(["create", "secret", "generic", "impostor"]).exits_with(0);
     ws.kubectl(["label", "secret", "impostor", &format!("applyset.kubernetes.io/id={id}")]).exits_with(0);
-    assert_eq!(warnings(&without_set(&ws, "diff", &[]).exits_with(0)), [told.as_str()]);
+    assert_eq!(warnings(&without_set(&ws, "diff", &[]).exits_with(0)), [warning.as_str()]);
     ws.reconcile(["snapshot", "-f", ".", "--file", "live.snapshot"]).exits_with(0);
     let offline = ws.reconcile(["diff", "-f", "a.yaml", "-f", "b.yaml", "--live", "live.snapshot"]).exits_with(0);
-    assert_eq!(warnings(&offline), [told.as_str()]);
+    assert_eq!(warnings(&offline), [warning.as_str()]);
 }
 
 #[test]
@@ -187,8 +187,8 @@ fn a_snapshot_that_has_the_parent_names_the_set() {
     ws.write("set.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: set}}");
     ws.reconcile(["snapshot", "-f", ".", "--file", "live.snapshot"]).exits_with(0);
     let offline = ws.reconcile(["diff", "-f", "a.yaml", "-f", "b.yaml", "--live", "live.snapshot"]).exits_with(0);
-    let told = "2 objects belong to apply set `set` (Secret $NS/set): pass `--prune --applyset set`, or `--leave-applyset` to take them out";
-    assert_eq!(warnings(&offline), [ws.fill_in(told)]);
+    let warning = "2 objects belong to apply set `set` (Secret $NS/set): pass `--prune --applyset set`, or `--leave-applyset` to take them out";
+    assert_eq!(warnings(&offline), [ws.fill_in(warning)]);
 }
 
 #[test]
@@ -209,11 +209,11 @@ fn members_of_a_set_of_kubectl_stay_in_it() {
         config_map(&ws, "b");
         let kubectl = ["apply", server_side, "-f", ".", "-n", "$NS", "--prune", "--applyset=set"];
         ws.env("KUBECTL_APPLYSET", "true").kubectl(kubectl).exits_with(0);
-        let told = "2 objects belong to apply set `set` (Secret $NS/set): pass `--prune --applyset set --adopt kubectl`, or `--leave-applyset` to take them out";
+        let warning = "2 objects belong to apply set `set` (Secret $NS/set): pass `--prune --applyset set --adopt kubectl`, or `--leave-applyset` to take them out";
         ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: c}}");
         let force = ["--adopt=kubectl,kubectl-client-side-apply"];
         let apply = without_set(&ws, "apply", &force).exits_with(0);
-        assert_eq!(warnings(&apply), [ws.fill_in(told)], "{server_side}");
+        assert_eq!(warnings(&apply), [ws.fill_in(warning)], "{server_side}");
         assert_eq!(without_set(&ws, "apply", &force).exits_with(0).writes(), 0, "{server_side}");
         assert!(label(&ws.get("ConfigMap", "a")).is_string(), "{server_side}");
         remove(&ws, "b");
@@ -224,7 +224,7 @@ fn members_of_a_set_of_kubectl_stay_in_it() {
 }
 
 #[test]
-fn a_label_that_others_own_is_not_removed_and_told() {
+fn a_label_that_others_own_is_not_removed_but_reported() {
     let ws = Workspace::new();
     config_map(&ws, "a");
     without_set(&ws, "apply", &[]).exits_with(0);
@@ -235,7 +235,7 @@ fn a_label_that_others_own_is_not_removed_and_told() {
         ),
     );
     let leave = without_set(&ws, "apply", &["--leave-applyset"]).exits_with(0);
-    let told = "1 object stays in apply set `theirs`, whose parent could not be found, because other managers own the label: remove it with `kubectl label KIND NAME applyset.kubernetes.io/part-of-`";
-    assert_eq!(warnings(&leave), [told]);
+    let warning = "1 object stays in apply set `theirs`, whose parent could not be found, because other managers own the label: remove it with `kubectl label KIND NAME applyset.kubernetes.io/part-of-`";
+    assert_eq!(warnings(&leave), [warning]);
     assert_eq!(label(&ws.get("ConfigMap", "a")), "theirs");
 }

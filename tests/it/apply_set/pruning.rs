@@ -192,7 +192,7 @@ fn two_hundred_members_are_pruned_in_one_pass() {
 #[test]
 fn values_of_pruned_secrets_are_not_shown() {
     let ws = Workspace::new();
-    let value = ws.secret("pruned-and-never-told");
+    let value = ws.secret("pruned-and-never-shown");
     let secret = "{apiVersion: v1, kind: Secret, metadata: {name: it}, stringData: {key: $VALUE, other: $VALUE}}";
     ws.write("it.yaml", &secret.replaced("$VALUE", &value));
     config_map(&ws, "a");

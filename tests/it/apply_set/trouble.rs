@@ -1,4 +1,4 @@
-//! When something is in the way of the set, nothing is lost: it is told, and the set still lists what it may have.
+//! When something is in the way of the set, nothing is lost: it is reported, and the set still lists what it may have.
 
 use super::{ROLE, SET, applied, config_map, lists, refusal, remove, run, through};
 use crate::control_plane::{Fault, Proxy, Workspace};
@@ -155,7 +155,7 @@ fn a_record_whose_answer_is_lost_is_written_once() {
 }
 
 #[test]
-fn a_record_that_fails_after_the_deletions_is_told_and_made_up_for() {
+fn a_record_that_fails_after_the_deletions_is_reported_and_made_up_for() {
     let ws = applied();
     ws.write("role.yaml", ROLE);
     run(&ws, "apply").exits_with(0);

@@ -241,12 +241,12 @@ fn a_released_version_is_installed_by_its_checksum() {
         assert_eq!(pipeline.file("path").trim(), program.parent().unwrap().to_str().unwrap());
     }
     let line = release.checksum_line();
-    for (checksums, told) in [
+    for (checksums, message) in [
         (format!("{}{}", "0".repeat(64), &line[64..]), "is not what was released"),
         (line.replace(VERSION, "9.9.9"), "has no checksum"),
     ] {
         let ended = setup(&checksums);
-        assert!(ended.code == 1 && ended.stderr.contains(told) && !program.exists(), "{ended:?}");
+        assert!(ended.code == 1 && ended.stderr.contains(message) && !program.exists(), "{ended:?}");
         assert_eq!(pipeline.file("path"), "");
     }
     let without = [("VERSION", ""), ("RELEASES", ""), ("CHECKSUMS", "")];

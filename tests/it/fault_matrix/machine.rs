@@ -67,8 +67,8 @@ fn what_cannot_be_printed_is_an_error() {
     for format in ["text", "json"] {
         let output = in_shell(&ws, "$RUN >/dev/full", &["diff", "-f", "it.yaml", "-o", format]);
         assert_eq!(code(&output), 2, "{output:?}");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(told, "error: standard output cannot be written: no space left on device\n");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(stderr, "error: standard output cannot be written: no space left on device\n");
     }
     let output = in_shell(&ws, "$RUN >/dev/full", &["apply", "-f", "it.yaml", "-o", "json=report.json"]);
     assert_eq!(code(&output), 2, "{output:?}");
@@ -82,9 +82,9 @@ fn what_cannot_be_printed_is_an_error() {
 fn a_report_on_a_full_disk_is_an_error_and_no_half_a_file() {
     let ws = with_drift();
     let output = in_shell(&ws, "$RUN", &["diff", "-f", "it.yaml", "-o", "json=/dev/full"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(code(&output), 2, "{output:?}");
-    assert!(told.contains("/dev/full") && told.contains("no space left on device"), "{told}");
+    assert!(stderr.contains("/dev/full") && stderr.contains("no space left on device"), "{stderr}");
     // No more than this many blocks in a file, and no signal about it: what a quota or a full disk does.
     let limited = "trap '' XFSZ; ulimit -f 0; $RUN";
     fs::write(ws.folder().join("report.json"), "the former report").expect("a file");

@@ -96,10 +96,10 @@ pub fn wrote_once(what: &str, run: &Run, requests: &[Request]) {
         let is_one = codes.len() == 1 || uri.contains("force=false") && codes[1..].iter().all(|code| *code == 200);
         assert!(is_one, "{what}: {verb} {uri} was done {codes:?}: {run}");
     }
-    let told = run.report()["requests"]["write"].as_u64().unwrap_or_default();
+    let reported = run.report()["requests"]["write"].as_u64().unwrap_or_default();
     assert!(
-        told >= writes.len() as u64,
-        "{what}: {told} writes are reported, and the server saw {}: {run}",
+        reported >= writes.len() as u64,
+        "{what}: {reported} writes are reported, and the server saw {}: {run}",
         writes.len()
     );
 }

@@ -146,17 +146,17 @@ struct Point(usize, &'static str, &'static str);
 /// Runs a pass that is killed when a request arrives, which still reaches the server. Returns whether there was one.
 fn killed_at(Point(number, method, pattern): Point, pass: &Pass) -> bool {
     let proxy = Proxy::new(&pass.ws);
-    let (tell, told) = mpsc::channel::<u32>();
-    let told = Mutex::new(told);
+    let (sender, receiver) = mpsc::channel::<u32>();
+    let receiver = Mutex::new(receiver);
     let kill = move || {
-        let pid = told.lock().expect("one request").recv().expect("the process");
+        let pid = receiver.lock().expect("one request").recv().expect("the process");
         let status = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
         assert!(status.is_ok_and(|status| status.success()));
     };
     proxy.inject(number - 1, method, pattern, Fault::After(Arc::new(|| {})));
     proxy.inject(1, method, pattern, Fault::After(Arc::new(kill)));
     let running = pass.ws.through(&proxy.url()).start_reconcile(ARGUMENTS);
-    tell.send(running.pid()).expect("a proxy");
+    sender.send(running.pid()).expect("a proxy");
     let run = running.finish();
     assert!(run.code == -9 || run.code == 0, "{run}");
     run.code == -9

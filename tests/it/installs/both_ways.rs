@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::drift::{Drift, HAND, Wanted, change};
+use super::drift::{Drift, MANUAL, Wanted, change};
 use super::figures::{Figures, Id, objects};
 use super::fresh::{in_sync, writes_nothing};
 use crate::control_plane::{Run, Workspace};
@@ -94,7 +94,7 @@ fn pulled(ws: &Workspace, chosen: &[&Drift], figures: &mut Figures) -> Vec<Id> {
     // Another value of a key makes another item, which the manifest does not have.
     let keys: Vec<&Drift> = chosen.iter().filter(|drift| drift.leaf.is_key).copied().collect();
     if !keys.is_empty() {
-        let (objects, manager) = (format!("--object={}", names(&keys)), format!("--manager={HAND}"));
+        let (objects, manager) = (format!("--object={}", names(&keys)), format!("--manager={MANUAL}"));
         let run = ws.reconcile(["pull", "-f", ".", "-o", "json", "--class=unmanaged", &objects, &manager]);
         report.extend(changes_of(&run, figures));
     }

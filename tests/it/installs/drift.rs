@@ -10,7 +10,7 @@ use crate::control_plane::{Api, Resource};
 use crate::generated::Rng;
 
 /// Who changes the objects, as their managed fields have it.
-pub const HAND: &str = "kubectl-patch";
+pub const MANUAL: &str = "kubectl-patch";
 const OURS: &str = "kubectl-reconcile";
 /// The server refuses some changes, and takes others without effect: how many leaves of an object are tried.
 const ATTEMPTS: usize = 12;
@@ -59,7 +59,7 @@ pub fn change(api: &Api, resources: &[Resource], wanted: &Wanted, rng: &mut Rng)
         } else {
             json!({"op": "replace", "path": leaf.pointer, "value": another(object, &leaf, before)})
         };
-        let Ok(after) = api.json_patch(&format!("{path}?fieldManager={HAND}"), &json!([operation])) else { continue };
+        let Ok(after) = api.json_patch(&format!("{path}?fieldManager={MANUAL}"), &json!([operation])) else { continue };
         if after.pointer(&leaf.pointer) != Some(before) {
             return Some(Drift { object: object.clone(), leaf, removed });
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::drift::{Drift, HAND, Wanted, change};
+use super::drift::{Drift, MANUAL, Wanted, change};
 use super::figures::{Figures, Id, objects};
 use super::fresh::{check_each, in_sync, shown, writes_nothing};
 use super::set::{flags, for_kubectl};
@@ -55,7 +55,7 @@ fn check_found(drift: &Drift, object: &Value, figures: &mut Figures) {
         // The API keeps no record of who removed a field; an item under another key is a removed one, too.
         let is_recorded = !drift.removed && !drift.leaf.is_key && (is_exact || is_around);
         let managers = change["managers"].as_array().map_or(&[][..], Vec::as_slice);
-        let is_named = managers.iter().any(|manager| manager["manager"] == HAND && manager["operation"] == "Update");
+        let is_named = managers.iter().any(|manager| manager["manager"] == MANUAL && manager["operation"] == "Update");
         figures.check(!is_recorded || is_named, || format!("no owner of {drift}: {change}"));
     }
     figures.exact += usize::from(exact);

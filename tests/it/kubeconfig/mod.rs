@@ -130,9 +130,9 @@ async fn a_token_flag_beats_a_token_file_unlike_with_kubectl() {
     assert_eq!(token(world.ours(&case).await.0), ["Bearer typed"]);
 }
 
-/// What a plugin is told, and what its answer does.
+/// What a plugin is given, and what its answer does.
 #[tokio::test]
-async fn plugins_are_told_what_kubectl_tells_them() {
+async fn plugins_are_given_what_kubectl_gives_them() {
     const SCRIPT: &str = "#!/bin/sh
 printf '%s' \"$KUBERNETES_EXEC_INFO\" > {dir}/info.json
 echo \"$0 $* $MODE $(wc -c)\" > {dir}/call
@@ -190,7 +190,7 @@ users:
         let arguments = [format!("--cluster={cluster}"), format!("--user={user}")].map(|argument| &*argument.leak());
         let case = case(user).kubeconfig(CONFIG).args(&arguments);
         case.write(&world);
-        let told = || {
+        let given = || {
             let info = std::fs::read(world.folder.path().join("info.json")).ok();
             let call = std::fs::read_to_string(world.folder.path().join("call")).ok();
             for file in ["info.json", "call"] {
@@ -198,8 +198,8 @@ users:
             }
             (info.map(|info| serde_json::from_slice::<serde_json::Value>(&info).unwrap()), call)
         };
-        let theirs = (world.kubectl(&case).await.0, told());
-        let ours = (world.ours(&case).await.0, told());
+        let theirs = (world.kubectl(&case).await.0, given());
+        let ours = (world.ours(&case).await.0, given());
         if theirs != ours {
             differences.push(format!("{cluster}, {user}:\n  kubectl: {theirs:?}\n  we:      {ours:?}"));
         }

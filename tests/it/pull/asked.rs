@@ -64,7 +64,7 @@ fn the_rest_of_a_file_can_be_left_out() {
 }
 
 #[test]
-fn long_values_are_told_apart() {
+fn long_values_are_distinguished() {
     let part = "a word and another one ".repeat(40);
     let map = |middle: &str| {
         format!(

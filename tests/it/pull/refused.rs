@@ -27,7 +27,7 @@ fn an_input_without_files_is_refused() {
 }
 
 #[test]
-fn streams_templates_copies_and_anchors_are_told_and_the_rest_is_written() {
+fn streams_templates_copies_and_anchors_are_reported_and_the_rest_is_written() {
     let ws = Workspace::new();
     let map =
         |name: &str, data: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n{data}");

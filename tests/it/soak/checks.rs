@@ -124,8 +124,8 @@ pub fn prunes_hold(world: &World, call: &Call, ended: &Ended, before: &[Option<V
         let is_labelled = ours.map(|entry| entry.fields).any(|fields| fields.contains(&part_of));
         let is_free =
             is_labelled && live.pointer("/metadata/ownerReferences").is_none() && !touched.contains(&item.path());
-        let is_told = objects(ended).iter().any(|object| item.is_called(object) && object["action"] == "delete");
-        if is_free && !is_told {
+        let is_reported = objects(ended).iter().any(|object| item.is_called(object) && object["action"] == "delete");
+        if is_free && !is_reported {
             tally.fail(format!("{} is a member without a manifest, and stays: {live}\n{}", item.target.key, ended.run));
         }
     }

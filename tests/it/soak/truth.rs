@@ -33,7 +33,7 @@ pub enum Truth {
     Changed(Value),
     /// Another apply set has it, which no flag changes.
     OfAnotherSet,
-    /// It would write anew what the server keeps as it was sent, and must not change (`1.0` becomes `1`), or cannot read the live object:
+    /// It would write again what the server keeps as it was sent, and must not change (`1.0` becomes `1`), or cannot read the live object:
     /// nothing is known of values.
     Rewritten(String),
     /// Others own what it would change: all of them manual changes, or not.

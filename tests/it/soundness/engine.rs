@@ -34,17 +34,17 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
 
     let body = with_live_spelling(manifest, before, of);
     let unforced = ground.apply(&target, &body, OURS, "&dryRun=All").await;
-    let told: Vec<String> = match unforced {
+    let refused: Vec<String> = match unforced {
         Err(status) if status.code == 409 => status.causes.iter().map(|cause| cause.field.clone()).collect(),
         _ => Vec::new(),
     };
     let owners = &live.current.owners;
     let taken: Vec<String> = owners.taken(&prediction.owners).iter().map(|(path, _)| server_text(path)).collect();
-    let (told, taken) = (sorted(told), sorted(taken));
+    let (refused, taken) = (sorted(refused), sorted(taken));
     let is_first = owners.others.is_empty() && owners.ours.is_none();
-    // Where even force is refused, the answer is for an object whose hands have yielded.
-    if told != taken && !is_first && ground.apply(&target, &body, OURS, "&dryRun=All&force=true").await.is_ok() {
-        run.tally.fail("other conflicts", format!("server {told:?}, here {taken:?}: {about}"));
+    // Where even force is refused, the answer is for an object whose manual managers have yielded.
+    if refused != taken && !is_first && ground.apply(&target, &body, OURS, "&dryRun=All&force=true").await.is_ok() {
+        run.tally.fail("other conflicts", format!("server {refused:?}, here {taken:?}: {about}"));
     }
 
     let here = predict(manifest, &live.current, of, target.kind().as_ref(), &policy);

@@ -1,4 +1,4 @@
-//! What a rule ignores stays as it is, whoever owns it and whatever else the apply changes: held against the API server with rules for
+//! What a rule ignores stays as it is, no matter who owns it and what else the apply changes: compared with the API server with rules for
 //! fields at random.
 
 use std::sync::Arc;

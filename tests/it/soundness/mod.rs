@@ -1,4 +1,4 @@
-//! What is proven is true: objects and manifests are changed at random, and each proof is held against the API server's
+//! What is proven is true: objects and manifests are changed at random, and each proof is compared with the API server's
 //! own answer. `SOUNDNESS_MUTATIONS=50000 cargo test --test it soundness -- --nocapture` runs longer than the
 //! few thousand mutations of an ordinary run; `SOUNDNESS_SEED` repeats one.
 

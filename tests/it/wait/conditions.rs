@@ -76,7 +76,7 @@ fn a_custom_resource_is_waited_for_until_its_controller_has_seen_it() {
     let seen = Instant::now();
     set_status(&ws, "widget.$NS.example.com/it", &json!({"observedGeneration": 2}));
     let apply = apply.finish().exits_with(0);
-    assert!(seen.elapsed() < Duration::from_secs(30), "told, not polled for");
+    assert!(seen.elapsed() < Duration::from_secs(30), "watched, not polled");
     assert!(apply.stderr.ends_with(&ws.fill_in("Z ready Widget $NS/it\n")), "{apply}");
 }
 
@@ -187,7 +187,7 @@ fn a_load_balancer_is_waited_for_until_it_has_its_address() {
     thread::sleep(Duration::from_secs(1));
     set_status(&ws, "service/web", &json!({"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}));
     let apply = apply.finish().exits_with(0);
-    let (time, news) = apply.stderr.lines().last().and_then(|line| line.split_once(' ')).expect("a time and news");
+    let (time, event) = apply.stderr.lines().last().and_then(|line| line.split_once(' ')).expect("a time and an event");
     time.parse::<jiff::Timestamp>().unwrap_or_else(|_| panic!("a time in front: {apply}"));
-    assert_eq!(news, ws.fill_in("ready Service $NS/web"));
+    assert_eq!(event, ws.fill_in("ready Service $NS/web"));
 }

@@ -77,7 +77,7 @@ fn apply_waits_until_the_rule_says_that_it_is_ready() {
     let ready = Instant::now();
     controller_says(&ws, &json!({"phase": "Ready"}));
     let apply = apply.finish().exits_with(0);
-    assert!(ready.elapsed() < Duration::from_secs(30), "told, not polled for");
+    assert!(ready.elapsed() < Duration::from_secs(30), "watched, not polled");
     assert_eq!(readiness(&apply, "Widget", "it"), ("current", "`current` of its readiness rule is true"));
 }
 

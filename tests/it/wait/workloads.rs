@@ -216,7 +216,7 @@ fn many_deployments_are_followed_by_few_streams() {
     assert!(states(&apply).iter().all(|state| state.ends_with(": current")), "{apply}");
     // Deployments, their ReplicaSets, and their Pods.
     assert!(apply.report()["requests"]["watch"].as_u64().is_some_and(|watches| watches <= 3), "{apply}");
-    assert_eq!(apply.stderr.matches(" ready Deployment ").count(), 25, "each is told of once: {apply}");
+    assert_eq!(apply.stderr.matches(" ready Deployment ").count(), 25, "each is reported once: {apply}");
 }
 
 #[test]

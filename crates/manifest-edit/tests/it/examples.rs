@@ -243,7 +243,7 @@ fn kinds_of_values_change_in_place() {
 }
 
 #[test]
-fn documents_are_told_apart() {
+fn documents_are_distinguished() {
     let before = "# one\na: 1\n---\n# nothing\n---\na: 1 # two\n";
     let second = manifest_edit::Edit { document: 2, ..set("a", json!(2)) };
     becomes(before, &[second], "# one\na: 1\n---\n# nothing\n---\na: 2 # two\n");

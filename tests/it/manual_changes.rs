@@ -171,7 +171,7 @@ fn what_others_than_hands_put_in_the_way_is_no_mistake_of_the_manifest() {
     assert!(hint.contains("`spec.ports[port=81,protocol=TCP]` (set by `robot`)"), "{hint}");
     ws.reconcile(["apply", "-f", "."]).exits_with(4);
     assert_eq!(ws.all_resource_versions(), before);
-    // Nor is it where nothing may be taken from hands.
+    // Nor is it where nothing may be taken from manual managers.
     ws.write("web.yaml", &SERVICE.replaced("name: http, ", ""));
     let diff = ws.reconcile(["diff", "-f", ".", "--force-conflicts=none"]).exits_with(4);
     assert_eq!(diff.object("Service", "web")["error"].get("mistakes"), None, "{diff}");
@@ -199,7 +199,7 @@ fn a_version_that_objects_may_be_stored_in_is_to_be_kept() {
 }
 
 #[test]
-fn items_of_hands_beside_those_of_the_manifest_are_counted() {
+fn items_added_manually_beside_those_of_the_manifest_are_counted() {
     let ws = Workspace::new();
     ws.write("web.yaml", WEB);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
@@ -247,7 +247,7 @@ fn an_owner_with_a_negative_position_keeps_its_conflict_and_its_record() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.object("Deployment", "web")["conflicts"][0]["manager"], "autoscaler", "{diff}");
     ws.reconcile(["apply", "-f", "."]).exits_with(4);
-    // A takeover from a hand writes the record of the others as it is.
+    // A takeover from a manual manager writes the record of the others as it is.
     ws.write("web.yaml", &WEB.replaced("  replicas: 2\n", ""));
     ws.patch_as("kubectl-edit", "deployment/web", &json!({"metadata": {"labels": {"tier": "back"}}}));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
@@ -270,7 +270,7 @@ fn an_owner_that_cannot_be_read_leaves_the_object_uncompared() {
 }
 
 #[test]
-fn a_failed_apply_gives_back_what_it_took_over_from_hands() {
+fn a_failed_apply_gives_back_what_it_took_over_from_manual_managers() {
     let ws = Workspace::new();
     let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: '1', b: '2'}}";
     ws.write("it.yaml", manifest);

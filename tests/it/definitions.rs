@@ -40,7 +40,7 @@ fn wait_until_established(ws: &Workspace, name: &str) {
 /// Permissions that the printed roles grant, as `RESOURCE.GROUP VERBS`.
 fn granted(run: &Run) -> Vec<String> {
     let report: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run}"));
-    let all = report["roles"].as_array().into_iter().flatten();
+    let all = report["roles"].as_array().unwrap().iter();
     let rules = all.flat_map(|role| role["rules"].as_array().into_iter().flatten());
     let rule = |rule: &Value| {
         let texts = |key: &str| -> String {

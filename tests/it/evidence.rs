@@ -82,12 +82,12 @@ fn what_we_applied_is_proven_without_a_question() {
     ws.write("shop.yaml", SHOP);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let (diff, requests) = ws.requests_during(|| ws.reconcile(["diff", "-f", "."]).exits_with(0));
-    assert_eq!(diff.report()["summary"]["proven"], diff.report()["summary"]["objects"]);
+    assert_eq!(diff.report()["summary"]["proven"], diff.objects().len());
     assert!(!requests.iter().any(Request::is_dry_run), "{requests:#?}");
 
     let asked = ws.reconcile(["diff", "-f", ".", "--evidence=server"]).exits_with(0);
     assert_eq!(asked.report()["summary"]["proven"], 0);
-    assert_eq!(asked.report()["requests"]["dryRun"], asked.report()["summary"]["objects"]);
+    assert_eq!(asked.report()["requests"]["dryRun"], asked.objects().len());
 }
 
 #[test]

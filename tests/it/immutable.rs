@@ -176,6 +176,7 @@ fn an_immutable_secret_is_not_shown_by_its_refusal() {
     let object = diff.object("Secret", "fixed");
     assert_eq!(object["action"], "replace", "{object:#}");
     let change = diff.change("Secret", "fixed", "data.key");
+    assert!(change["live"]["redacted"].is_string() && change["desired"]["redacted"].is_string(), "{change}");
     assert_ne!(change["live"]["redacted"], change["desired"]["redacted"]);
     ws.reconcile(["apply", "-f", "."]).exits_with(4);
 }

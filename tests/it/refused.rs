@@ -225,8 +225,8 @@ fn a_record_in_a_version_that_a_definition_dropped_is_reported_with_a_hint() {
     let diff = ws.reconcile(["diff", "-f", "new.yaml"]).exits_with(4);
     let error = &diff.object("Gauge", "a")["error"];
     assert!(error["message"].as_str().unwrap().contains("invalid group/version"), "{error:#}");
-    let hint = error["hint"].as_str().unwrap_or_default();
-    let patch = hint.split('\'').nth(1).unwrap_or_default();
+    let hint = error["hint"].as_str().unwrap();
+    let patch = hint.split('\'').nth(1).unwrap();
     ws.kubectl(["patch", "-f", "new.yaml", "--type=merge", "-p", patch]).exits_with(0);
     ws.reconcile(["apply", "-f", "new.yaml"]).exits_with(0);
     ws.reconcile(["diff", "-f", "new.yaml"]).exits_with(0);

@@ -179,7 +179,7 @@ fn a_null_means_here_what_it_means_to_the_server() {
                 let evidence = format!("--evidence={evidence}");
                 let diff =
                     ws.reconcile(["diff", "-f", ".", "--force-conflicts", "--exit-zero", &evidence]).exits_with(0);
-                let changes = diff.object("Deployment", "web")["changes"].as_array().cloned().unwrap_or_default();
+                let changes = diff.object("Deployment", "web")["changes"].as_array().unwrap().clone();
                 changes.into_iter().map(|change| change["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
             };
             // Not every default is known here: where the server leaves `{}`, the struct may go whole.

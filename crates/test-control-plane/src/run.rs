@@ -29,29 +29,38 @@ impl Run {
         self.report.as_ref().unwrap_or_else(|| panic!("no report from {self}"))
     }
 
+    /// The objects of the report; fails the test if it has no list of them.
+    #[track_caller]
+    pub fn objects(&self) -> &[Value] {
+        self.report()["objects"].as_array().unwrap_or_else(|| panic!("no objects in the report of {self}"))
+    }
+
     /// The object of the report with this kind and name; fails the test if there is none.
     #[track_caller]
     pub fn object(&self, kind: &str, name: &str) -> &Value {
-        let objects = self.report()["objects"].as_array().map_or(&[][..], Vec::as_slice);
-        let found = objects.iter().find(|object| object["kind"] == kind && object["name"] == name);
+        let found = self.objects().iter().find(|object| object["kind"] == kind && object["name"] == name);
         found.unwrap_or_else(|| panic!("no {kind} {name} in the report of {self}"))
     }
 
     /// The changes of an object as `class path`, in the order of the report.
     #[track_caller]
     pub fn changes(&self, kind: &str, name: &str) -> Vec<String> {
-        let changes = self.object(kind, name)["changes"].as_array().map_or(&[][..], Vec::as_slice);
-        changes
+        self.changes_of(kind, name)
             .iter()
             .map(|change| format!("{} {}", text(change, "class"), text(change, "path")).trim_end().to_owned())
             .collect()
     }
 
+    #[track_caller]
+    fn changes_of(&self, kind: &str, name: &str) -> &[Value] {
+        let changes = self.object(kind, name)["changes"].as_array();
+        changes.unwrap_or_else(|| panic!("{kind} {name} has no list of changes in the report of {self}"))
+    }
+
     /// The change of an object at `path`; fails the test if there is none.
     #[track_caller]
     pub fn change(&self, kind: &str, name: &str, path: &str) -> &Value {
-        let changes = self.object(kind, name)["changes"].as_array().map_or(&[][..], Vec::as_slice);
-        let found = changes.iter().find(|change| change["path"] == path);
+        let found = self.changes_of(kind, name).iter().find(|change| change["path"] == path);
         found.unwrap_or_else(|| {
             panic!("no change at `{path}` of {kind} {name}, only {:#?} in {self}", self.changes(kind, name))
         })
@@ -60,10 +69,9 @@ impl Run {
     /// The objects of the report as `Kind name: VALUE`, with the value of a field of each, in the order of the report.
     #[track_caller]
     pub fn each(&self, field: &str) -> Vec<String> {
-        let objects = self.report()["objects"].as_array().map_or(&[][..], Vec::as_slice);
         let line =
             |object: &Value| format!("{} {}: {}", text(object, "kind"), text(object, "name"), text(object, field));
-        objects.iter().map(line).collect()
+        self.objects().iter().map(line).collect()
     }
 
     /// Number of writing requests that the run reports.

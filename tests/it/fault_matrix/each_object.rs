@@ -156,8 +156,7 @@ fn pass(stage: Stage, round: usize) {
     let is_refused = [Stage::Recreate, Stage::GiveBack].contains(&stage);
     for case in cases.iter().filter(|case| case.mishap.is_passing && case.times == 1 && !is_refused) {
         let is_known = |object: &&Value| object["name"] == case.name.as_str() && object["error"].is_null();
-        let objects = run.report()["objects"].as_array().cloned().unwrap_or_default();
-        assert!(objects.iter().any(|object| is_known(&object)), "{what}: {} once: {run}", case.mishap.name);
+        assert!(run.objects().iter().any(|object| is_known(&object)), "{what}: {} once: {run}", case.mishap.name);
     }
     let asked =
         |name: &str| proxy.requests().iter().filter(|request| request.contains(&format!("configmaps/{name}"))).count();

@@ -41,11 +41,10 @@ pub fn ended_well(what: &str, run: &Run) {
 /// What the report says of each object is true by what the server holds now; a run that ends with 0 or 1 knows all of them.
 #[track_caller]
 pub fn is_truthful(what: &str, run: &Run, wanted: &Wanted, held: &Wanted) {
-    let objects = run.report()["objects"].as_array().cloned().unwrap_or_default();
     let mut is_complete = true;
     for (name, wanted) in wanted {
         let is_it = |object: &&Value| object["kind"] == "ConfigMap" && object["name"] == name.as_str();
-        let Some(object) = objects.iter().find(is_it) else {
+        let Some(object) = run.objects().iter().find(is_it) else {
             // What is to be absent and is absent need not be mentioned.
             let is_settled = wanted.is_none() && !held.contains_key(name);
             assert!(run.code == 3 || run.code == 4 || is_settled, "{what}: {name} is not reported: {run}");
@@ -96,7 +95,7 @@ pub fn wrote_once(what: &str, run: &Run, requests: &[Request]) {
         let is_one = codes.len() == 1 || uri.contains("force=false") && codes[1..].iter().all(|code| *code == 200);
         assert!(is_one, "{what}: {verb} {uri} was done {codes:?}: {run}");
     }
-    let reported = run.report()["requests"]["write"].as_u64().unwrap_or_default();
+    let reported = run.writes();
     assert!(
         reported >= writes.len() as u64,
         "{what}: {reported} writes are reported, and the server saw {}: {run}",

@@ -122,10 +122,11 @@ fn changes_of(run: &Run, figures: &mut Figures) -> Vec<Change> {
         return Vec::new();
     };
     let mut found = Vec::new();
-    for object in report["objects"].as_array().into_iter().flatten() {
-        for change in object["changes"].as_array().into_iter().flatten() {
+    for object in report["objects"].as_array().unwrap() {
+        for change in object["changes"].as_array().unwrap() {
             let reason = change["reason"].as_str();
-            figures.check(reason.is_none_or(|reason| REFUSALS.contains(&reason)), || {
+            let is_known = reason.is_some_and(|reason| REFUSALS.contains(&reason));
+            figures.check(change["accepted"] == true || is_known, || {
                 format!("{} is not pulled: {change}", Id::of(object))
             });
             let lines = |value: &Value| match value {

@@ -47,12 +47,11 @@ fn readiness<'r>(run: &'r Run, kind: &str, name: &str) -> (&'r str, &'r str) {
 /// The states of all objects, as `Kind name: state`.
 #[track_caller]
 fn states(run: &Run) -> Vec<String> {
-    let objects = run.report()["objects"].as_array().map_or(&[][..], Vec::as_slice);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let line = |object: &Value| {
         format!("{} {}: {}", text(&object["kind"]), text(&object["name"]), text(&object["readiness"]["state"]))
     };
-    objects.iter().map(line).collect()
+    run.objects().iter().map(line).collect()
 }
 
 /// Replaces what a status says, as its controller would.

@@ -53,7 +53,7 @@ fn a_closed_terminal_leaves_no_replacement_half_way() {
 
 /// Our program in a command, as the administrator before this server.
 fn command(ws: &Workspace, program: &str, server: &str) -> Command {
-    let mut command = Command::new(program);
+    let mut command = terminal::command(program);
     command
         .current_dir(ws.folder())
         .env_clear()

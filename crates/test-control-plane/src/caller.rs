@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::run::Run;
 use super::running::{Expected, OnTerminal, Running};
 use super::target;
+use super::terminal;
 use super::workspace::Workspace;
 
 /// Commands of the program that have a report.
@@ -116,7 +116,7 @@ impl<'a> Caller<'a> {
     }
 
     fn start(&self, name: &str, program: &Path, arguments: &[String], expected: Expected) -> Running {
-        let mut command = Command::new(program);
+        let mut command = terminal::command(program);
         command
             .args(arguments)
             .current_dir(self.workspace.folder())

@@ -121,7 +121,12 @@ mod tests {
             ..FieldChange { class: Class::ChangedByOther, ..FieldChange::missing(Value::Null) }
         };
         let managers: Vec<String> = managers.iter().map(|&name| name.to_owned()).collect();
-        exact_rule(exact_target(&key).unwrap(), &[exact_field(&change).unwrap()], &managers, Some(reason.to_owned()))
+        exact_rule(
+            exact_target(&key).unwrap(),
+            &[exact_field(&change.path, change.class).unwrap()],
+            &managers,
+            Some(reason.to_owned()),
+        )
     }
 
     fn added(text: &str, rules: &[IgnoreRule]) -> String {

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use reconcile_report::{ObjectReport, Report, why, why_without_fields};
+use reconcile_report::{ChangeReport, ObjectReport, Report, why, why_without_fields};
 
 use super::Configuration;
 use super::ignore::MAX_REASON;
 use super::written::{WrittenConfiguration, WrittenRule};
-use reconcile_core::compare::{Action, FieldChange};
+use reconcile_core::compare::Action;
 use reconcile_core::owners::Owner;
 use reconcile_core::resolve::{exact_field, exact_managers, exact_rule, exact_target};
 use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_RULES};
@@ -47,7 +47,7 @@ fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> 
     let mut groups: BTreeMap<(Vec<String>, String), Vec<FieldPattern>> = BTreeMap::new();
     for change in object.diff.changes.iter().filter(|change| change.class.is_drift()) {
         let path = &change.path;
-        match (exact_field(change), exact_managers(&change.managers)) {
+        match (exact_field(&change.path, change.class), exact_managers(&change.managers)) {
             (Some(field), Ok(managers)) => groups.entry((managers, reason(change))).or_default().push(field),
             (None, _) => notes.push(format!("{key}: {path}: a rule cannot hide this")),
             (_, Err(reason)) => notes.push(format!("{key}: {path}: {reason}")),
@@ -59,7 +59,7 @@ fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> 
     groups.iter().flat_map(|(group, fields)| fields.chunks(MAX_FIELDS).map(move |fields| rule(group, fields))).collect()
 }
 
-fn reason(change: &FieldChange) -> String {
+fn reason(change: &ChangeReport) -> String {
     let owner = |owner: &Owner| match owner.subresource.as_str() {
         "" => owner.manager.clone(),
         subresource => format!("{} ({subresource})", owner.manager),
@@ -72,7 +72,7 @@ fn reason(change: &FieldChange) -> String {
 mod tests {
     use clap::CommandFactory as _;
     use proptest::prelude::*;
-    use reconcile_core::compare::{Class, Evidence, FieldDiff, ObjectVerdict};
+    use reconcile_core::compare::{Class, Evidence, FieldChange, FieldDiff, ObjectVerdict};
     use reconcile_core::owners::AuditAnswer;
     use reconcile_core::rules::{Autoscalers, CoveredObject};
     use reconcile_report::{Command, FailOn};
@@ -99,8 +99,6 @@ mod tests {
             live: Some(json!("theirs")),
             desired: Some(json!("ours")),
             managers: managers.iter().map(owner).collect(),
-            known: false,
-            removed_by: None,
             defaulted: Vec::new(),
         };
         let fields = FieldDiff { changes: vec![change], ..FieldDiff::none(Evidence::Server) };

@@ -281,8 +281,6 @@ fn report(count: usize) -> Report {
         live: Some(json!(1)),
         desired: Some(json!(2)),
         managers: vec![agent.clone()],
-        known: false,
-        removed_by: None,
         defaulted: Vec::new(),
     };
     let conflict = |at: usize| Conflict { path: path(at), owner: agent.clone() };

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use reconcile_core::compare::{Class, FieldChange, REDACTED};
+use reconcile_core::compare::{Class, REDACTED};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use crate::merge::MergeInput;
+use crate::model::ChangeReport;
 use crate::words::number::counted;
 use crate::{ClusterInfo, Command, ObjectReport, Report};
 
@@ -148,7 +149,7 @@ impl KnownObject {
 
 type Entry = ((FieldPath, Class), (Option<Value>, Option<Value>));
 
-fn entry(change: &FieldChange) -> Entry {
+fn entry(change: &ChangeReport) -> Entry {
     ((change.path.clone(), change.class), (change.live.clone(), change.desired.clone()))
 }
 

@@ -41,11 +41,11 @@ mod words;
 pub use baseline::{Baseline, KnownDifferences};
 pub use merge::{MergeInput, Merged, merged};
 pub use model::{
-    ApplySetInfo, AuditQuestions, Audited, CLASSES, ClassInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport,
-    ContextsSummary, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS,
-    EXIT_UNREACHABLE, FAIL_CLASSES, FailClass, FailOn, Failure, Level, ObjectDiff, ObjectMessages, ObjectReport,
-    ObjectRun, ParentAction, ParentInfo, ReadinessCounts, Report, Reports, Section, Sections, Side, SideCounts,
-    StartTime, Summary, ToolInfo, UnmanagedObject, Verdict, Why,
+    ApplySetInfo, AuditQuestions, Audited, CLASSES, ChangeReport, ClassInfo, ClusterInfo, Command, ConfigurationInfo,
+    ContextReport, ContextsSummary, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY,
+    EXIT_SUCCESS, EXIT_UNREACHABLE, FAIL_CLASSES, FailClass, FailOn, Failure, Level, ObjectDiff, ObjectMessages,
+    ObjectReport, ObjectRun, ParentAction, ParentInfo, ReadinessCounts, Report, Reports, Section, Sections, Side,
+    SideCounts, StartTime, Summary, ToolInfo, UnmanagedObject, Verdict, Why,
 };
 pub use paint::{paint, plain};
 pub use saved_plan::{ManifestDigest, PlanFlags, SavedPlan, SecretCoverage};

@@ -4,7 +4,6 @@ mod edited_file;
 #[cfg(test)]
 mod tests;
 
-use reconcile_core::compare::FieldChange;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Source;
 use schemars::JsonSchema;
@@ -19,6 +18,8 @@ use crate::{
     ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_SUCCESS, EXIT_UNREACHABLE, Failure,
     Role, Styled,
 };
+
+use crate::model::ChangeReport;
 
 pub use edited_file::{EditedFile, FileContent, question};
 
@@ -90,7 +91,7 @@ pub struct MissingObject {
 pub struct PulledChange {
     /// The difference.
     #[serde(flatten)]
-    pub change: FieldChange,
+    pub change: ChangeReport,
     /// True if the manifest has the live value now, or would have it.
     pub accepted: bool,
     /// The reason why not.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, Conflict, FieldChange};
+use reconcile_core::compare::{Action, Conflict};
 use reconcile_core::resolve::{Choice, Decisions, Difference};
-use structured_merge::ObjectKey;
+use structured_merge::{FieldPath, ObjectKey};
 
 use crate::formats::text;
 use crate::groups::EqualChanges;
+use crate::model::ChangeReport;
 use crate::model::object::Details;
 use crate::words::label::planned;
 use crate::words::number::counted;
@@ -38,10 +39,10 @@ pub fn questions(report: &Report) -> Vec<Question> {
         let drift = rest.as_ref().unwrap_or(object).diff.changes.iter().filter(|change| change.class.is_drift());
         if object.key.gvk.is_crd() {
             // A definition is shown by its versions, as a whole.
-            let all: Vec<FieldChange> = drift.cloned().collect();
+            let all: Vec<ChangeReport> = drift.cloned().collect();
             questions.push(Question { objects: vec![about(object, all)] });
         } else {
-            let one = |change: &FieldChange| Question { objects: vec![about(object, vec![change.clone()])] };
+            let one = |change: &ChangeReport| Question { objects: vec![about(object, vec![change.clone()])] };
             questions.extend(drift.map(one));
         }
     }
@@ -49,18 +50,18 @@ pub fn questions(report: &Report) -> Vec<Question> {
 }
 
 /// The report of an object with its own change at the same path.
-fn about_same(object: &ObjectReport, change: &FieldChange) -> Option<ObjectReport> {
-    let is_it = |own: &&FieldChange| own.path == change.path && own.class == change.class;
+fn about_same(object: &ObjectReport, change: &ChangeReport) -> Option<ObjectReport> {
+    let is_it = |own: &&ChangeReport| own.path == change.path && own.class == change.class;
     let own = object.diff.changes.iter().find(is_it)?;
     Some(about(object, vec![own.clone()]))
 }
 
 /// The report of an object with some of its changes alone: everything else of it is left out, as there may be many questions about it.
-fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
+fn about(object: &ObjectReport, changes: Vec<ChangeReport>) -> ObjectReport {
     let ObjectReport { key, source, resource_version, position, diff, messages, run, details } = object;
-    let own = |conflict: &&Conflict| changes.iter().any(|change| is_at(&conflict.path, change));
+    let own = |conflict: &&Conflict| changes.iter().any(|change| is_at_or_below(&conflict.path, &change.path));
     let conflicts = diff.conflicts.iter().filter(own).cloned().collect();
-    let line = |change: &FieldChange| Some((change.path.clone(), object.line_of(&change.path)?));
+    let line = |change: &ChangeReport| Some((change.path.clone(), object.line_of(&change.path)?));
     let lines = changes.iter().filter_map(line).collect();
     ObjectReport {
         key: key.clone(),
@@ -68,15 +69,11 @@ fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
         resource_version: resource_version.clone(),
         position: *position,
         diff: ObjectDiff {
-            action: diff.action,
-            evidence: diff.evidence,
             side: diff.side,
             replacement: diff.replacement,
             changes,
             conflicts,
-            added_items: Vec::new(),
-            known_added_items: 0,
-            ignored: Vec::new(),
+            ..ObjectDiff::new(diff.action, diff.evidence)
         },
         messages: ObjectMessages { warnings: Vec::new(), ..messages.clone() },
         run: run.clone(),
@@ -84,9 +81,9 @@ fn about(object: &ObjectReport, changes: Vec<FieldChange>) -> ObjectReport {
     }
 }
 
-/// Returns true if a path is that of a change, or below it.
-fn is_at(path: &structured_merge::FieldPath, change: &FieldChange) -> bool {
-    path.elements().starts_with(change.path.elements())
+/// Returns true if a path is the other one, or below it.
+fn is_at_or_below(path: &FieldPath, other: &FieldPath) -> bool {
+    path.elements().starts_with(other.elements())
 }
 
 impl Question {
@@ -98,11 +95,11 @@ impl Question {
     /// The differences.
     pub fn differences(&self) -> impl Iterator<Item = Difference> {
         self.objects.iter().flat_map(|object| {
-            let difference = |change: &FieldChange| Difference {
+            let difference = |change: &ChangeReport| Difference {
                 key: object.key.clone(),
                 action: object.diff.action,
                 replacement: object.diff.replacement,
-                change: change.clone(),
+                change: change.field_change(),
             };
             object.diff.changes.iter().map(difference)
         })
@@ -112,7 +109,7 @@ impl Question {
     pub fn refusal_to_apply(&self) -> Option<String> {
         let conflicts = || self.objects.iter().flat_map(|object| &object.diff.conflicts);
         let refusal = |difference: &Difference| {
-            let is_blocked = conflicts().any(|conflict| is_at(&conflict.path, &difference.change));
+            let is_blocked = conflicts().any(|conflict| is_at_or_below(&conflict.path, &difference.change.path));
             difference.refusal_to_apply(is_blocked)
         };
         self.refusal(refusal)
@@ -155,7 +152,7 @@ pub fn plan(decisions: &Decisions) -> Styled {
 mod tests {
     use reconcile_core::compare::{Class, FieldChange, Replacement};
     use serde_json::json;
-    use structured_merge::{FieldPath, GroupVersionKind};
+    use structured_merge::GroupVersionKind;
 
     use super::*;
     use crate::plain;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use reconcile_core::compare::{Action, Class, FieldChange};
+use reconcile_core::compare::{Action, Class};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 use reconcile_core::text::listed;
@@ -15,6 +15,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op};
 
 use crate::baseline::is_same;
+use crate::model::ChangeReport;
 use crate::model::identity::{StartTime, ToolInfo};
 use crate::model::key::key;
 use crate::model::report::{Fixed, api_version, exactly};
@@ -256,7 +257,7 @@ struct Difference<'c> {
 }
 
 impl<'c> Difference<'c> {
-    fn of(FieldChange { path, op, live, desired, .. }: &'c FieldChange) -> Self {
+    fn of(ChangeReport { path, op, live, desired, .. }: &'c ChangeReport) -> Self {
         Self { path, op: *op, live: live.as_ref(), desired: desired.as_ref() }
     }
 }
@@ -264,7 +265,7 @@ impl<'c> Difference<'c> {
 /// The differences that an apply would write.
 fn differences(object: &ObjectReport) -> Vec<Difference<'_>> {
     let is_write =
-        |change: &&FieldChange| change.class.is_drift() || matches!(change.class, Class::Adopted | Class::Released);
+        |change: &&ChangeReport| change.class.is_drift() || matches!(change.class, Class::Adopted | Class::Released);
     object.diff.changes.iter().filter(is_write).map(Difference::of).collect()
 }
 

@@ -57,7 +57,7 @@ impl Proposed {
             after: text(&after),
             content: FileContent::Manifests,
         };
-        question(&self.proposal.key, &self.proposal.change, &file, view)
+        question(&self.proposal.key, &self.proposal.change.clone().into(), &file, view)
     }
 
     /// Leaves it out.

@@ -199,7 +199,7 @@ fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
     let mut objects: Vec<PulledObject> = Vec::new();
     for Proposed { origin, proposal: Proposal { key, change, edit } } in changes {
         let reason = edit.err().map(|obstacle| obstacle.to_string());
-        let change = PulledChange { change, accepted: reason.is_none(), reason };
+        let change = PulledChange { change: change.into(), accepted: reason.is_none(), reason };
         match objects.last_mut().filter(|object| object.key == key) {
             Some(object) => object.changes.push(change),
             None => objects.push(PulledObject { key, source: origin.source, changes: vec![change] }),

@@ -1,5 +1,5 @@
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 use structured_merge::FieldPath;
 
@@ -10,8 +10,6 @@ use crate::owners::Owner;
 #[serde(rename_all = "camelCase")]
 pub struct BlamedField {
     /// The path of the field.
-    #[serde(serialize_with = "as_text")]
-    #[schemars(with = "String")]
     pub path: FieldPath,
     /// The live value: a scalar, or an empty map or list. A value of a Secret is an object with the one field `redacted`.
     pub value: Value,
@@ -44,8 +42,4 @@ pub enum InManifest {
     Differs,
     /// The manifest does not have the field.
     Absent,
-}
-
-fn as_text<S: Serializer>(path: &FieldPath, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(path)
 }

@@ -73,17 +73,7 @@ impl<'a> Classifier<'a> {
             Class::Conflict | Class::ChangedByOther => self.owners(&change.path),
             _ => Vec::new(),
         };
-        FieldChange {
-            path: change.path,
-            op: change.op,
-            class,
-            live: change.from,
-            desired: change.to,
-            managers,
-            known: false,
-            removed_by: None,
-            defaulted: Vec::new(),
-        }
+        FieldChange::new(change, class).with_managers(managers)
     }
 
     fn class(&self, change: &Change) -> Class {
@@ -129,17 +119,8 @@ impl<'a> Classifier<'a> {
             }
             if let Some(value) = live.value(path).cloned() {
                 outermost.insert(path);
-                released.push(FieldChange {
-                    path: path.clone(),
-                    op: Op::Remove,
-                    class: Class::Released,
-                    desired: Some(value.clone()),
-                    live: Some(value),
-                    managers: self.owners(path),
-                    known: false,
-                    removed_by: None,
-                    defaulted: Vec::new(),
-                });
+                let kept = Change { path: path.clone(), op: Op::Remove, from: Some(value.clone()), to: Some(value) };
+                released.push(FieldChange::new(kept, Class::Released).with_managers(self.owners(path)));
             }
         });
         released
@@ -197,17 +178,8 @@ impl<'a> Classifier<'a> {
                 for owner in &mut managers {
                     owner.manual = self.policy.adds_manually(owner);
                 }
-                unmanaged.push(FieldChange {
-                    op: Op::Add,
-                    class: Class::Unmanaged,
-                    live: Some(value.clone()),
-                    desired: None,
-                    managers,
-                    known: false,
-                    removed_by: None,
-                    defaulted: Vec::new(),
-                    path: path.clone(),
-                });
+                let added = Change { path: path.clone(), op: Op::Add, from: Some(value.clone()), to: None };
+                unmanaged.push(FieldChange::new(added, Class::Unmanaged).with_managers(managers));
             }
         });
         unmanaged

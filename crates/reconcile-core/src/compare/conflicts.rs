@@ -124,16 +124,11 @@ impl<'a> ContestedFields<'a> {
             losers.entry(path).or_default().push(entry);
         }
         let (mut live, mut manifest) = (Lookup::of(live), Lookup::of(manifest));
-        let conflict = |path: FieldPath| FieldChange {
-            op: Op::Change,
-            class: Class::Conflict,
-            live: live.value(&path).cloned(),
-            desired: manifest.value(&path).cloned(),
-            managers: self.policy.owners(losers.get(&path).into_iter().flatten().copied()),
-            known: false,
-            removed_by: None,
-            defaulted: Vec::new(),
-            path,
+        let conflict = |path: FieldPath| {
+            let managers = self.policy.owners(losers.get(&path).into_iter().flatten().copied());
+            let from = live.value(&path).cloned();
+            let to = manifest.value(&path).cloned();
+            FieldChange::new(Change { path, op: Op::Change, from, to }, Class::Conflict).with_managers(managers)
         };
         self.paths.leaves().into_iter().filter(is_unseen).map(conflict).collect()
     }

@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use structured_merge::{FieldPath, Op, Operation};
+use structured_merge::{Change, FieldPath, Op, Operation};
 
 use super::ignored_fields::IgnoredFields;
 use super::versions::Versions;
-use super::written_paths::{as_text, path_of};
 use crate::owners::{AuditAnswer, Owner, User};
 
 /// The action that one object needs, as reports name it.
@@ -75,36 +74,22 @@ impl Class {
     }
 }
 
-/// A difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
-/// is an object with the one field `omittedBytes`, its size in bytes, unless `--full` is given.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A difference. Values of Secrets are objects with the one field `redacted`.
+#[derive(Clone, Debug, PartialEq)]
 pub struct FieldChange {
     /// The field; empty for the whole object.
-    #[serde(serialize_with = "as_text", deserialize_with = "path_of")]
-    #[schemars(with = "String")]
     pub path: FieldPath,
     /// The kind of difference.
     pub op: Op,
     /// The reason for the difference.
     pub class: Class,
-    /// The live value; absent if there is none.
-    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
+    /// The live value; `None` if there is none.
     pub live: Option<Value>,
-    /// The value that an apply would leave; absent if there is none.
-    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
+    /// The value that an apply would leave; `None` if there is none.
     pub desired: Option<Value>,
     /// The other managers that own the field.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<Owner>,
-    /// True if the baseline has the same difference (`--baseline`).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub known: bool,
-    /// The users who deleted the object, or may have removed the field (`--audit-log`).
-    #[serde(default, rename = "removedBy", skip_serializing_if = "Option::is_none")]
-    pub removed_by: Option<Box<AuditAnswer>>,
     /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
-    #[serde(skip)]
     pub defaulted: Vec<FieldPath>,
 }
 
@@ -129,8 +114,6 @@ impl UnmanagedCount {
 #[serde(from = "WrittenConflict")]
 pub struct Conflict {
     /// The field.
-    #[serde(serialize_with = "as_text")]
-    #[schemars(with = "String")]
     pub path: FieldPath,
     /// The owner.
     #[serde(flatten)]
@@ -138,9 +121,16 @@ pub struct Conflict {
 }
 
 impl FieldChange {
-    /// Returns true if the field was changed or added manually.
-    pub fn is_manual(&self) -> bool {
-        self.managers.iter().any(|owner| owner.manual)
+    /// The difference between two values, without managers.
+    pub fn new(change: Change, class: Class) -> Self {
+        let Change { path, op, from, to } = change;
+        Self { path, op, class, live: from, desired: to, managers: Vec::new(), defaulted: Vec::new() }
+    }
+
+    /// Names the other managers that own the field.
+    pub fn with_managers(mut self, managers: Vec<Owner>) -> Self {
+        self.managers = managers;
+        self
     }
 
     /// The creation of a whole object.
@@ -155,31 +145,19 @@ impl FieldChange {
 
     /// The change of an object as a whole.
     pub(super) fn of_object(op: Op, class: Class) -> Self {
-        Self {
-            path: FieldPath::root(),
-            op,
-            class,
-            live: None,
-            desired: None,
-            managers: Vec::new(),
-            known: false,
-            removed_by: None,
-            defaulted: Vec::new(),
-        }
+        Self::new(Change { path: FieldPath::root(), op, from: None, to: None }, class)
     }
-}
 
-/// Reads a value that is present, null included.
-fn value_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+    /// Returns true if the field was changed or added manually.
+    pub fn is_manual(&self) -> bool {
+        self.managers.iter().any(|owner| owner.manual)
+    }
 }
 
 /// A conflict as reports write it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WrittenConflict {
-    #[serde(deserialize_with = "path_of")]
-    #[schemars(with = "String")]
     path: FieldPath,
     manager: String,
     operation: Operation,
@@ -222,14 +200,13 @@ pub struct FieldDiff {
 impl FieldDiff {
     /// A result without differences.
     pub fn none(evidence: Evidence) -> Self {
-        let (changes, conflicts, added_items, ignored) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self {
             evidence,
-            changes,
-            conflicts,
-            added_items,
+            changes: Vec::new(),
+            conflicts: Vec::new(),
+            added_items: Vec::new(),
             unmanaged: UnmanagedCount::default(),
-            ignored,
+            ignored: Vec::new(),
             versions: None,
         }
     }

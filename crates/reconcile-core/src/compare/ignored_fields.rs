@@ -6,8 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::FieldPath;
 
-use super::written_paths::{as_texts, paths_of};
-
 /// The differences of one object that one rule hides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -21,8 +19,6 @@ pub struct IgnoredFields {
     #[serde(rename = "builtIn", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_built_in: bool,
     /// The fields.
-    #[serde(serialize_with = "as_texts", deserialize_with = "paths_of")]
-    #[schemars(with = "Vec<String>")]
     pub paths: Vec<FieldPath>,
     /// The field managers that own these fields in the live object, by path. Fields without an owner are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -183,17 +183,7 @@ fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldCh
     kept.into_iter()
         .filter(|change| !differs.overlaps(&change.path))
         .filter(|change| change.op != Op::Move)
-        .map(|change| FieldChange {
-            path: change.path,
-            op: change.op,
-            class: Class::Overridden,
-            live: change.from,
-            desired: change.to,
-            managers: Vec::new(),
-            known: false,
-            removed_by: None,
-            defaulted: Vec::new(),
-        })
+        .map(|change| FieldChange::new(change, Class::Overridden))
         .collect()
 }
 

@@ -38,7 +38,6 @@ mod replacement;
 mod secrecy;
 mod versions;
 mod wanted;
-mod written_paths;
 
 pub use comparison_result::ComparisonResult;
 pub use decision::{CompareContext, Decision, decide};
@@ -61,4 +60,3 @@ pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use versions::{Versions, masked};
 pub use wanted::Wanted;
-pub use written_paths::{path_of, paths_of};

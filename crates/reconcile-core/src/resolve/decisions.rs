@@ -99,7 +99,8 @@ impl Decisions {
             let mut fields: BTreeMap<(Vec<String>, &str), Vec<FieldPattern>> = BTreeMap::new();
             for (Difference { change, .. }, choice) in decided {
                 if let Choice::Ignore(reason) = choice
-                    && let (Some(field), Ok(managers)) = (exact_field(change), exact_managers(&change.managers))
+                    && let (Some(field), Ok(managers)) =
+                        (exact_field(&change.path, change.class), exact_managers(&change.managers))
                 {
                     fields.entry((managers, reason)).or_default().push(field);
                 }
@@ -118,7 +119,8 @@ impl Decisions {
         for (key, decided) in self.by_object.iter().filter(|(key, _)| self.applies(key)) {
             let Some(target) = exact_target(key) else { continue };
             let stay = decided.iter().filter(|(_, choice)| *choice != Choice::Apply);
-            let fields: Vec<FieldPattern> = stay.filter_map(|(one, _)| exact_field(&one.change)).collect();
+            let fields: Vec<FieldPattern> =
+                stay.filter_map(|(one, _)| exact_field(&one.change.path, one.change.class)).collect();
             let rule = |fields| exact_rule(target.clone(), fields, &[], None);
             rules.extend(fields.chunks(MAX_FIELDS).map(rule));
         }

@@ -64,7 +64,7 @@ impl Difference {
         if exact_target(&self.key).is_none() {
             return Some("a rule cannot name the object".to_owned());
         }
-        if exact_field(&self.change).is_none() {
+        if exact_field(&self.change.path, self.change.class).is_none() {
             return Some("a rule cannot name the field".to_owned());
         }
         exact_managers(&self.change.managers).err()

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use structured_merge::ObjectKey;
+use structured_merge::{FieldPath, ObjectKey};
 
-use crate::compare::{Class, FieldChange};
+use crate::compare::Class;
 use crate::diagnostic::Location;
 use crate::owners::MAX_MANAGER;
 use crate::owners::Owner;
@@ -23,11 +23,11 @@ pub fn exact_target(key: &ObjectKey) -> Option<ObjectPattern> {
 }
 
 /// The pattern that matches one path, as it will be read; `None` if a rule cannot name the path, or would hide more than differs.
-pub fn exact_field(change: &FieldChange) -> Option<FieldPattern> {
-    if change.class == Class::Reordered || change.path.elements().is_empty() {
+pub fn exact_field(path: &FieldPath, class: Class) -> Option<FieldPattern> {
+    if class == Class::Reordered || path.elements().is_empty() {
         return None;
     }
-    let text = FieldPattern::exactly(&change.path).to_string();
+    let text = FieldPattern::exactly(path).to_string();
     if text.len() > MAX_PATTERN {
         return None;
     }

@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation};
+use structured_merge::{Change, FieldPath, GroupVersionKind, ObjectKey, Op, Operation};
 
 use super::*;
 use crate::compare::{Action, Class, Evidence, FieldChange, FieldDiff, ObjectVerdict, Reason, Replacement};
@@ -11,17 +11,9 @@ fn web() -> ObjectKey {
 }
 
 fn change(field: &str, live: u64) -> FieldChange {
-    FieldChange {
-        path: FieldPath::of(&["spec", field]),
-        op: Op::Change,
-        class: Class::ChangedByOther,
-        live: Some(json!(live)),
-        desired: Some(json!(1)),
-        managers: vec![owner("kubectl-edit")],
-        known: false,
-        defaulted: Vec::new(),
-        removed_by: None,
-    }
+    let path = FieldPath::of(&["spec", field]);
+    let change = Change { path, op: Op::Change, from: Some(json!(live)), to: Some(json!(1)) };
+    FieldChange::new(change, Class::ChangedByOther).with_managers(vec![owner("kubectl-edit")])
 }
 
 fn owner(manager: &str) -> Owner {

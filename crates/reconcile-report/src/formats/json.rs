@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use reconcile_core::compare::FieldChange;
 use reconcile_core::text::harmless_json;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::model::ChangeReport;
 use crate::{ObjectReport, Section, Sections, View};
 
 /// Longest object that is repeated as a whole without `--full`, in bytes of its JSON: definitions of kinds have a megabyte.
@@ -54,7 +54,7 @@ fn leave_out(object: &mut ObjectReport) {
 }
 
 /// The size of the object that a change is about as a whole, in bytes.
-fn size(change: &FieldChange) -> usize {
+fn size(change: &ChangeReport) -> usize {
     let is_whole = change.path.elements().is_empty();
     let value = change.live.as_ref().or(change.desired.as_ref()).filter(|_| is_whole);
     value.map_or(0, |value| value.to_string().len())

@@ -9,10 +9,11 @@ mod table;
 
 use std::fmt::Write as _;
 
-use reconcile_core::compare::{Action, FieldChange};
+use reconcile_core::compare::Action;
 use reconcile_core::text::visible;
 
 use crate::groups::{self, Entry, Shows};
+use crate::model::ChangeReport;
 use crate::words::findings::{Finding, IGNORED, WARNING, of_object, of_run};
 use crate::words::verdict::verdict;
 use crate::words::{cluster, describe, summary};
@@ -95,7 +96,7 @@ struct InMarkdown {
 }
 
 impl Shows for InMarkdown {
-    fn change(&self, change: &FieldChange) -> bool {
+    fn change(&self, change: &ChangeReport) -> bool {
         !change.path.elements().is_empty()
     }
 

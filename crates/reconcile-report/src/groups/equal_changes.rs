@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reconcile_core::compare::{Class, Conflict, FieldChange};
+use reconcile_core::compare::{Class, Conflict};
 use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::pass::Outcome;
 use ring::digest::{SHA256, digest};
@@ -10,6 +10,7 @@ use serde_json::Value;
 use structured_merge::FieldPath;
 
 use crate::ObjectReport;
+use crate::model::ChangeReport;
 use crate::model::disposition::Disposition;
 use crate::words::label::outcome_name;
 
@@ -40,7 +41,7 @@ type Position = (usize, usize);
 /// A change or a conflict of an object.
 #[derive(Clone, Copy)]
 enum Item<'r> {
-    Change(&'r FieldChange),
+    Change(&'r ChangeReport),
     Conflict(&'r Conflict),
 }
 
@@ -49,7 +50,7 @@ type Likeness<'r> = (Disposition, Option<&'static str>, Option<&'r str>, &'r Fie
 
 impl<'r> EqualChanges<'r> {
     /// Finds what three or more objects have in common, among the changes that are shown.
-    pub fn of(objects: &[&'r ObjectReport], is_shown: impl Fn(&ObjectReport, &FieldChange) -> bool) -> Self {
+    pub fn of(objects: &[&'r ObjectReport], is_shown: impl Fn(&ObjectReport, &ChangeReport) -> bool) -> Self {
         // Few changes have a path in common, so that few values are compared.
         let mut by_path: BTreeMap<Likeness<'r>, Vec<(Position, Item<'r>)>> = BTreeMap::new();
         for (at, object) in objects.iter().enumerate().filter(|(_, object)| can_share(object)) {
@@ -128,7 +129,7 @@ fn parts(object: &ObjectReport) -> Vec<(usize, Item<'_>)> {
 }
 
 /// The conflicts that a change names.
-fn named_by(object: &ObjectReport, change: &FieldChange) -> Vec<Conflict> {
+fn named_by(object: &ObjectReport, change: &ChangeReport) -> Vec<Conflict> {
     let is_it = |one: &&Conflict| one.path == change.path && change.managers.contains(&one.owner);
     object.diff.conflicts.iter().filter(is_it).cloned().collect()
 }
@@ -187,7 +188,7 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Position, Item<'_>)>]) -> Optio
                 if change.class == Class::Conflict {
                     common.diff.conflicts.extend(named_by(first, change).into_iter().map(time));
                 }
-                common.diff.changes.push(FieldChange { managers, removed_by, ..change.clone() });
+                common.diff.changes.push(ChangeReport { managers, removed_by, ..change.clone() });
             }
             Item::Conflict(conflict) => {
                 let is_same = equal.all(|other| matches!(other, Item::Conflict(one) if one.owner == conflict.owner));
@@ -200,7 +201,7 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Position, Item<'_>)>]) -> Optio
 }
 
 /// The users who may have removed the field of a change, without times unless all parts have the same.
-fn common_removal(change: &FieldChange, places: &[(Position, Item<'_>)]) -> Option<Box<AuditAnswer>> {
+fn common_removal(change: &ChangeReport, places: &[(Position, Item<'_>)]) -> Option<Box<AuditAnswer>> {
     let is_same = |part: &Item<'_>| matches!(part, Item::Change(one) if one.removed_by == change.removed_by);
     let removed = change.removed_by.as_deref()?;
     Some(Box::new(if places.iter().all(|(_, part)| is_same(part)) { removed.clone() } else { removed.named() }))
@@ -212,7 +213,7 @@ fn timeless(conflict: Conflict) -> Conflict {
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::{Action, Evidence, FieldDiff, ObjectVerdict};
+    use reconcile_core::compare::{Action, Evidence, FieldChange, FieldDiff, ObjectVerdict};
     use serde_json::json;
     use structured_merge::{GroupVersionKind, ObjectKey, Op, Operation};
 
@@ -234,9 +235,7 @@ mod tests {
             live: Some(json!("before")),
             desired: Some(json!(desired)),
             managers: owner.into_iter().collect(),
-            removed_by: None,
             defaulted: Vec::new(),
-            known: false,
         }
     }
 
@@ -252,7 +251,7 @@ mod tests {
     }
 
     /// Each change with its object, as the groups and the rests have it.
-    fn shown(objects: &[ObjectReport]) -> Vec<(String, FieldChange)> {
+    fn shown(objects: &[ObjectReport]) -> Vec<(String, ChangeReport)> {
         let equal = EqualChanges::of(&all(objects), |_, _| true);
         let mut shown = Vec::new();
         for (at, object) in objects.iter().enumerate() {
@@ -272,7 +271,7 @@ mod tests {
     #[test]
     fn changes_of_three_objects_are_shown_together() {
         let bump = |second| change("version", Class::ChangedByOther, 2, Some(("helm", second)));
-        let own = change("replicas", Class::Pending, 3, None);
+        let own = ChangeReport::from(change("replicas", Class::Pending, 3, None));
         let mut objects: Vec<ObjectReport> =
             (0..3).map(|at| object(at, vec![bump(at as u64), change("a", Class::Pending, 1, None)])).collect();
         objects[1].diff.changes.insert(0, own.clone());
@@ -295,7 +294,7 @@ mod tests {
             change("version", Class::ChangedByOther, 2, Some(("kubectl-edit", 0))),
         ] {
             let mut objects = objects.clone();
-            objects[2].diff.changes = vec![other];
+            objects[2].diff.changes = vec![other.into()];
             assert!(EqualChanges::of(&all(&objects), |_, _| true).grouped.is_empty());
         }
         // Conflicts are equal by their field and their owner, and keep the sign of the objects.
@@ -333,9 +332,9 @@ mod tests {
                     object(at, changes.iter().map(made).collect())
                 })
                 .collect();
-            let plain = |(name, change): (String, FieldChange)| {
+            let plain = |(name, change): (String, ChangeReport)| {
                 let managers = owners(&change.managers);
-                format!("{name} {:?}", FieldChange { managers, ..change })
+                format!("{name} {:?}", ChangeReport { managers, ..change })
             };
             let mut shown: Vec<String> = shown(&objects).into_iter().map(plain).collect();
             let mut expected: Vec<String> = objects

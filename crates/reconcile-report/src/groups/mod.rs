@@ -6,17 +6,16 @@ mod messages;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::FieldChange;
-
 pub(crate) use equal_changes::{ChangeGroup, EqualChanges};
 pub(crate) use messages::Messages;
 
+use crate::model::ChangeReport;
 use crate::{ObjectReport, Sort};
 
 /// The parts of objects that a format shows.
 pub(crate) trait Shows {
     /// Returns true if a change is shown.
-    fn change(&self, change: &FieldChange) -> bool;
+    fn change(&self, change: &ChangeReport) -> bool;
 
     /// The warnings of an object that are shown.
     fn warnings<'o>(&self, object: &'o ObjectReport) -> Vec<&'o str>;

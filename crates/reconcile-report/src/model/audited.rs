@@ -1,10 +1,11 @@
 //! The users of an audit log, in reports: the questions about the objects, and their answers.
 
 use reconcile_core::audit::{AuditQuestion, AuditSearch, AuditedObject};
-use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::compare::Class;
 use reconcile_core::owners::{ObjectTimes, Owner, Reach};
 use structured_merge::ObjectKey;
 
+use super::change::ChangeReport;
 use super::object::ObjectReport;
 
 /// Something in whose owners an audit log may name users.
@@ -22,7 +23,7 @@ pub enum AuditedItem<'f> {
     /// An owner, and the first write that counts.
     Owner(&'f mut Owner, Reach),
     /// A change whose object or field may have been removed.
-    Removal(&'f mut FieldChange),
+    Removal(&'f mut ChangeReport),
 }
 
 /// The questions about the objects of a report: their numbers in the search, in the order in which the objects are visited.

@@ -1,7 +1,8 @@
 //! The classes of changes: one row for each, with the words that reports, formats and the command line have for it.
 
-use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::compare::Class;
 
+use super::change::ChangeReport;
 use super::side::Side;
 
 /// The classes, the first in rules and lists the ones that matter most.
@@ -177,7 +178,7 @@ impl ClassInfo {
     }
 
     /// The side that changed, of all changes of an object; `None` if none of them is drift.
-    pub(crate) fn side_of(changes: &[FieldChange]) -> Option<Side> {
+    pub(crate) fn side_of(changes: &[ChangeReport]) -> Option<Side> {
         Side::of(changes.iter().filter_map(|change| Self::of(change.class).side))
     }
 }

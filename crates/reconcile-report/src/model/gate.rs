@@ -1,8 +1,9 @@
-use reconcile_core::compare::{Action, Class, FieldChange};
+use reconcile_core::compare::{Action, Class};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize as _, Deserializer};
 
+use super::change::ChangeReport;
 use super::classes::ClassInfo;
 use super::object::ObjectReport;
 use super::side::Side;
@@ -93,7 +94,7 @@ impl FailClass {
         match self {
             Self::Drift => object.differs() && !object.is_known(),
             Self::Manual => {
-                object.diff.added_items.len() > object.diff.known_added_items || new.any(FieldChange::is_manual)
+                object.diff.added_items.len() > object.diff.known_added_items || new.any(ChangeReport::is_manual)
             }
             Self::Replace => object.diff.action == Action::Replace && !object.is_known(),
             // These are not objects of the manifests.

@@ -2,6 +2,7 @@
 
 mod apply_set;
 mod audited;
+mod change;
 pub(crate) mod classes;
 mod command;
 mod configuration;
@@ -25,6 +26,7 @@ mod verdict;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use audited::{AuditQuestions, Audited, AuditedItem};
+pub use change::ChangeReport;
 pub use classes::{CLASSES, ClassInfo, Level, Why};
 pub use command::Command;
 pub use configuration::ConfigurationInfo;

@@ -13,10 +13,11 @@ use reconcile_core::owners::{ObjectTimes, Owner};
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::rules::RuleRef;
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
+use super::change::ChangeReport;
 use super::classes::ClassInfo;
 use super::diagnostic;
 use super::diagnostic::ObjectError;
@@ -75,12 +76,11 @@ pub struct ObjectDiff {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<Replacement>,
     /// The differences.
-    pub changes: Vec<FieldChange>,
+    pub changes: Vec<ChangeReport>,
     /// Fields of the manifest that other managers own.
     pub conflicts: Vec<Conflict>,
     /// Items that manual changes added to lists of the manifest.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", serialize_with = "as_texts")]
-    #[schemars(with = "Vec<String>")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added_items: Vec<FieldPath>,
     /// The number of these items that the baseline has (`--baseline`).
     #[serde(default, skip_serializing_if = "is_none")]
@@ -152,8 +152,21 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-fn as_texts<S: Serializer>(paths: &[FieldPath], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(paths.iter().map(ToString::to_string))
+impl ObjectDiff {
+    /// An action without differences.
+    pub(crate) fn new(action: Action, evidence: Option<Evidence>) -> Self {
+        Self {
+            action,
+            evidence,
+            side: None,
+            replacement: None,
+            changes: Vec::new(),
+            conflicts: Vec::new(),
+            added_items: Vec::new(),
+            known_added_items: 0,
+            ignored: Vec::new(),
+        }
+    }
 }
 
 impl ObjectReport {
@@ -180,35 +193,28 @@ impl ObjectReport {
 
     /// The report of a verdict alone, for a member of an apply set that no manifest names.
     pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
-        let (action, evidence) = (verdict.action(), verdict.evidence());
-        let (changes, conflicts, added_items, ignored) = Default::default();
         let mut report = Self {
             key: key.clone(),
             source: None,
             resource_version: None,
             position: None,
-            diff: ObjectDiff {
-                action,
-                evidence,
-                side: None,
-                replacement: None,
-                changes,
-                conflicts,
-                added_items,
-                known_added_items: 0,
-                ignored,
-            },
+            diff: ObjectDiff::new(verdict.action(), verdict.evidence()),
             messages: ObjectMessages::default(),
             run: ObjectRun::default(),
             details: Details::default(),
         };
         match verdict {
-            ObjectVerdict::InSync(fields) | ObjectVerdict::Update(fields) => report.fill(fields, None),
-            ObjectVerdict::Replace { fields, reason } => report.fill(fields, Some(reason)),
-            ObjectVerdict::Create { desired, .. } => report.diff.changes = vec![FieldChange::missing(desired)],
+            ObjectVerdict::InSync(fields) | ObjectVerdict::Update(fields) => report.fill(fields),
+            ObjectVerdict::Replace { fields, reason: Reason { replacement, text, hint } } => {
+                report.fill(fields);
+                report.diff.replacement = Some(replacement);
+                report.messages.reason = Some(text);
+                report.messages.hint = hint;
+            }
+            ObjectVerdict::Create { desired, .. } => report.diff.changes = vec![FieldChange::missing(desired).into()],
             ObjectVerdict::Delete { live, reason } => {
                 report.name_live(Some(&live));
-                report.diff.changes = vec![FieldChange::pruned(live)];
+                report.diff.changes = vec![FieldChange::pruned(live).into()];
                 report.messages.reason = Some(reason);
             }
             ObjectVerdict::Kept { reason } => report.messages.reason = Some(reason),
@@ -221,17 +227,19 @@ impl ObjectReport {
     /// Names the version of the live object.
     fn name_live(&mut self, live: Option<&Value>) {
         let field = |name: &str| Some(live?.get("metadata")?.get(name)?.as_str()?.to_owned());
-        (self.resource_version, self.details.uid) = (field("resourceVersion"), field("uid"));
+        self.resource_version = field("resourceVersion");
+        self.details.uid = field("uid");
     }
 
-    fn fill(&mut self, fields: FieldDiff, reason: Option<Reason>) {
-        let Self { diff, messages, details, .. } = self;
-        (diff.changes, diff.conflicts, details.versions) = (fields.changes, fields.conflicts, fields.versions);
-        (diff.added_items, diff.ignored, details.unmanaged) = (fields.added_items, fields.ignored, fields.unmanaged);
-        if let Some(Reason { replacement, text, hint }) = reason {
-            diff.replacement = Some(replacement);
-            (messages.reason, messages.hint) = (Some(text), hint);
-        }
+    /// Takes the differences of its fields.
+    fn fill(&mut self, fields: FieldDiff) {
+        let FieldDiff { evidence: _, changes, conflicts, added_items, unmanaged, ignored, versions } = fields;
+        self.diff.changes = changes.into_iter().map(ChangeReport::from).collect();
+        self.diff.conflicts = conflicts;
+        self.diff.added_items = added_items;
+        self.diff.ignored = ignored;
+        self.details.unmanaged = unmanaged;
+        self.details.versions = versions;
     }
 
     /// Finds the lines of the changed fields.
@@ -251,7 +259,8 @@ impl ObjectReport {
         let unknown = diagnostic.clone().unwrap_or_else(|| Diagnostic::new(Code::Unknown, ""));
         let mut report = Self::about(target, ObjectVerdict::Unknown(unknown));
         if diagnostic.is_none() {
-            (report.diff.action, report.messages.error) = (Action::None, None);
+            report.diff.action = Action::None;
+            report.messages.error = None;
         }
         report.run.readiness = Some(readiness);
         report
@@ -262,8 +271,11 @@ impl ObjectReport {
         let TurnResult { outcome, error, reason, hint, notes, new_verdict } = turn;
         if let Some(verdict) = new_verdict {
             let Self { diff: new, details, .. } = Self::unwanted(&self.key, (**verdict).clone());
-            (self.diff.action, self.diff.side, self.diff.replacement) = (new.action, new.side, new.replacement);
-            (self.diff.changes, self.diff.conflicts) = (new.changes, new.conflicts);
+            self.diff.action = new.action;
+            self.diff.side = new.side;
+            self.diff.replacement = new.replacement;
+            self.diff.changes = new.changes;
+            self.diff.conflicts = new.conflicts;
             self.details.versions = details.versions;
             self.run.changed_during_run = true;
         }
@@ -319,7 +331,7 @@ impl ObjectReport {
 
     /// Returns true if only the ownership of fields would change.
     pub fn is_ownership_only(&self) -> bool {
-        let ownership = |change: &FieldChange| matches!(change.class, Class::Adopted | Class::Released);
+        let ownership = |change: &ChangeReport| matches!(change.class, Class::Adopted | Class::Released);
         self.diff.action == Action::None && self.diff.changes.iter().any(ownership)
     }
 
@@ -334,7 +346,8 @@ impl ObjectReport {
         self.details.counted = Some(self.counted());
         if self.is_known() {
             self.diff.action = Action::None;
-            (self.messages.reason, self.messages.hint) = (None, None);
+            self.messages.reason = None;
+            self.messages.hint = None;
         }
         let Self { diff, .. } = self;
         let known: BTreeSet<&FieldPath> =

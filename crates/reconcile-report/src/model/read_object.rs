@@ -1,6 +1,6 @@
 //! Reads an object of a report, and refuses fields that it does not know: serde does not do both for an object with flattened parts.
 
-use reconcile_core::compare::{Action, Conflict, Evidence, FieldChange, IgnoredFields, Replacement, paths_of};
+use reconcile_core::compare::{Action, Conflict, Evidence, IgnoredFields, Replacement};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::ObjectReadiness;
 use reconcile_core::manifest::Source;
@@ -8,6 +8,7 @@ use reconcile_core::pass::Outcome;
 use serde::{Deserialize, Deserializer};
 use structured_merge::FieldPath;
 
+use super::change::ChangeReport;
 use super::classes::ClassInfo;
 use super::key::key;
 use super::object::{Details, ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
@@ -31,9 +32,9 @@ struct ObjectEntry {
     #[serde(rename = "side")]
     _side: Option<Side>,
     replacement: Option<Replacement>,
-    changes: Vec<FieldChange>,
+    changes: Vec<ChangeReport>,
     conflicts: Vec<Conflict>,
-    #[serde(default, deserialize_with = "paths_of")]
+    #[serde(default)]
     added_items: Vec<FieldPath>,
     #[serde(default)]
     known_added_items: usize,

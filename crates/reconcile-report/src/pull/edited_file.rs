@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_core::compare::FieldChange;
 use reconcile_core::pull::secret_lines;
 use schemars::JsonSchema;
 use serde::Serialize;
 use similar::ChangeTag;
 use structured_merge::ObjectKey;
 
+use crate::model::ChangeReport;
 use crate::words::line_diff::{MATCHED, grouped};
 use crate::words::why::why_in_full;
 use crate::{Role, Styled, View};
@@ -100,7 +100,7 @@ fn line(text: &mut Styled, tag: ChangeTag, value: &str, is_secret: bool) {
 }
 
 /// The question whether to write a change into its manifest, with the lines that change in the file.
-pub fn question(key: &ObjectKey, change: &FieldChange, file: &EditedFile, view: &View) -> Styled {
+pub fn question(key: &ObjectKey, change: &ChangeReport, file: &EditedFile, view: &View) -> Styled {
     let mut text = Styled::new().with(Role::Name, key.to_string()).with(Role::Plain, format!(" {}", change.path));
     text.push(Role::Note, format!("  {}", why_in_full(change, view)).trim_end());
     text.line_end();

@@ -1,4 +1,4 @@
-use reconcile_core::compare::Class;
+use reconcile_core::compare::{Class, FieldChange};
 use reconcile_core::owners::{AuditAnswer, Owner};
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, Op, Operation};
@@ -17,12 +17,10 @@ fn change(accepted: bool) -> PulledChange {
         live: Some(json!("red")),
         desired: Some(json!("green")),
         managers: vec![owner],
-        known: false,
         defaulted: Vec::new(),
-        removed_by: None,
     };
     let reason = (!accepted).then(|| "its value is an alias of another value in the file".to_owned());
-    PulledChange { change, accepted, reason }
+    PulledChange { change: change.into(), accepted, reason }
 }
 
 fn report(accepted: &[bool], dry_run: bool) -> PullReport {

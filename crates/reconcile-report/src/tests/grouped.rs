@@ -36,9 +36,7 @@ fn change(field: &str, class: Class, managers: Vec<Owner>) -> FieldChange {
         live: Some(json!("1")),
         desired: Some(json!("2")),
         managers,
-        removed_by: None,
         defaulted: Vec::new(),
-        known: false,
     }
 }
 
@@ -166,8 +164,8 @@ fn only_locations_that_fit_are_named() {
     let file = |at: u32| format!("pay/charts/redis-{}/templates/configmap.yaml", "x".repeat(at as usize));
     let objects: Vec<ObjectReport> = (1..=6)
         .map(|at| {
-            let fields =
-                FieldDiff { changes: changed("c", 1, &["a"]).diff.changes, ..FieldDiff::none(Evidence::Server) };
+            let changes = vec![change("a", Class::Pending, Vec::new())];
+            let fields = FieldDiff { changes, ..FieldDiff::none(Evidence::Server) };
             object(&format!("c{at}"), &file(at), at, ObjectVerdict::Update(fields))
         })
         .collect();

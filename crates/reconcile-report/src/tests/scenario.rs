@@ -46,17 +46,7 @@ fn change(path: FieldPath, class: Class, live: Option<Value>, desired: Option<Va
         (_, None) => Op::Remove,
         _ => Op::Change,
     };
-    FieldChange {
-        path,
-        op,
-        class,
-        live,
-        desired,
-        managers: Vec::new(),
-        known: false,
-        removed_by: None,
-        defaulted: Vec::new(),
-    }
+    FieldChange { path, op, class, live, desired, managers: Vec::new(), defaulted: Vec::new() }
 }
 
 fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectVerdict) -> ObjectReport {
@@ -152,8 +142,6 @@ fn objects(text: &str) -> Vec<ObjectReport> {
             live: None,
             desired: None,
             managers: Vec::new(),
-            known: false,
-            removed_by: None,
             defaulted: Vec::new(),
         }],
         ..FieldDiff::none(Evidence::Proven)

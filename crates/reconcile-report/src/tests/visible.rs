@@ -24,9 +24,7 @@ fn report(kind: (&str, &str), changes: &[(&[&str], Value, Value)]) -> Report {
         live: Some(live.clone()),
         desired: Some(desired.clone()),
         managers: Vec::new(),
-        removed_by: None,
         defaulted: Vec::new(),
-        known: false,
     });
     let diff = FieldDiff { changes: changes.collect(), ..FieldDiff::none(Evidence::Server) };
     let key = ObjectKey {
@@ -192,7 +190,7 @@ fn certificates_of_new_objects_are_summarised() {
     ] {
         let mut report = report(kind, &[]);
         report.objects[0].diff.action = Action::Create;
-        report.objects[0].diff.changes = vec![FieldChange::missing(object.clone())];
+        report.objects[0].diff.changes = vec![FieldChange::missing(object.clone()).into()];
         let full = View { full: true, ..View::default() };
         for (name, text) in shown_in(&report, &["text", "markdown", "html"], full.clone()) {
             assert!(text.contains(sentence), "{name}: {text}");

@@ -1,14 +1,16 @@
 //! Certificates in words: subject, names, issuer and expiry instead of base64.
 
-use reconcile_core::compare::{FieldChange, secret_number};
+use reconcile_core::compare::secret_number;
 use reconcile_core::object::{Certificate, certificates_in};
 use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement};
 
 use super::difference::difference;
 
+use crate::model::ChangeReport;
+
 /// The differences of the certificates in two values, if both are nothing but certificates; empty if they are the same.
-pub(super) fn differences(live: &Value, desired: &Value) -> Option<Vec<FieldChange>> {
+pub(super) fn differences(live: &Value, desired: &Value) -> Option<Vec<ChangeReport>> {
     let (old, new) = (certificates(live)?, certificates(desired)?);
     let mut changes = Vec::new();
     for at in 0..old.len().max(new.len()) {
@@ -63,7 +65,7 @@ fn sentence(certificate: &Certificate) -> String {
 /// Reads one field.
 type Reading = fn(&Certificate) -> String;
 
-fn of_pair(base: &FieldPath, old: &Certificate, new: &Certificate) -> Vec<FieldChange> {
+fn of_pair(base: &FieldPath, old: &Certificate, new: &Certificate) -> Vec<ChangeReport> {
     let fields: [(&str, Reading); 6] = [
         ("subject", |certificate| certificate.subject.clone()),
         ("issuer", |certificate| certificate.issuer.clone()),
@@ -76,7 +78,7 @@ fn of_pair(base: &FieldPath, old: &Certificate, new: &Certificate) -> Vec<FieldC
         difference(&base.field(name), Op::Change, Some(&live.into()), Some(&desired.into()))
     };
     let differing = fields.iter().filter(|(_, read)| read(old) != read(new));
-    let mut changes: Vec<FieldChange> = differing.map(|(name, read)| change(name, read(old), read(new))).collect();
+    let mut changes: Vec<ChangeReport> = differing.map(|(name, read)| change(name, read(old), read(new))).collect();
     // A certificate for another key, or with other extensions.
     if changes.is_empty() && old != new {
         changes.push(change("sha256", old.sha256.clone(), new.sha256.clone()));
@@ -105,7 +107,7 @@ mod tests {
     fn shown(live: &str, desired: &str) -> Option<Vec<String>> {
         let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).unwrap_or("-").to_owned();
         let change =
-            |change: &FieldChange| format!("{}: {} → {}", change.path, text(&change.live), text(&change.desired));
+            |change: &ChangeReport| format!("{}: {} → {}", change.path, text(&change.live), text(&change.desired));
         differences(&json!(live), &json!(desired)).map(|changes| changes.iter().map(change).collect())
     }
 

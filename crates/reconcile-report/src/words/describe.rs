@@ -1,6 +1,6 @@
 //! Changes, owners and objects in one line each, for formats that show no more than a line.
 
-use reconcile_core::compare::{Class, Conflict, FieldChange};
+use reconcile_core::compare::{Class, Conflict};
 use reconcile_core::owners::Owner;
 use reconcile_core::text::{end_within, one_line, visible, width};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::value::{inline, stays};
 use super::why::{owner_in_sentence, why};
 use super::word_diff::Contrast;
 use super::{cut, label, managed, users};
+use crate::model::ChangeReport;
 use crate::{Command, ObjectReport, Report, Summary};
 
 /// The room for a change: the longest value, the longest path and value of a difference inside of it, in columns, and most of these.
@@ -31,7 +32,7 @@ const PATH: usize = 60;
 const MESSAGE: usize = 1_000;
 
 /// ``spec.replicas: 5 → 2 (changed by kubectl, scale)``, `the object does not exist` for all of it.
-pub(crate) fn change(change: &FieldChange) -> String {
+pub(crate) fn change(change: &ChangeReport) -> String {
     if change.path.elements().is_empty() {
         let removed = users::removed(change, ToOwned::to_owned);
         let removed = removed.map(|removed| format!("; {}", one_line(&removed, MESSAGE)));
@@ -44,14 +45,14 @@ pub(crate) fn change(change: &FieldChange) -> String {
 }
 
 /// A change without its reason, for a cell of a table: `…containers[name=web].image: shop/web:1.2 → shop/web:1.3`.
-pub(crate) fn brief(change: &FieldChange) -> String {
+pub(crate) fn brief(change: &ChangeReport) -> String {
     let path = one_line(&change.path.to_string(), MESSAGE);
     let path = if width(&path) <= PATH { path } else { format!("…{}", end_within(&path, PATH)) };
     difference(change, &path, &CELL)
 }
 
 /// A change without its reason: `spec.replicas: 5 → 2`, `data["app.json"] rate.burst: 500 → 200`.
-fn difference(change: &FieldChange, path: &str, room: &Room) -> String {
+fn difference(change: &ChangeReport, path: &str, room: &Room) -> String {
     match Meaning::of_change(change) {
         Some((Meaning::Layout(what), _, _)) => format!("{path}: {}", meaning::layout(what)),
         Some((Meaning::Parts(parts), _, _)) => {
@@ -82,7 +83,7 @@ fn first(differences: impl Iterator<Item = String>, room: &Room) -> String {
 }
 
 /// A difference inside of a value, whose own parts are not looked at.
-fn difference_inside(change: &FieldChange, room: &Room) -> String {
+fn difference_inside(change: &ChangeReport, room: &Room) -> String {
     let path = one_line(&change.path.to_string(), room.inner);
     if change.op == Op::Move {
         format!("{path}: another order")
@@ -91,7 +92,7 @@ fn difference_inside(change: &FieldChange, room: &Room) -> String {
     }
 }
 
-fn values(change: &FieldChange, columns: usize) -> String {
+fn values(change: &ChangeReport, columns: usize) -> String {
     let value = |value: &Value| {
         let shown =
             meaning::certificates(value).map_or_else(|| inline(&summarised(value)), |sentences| sentences.join("; "));
@@ -110,7 +111,7 @@ fn values(change: &FieldChange, columns: usize) -> String {
 }
 
 /// The reason why a field differs, in a few words; empty if there is none.
-pub(crate) fn why_on_line(change: &FieldChange) -> String {
+pub(crate) fn why_on_line(change: &ChangeReport) -> String {
     let owners =
         |managers: &[Owner]| one_line(&managers.iter().map(owner_in_sentence).collect::<Vec<_>>().join("; "), MESSAGE);
     why(change, owners)

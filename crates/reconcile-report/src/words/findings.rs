@@ -1,12 +1,13 @@
 //! The findings of a run, one by one: a rule, a level, a sentence and a location. The formats for code review, tests and
 //! annotations show these.
 
-use reconcile_core::compare::{Action, FieldChange};
+use reconcile_core::compare::Action;
 use reconcile_core::diagnostic::{Diagnostic, Severity, is_kustomization};
 use reconcile_core::manifest::Source;
 
 use super::describe;
 use super::label::outcome_name;
+use crate::model::ChangeReport;
 use crate::{CLASSES, ClassInfo, Command, Level, ObjectReport, Report, Section};
 
 /// A kind of finding.
@@ -166,7 +167,7 @@ pub(crate) fn of_object<'r>(
     } else if let Some(outcome) = stopped_by(object) {
         found.push(finding(NOT_APPLIED, outcome, own.clone()));
     }
-    let place = |change: &FieldChange| {
+    let place = |change: &ChangeReport| {
         let line = object.line_of(&change.path).filter(|_| !is_in_no_file);
         own.clone().map(|own| FindingLocation { line: line.or(own.line), ..own })
     };

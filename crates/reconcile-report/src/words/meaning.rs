@@ -1,6 +1,5 @@
 //! The way in which a change is shown: one decision for all formats that are for people.
 
-use reconcile_core::compare::FieldChange;
 use reconcile_core::text::one_line;
 use serde_json::Value;
 use similar::ChangeTag;
@@ -14,6 +13,8 @@ use super::number::grouped;
 use super::structured::{self, Parts};
 use super::value::{inline, stays};
 use super::word_diff::Contrast;
+
+use crate::model::ChangeReport;
 
 /// Longest value on a line next to another one and alone, in columns, and longest path, in characters.
 const VALUE: usize = 200;
@@ -49,7 +50,7 @@ impl Meaning {
     }
 
     /// The same for a change of a value to another one, and for rules that are added or removed; `None` for other changes.
-    pub fn of_change(change: &FieldChange) -> Option<(Self, &Value, &Value)> {
+    pub fn of_change(change: &ChangeReport) -> Option<(Self, &Value, &Value)> {
         let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
         if stays(change) || live == desired {
             return None;
@@ -92,7 +93,7 @@ pub(crate) fn lines(meaning: &Meaning, is_full: bool) -> Option<(String, Vec<Lin
 }
 
 /// A difference inside of a value as lines.
-fn part(change: &FieldChange) -> Vec<Line<'static>> {
+fn part(change: &ChangeReport) -> Vec<Line<'static>> {
     let path = one_line(&change.path.to_string(), PATH);
     let signed = |tag: ChangeTag, text: String| -> Line<'static> { (tag, format!("{path}: {text}").into()) };
     match (Meaning::of_change(change), &change.live, &change.desired) {

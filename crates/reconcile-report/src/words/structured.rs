@@ -4,13 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Validation, read};
-use reconcile_core::compare::{FieldChange, secret_number};
+use reconcile_core::compare::secret_number;
 use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::certificate;
 use super::difference::difference;
 use super::value::is_long;
+
+use crate::model::ChangeReport;
 
 /// Longest text that is read, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -26,7 +28,7 @@ pub(crate) struct Parts {
     /// The name of the format, if it is not obvious.
     pub what: Option<&'static str>,
     /// The differences; their paths begin at the value. Empty if only the layout of the format differs.
-    pub changes: Vec<FieldChange>,
+    pub changes: Vec<ChangeReport>,
 }
 
 /// The parts of two different values that differ, if both have the same kind of structure; `path` ends with the value's own name.
@@ -50,7 +52,7 @@ pub(super) fn parts(path: &str, live: &Value, desired: &Value) -> Option<Parts> 
 }
 
 /// Returns true if there is more than the difference of the value itself, which is known.
-fn says_more(changes: &[FieldChange]) -> bool {
+fn says_more(changes: &[ChangeReport]) -> bool {
     changes.iter().all(|change| !change.path.elements().is_empty())
 }
 
@@ -133,14 +135,14 @@ fn is_written_as_yaml(path: &str, live: &str, desired: &str) -> bool {
 }
 
 /// The differences; `None` if there are too many.
-fn differences(live: &Value, desired: &Value) -> Option<Vec<FieldChange>> {
+fn differences(live: &Value, desired: &Value) -> Option<Vec<ChangeReport>> {
     let mut changes = Vec::new();
     compare(&mut changes, &FieldPath::root(), Some(live), Some(desired), DEEPEST)?;
     Some(changes)
 }
 
 fn compare(
-    changes: &mut Vec<FieldChange>,
+    changes: &mut Vec<ChangeReport>,
     path: &FieldPath,
     live: Option<&Value>,
     desired: Option<&Value>,
@@ -208,7 +210,7 @@ mod tests {
     #[track_caller]
     fn found(live: &Value, desired: &Value) -> Vec<String> {
         let parts = parts("data.config", live, desired);
-        let change = |change: &FieldChange| {
+        let change = |change: &ChangeReport| {
             let value = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), ToString::to_string);
             format!("{} {} {}", change.path, value(&change.live), value(&change.desired))
         };

@@ -1,12 +1,13 @@
 //! The summary of a run in lines: what is done, what is not, what is left alone and by which flag it is seen.
 
-use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::compare::Class;
 
 use super::added_items;
 use super::describe::{baseline, hooks_left_out, ignored_clauses};
 use super::number::grouped;
 use super::sentence::{done, not_done, not_to_do, of_shard, readiness_counts, ready, to_do};
 use super::verdict::verdict;
+use crate::model::ChangeReport;
 use crate::{ApplySetInfo, Command, Report, Summary, Verdict, View};
 
 /// The summary of a run.
@@ -76,7 +77,7 @@ fn first(report: &Report, mut sentence: String) -> String {
 
 /// The differences that a pass leaves alone, each with the flag that shows it.
 fn left_alone(report: &Report) -> Option<String> {
-    let is_unmanaged = |change: &FieldChange| change.class == Class::Unmanaged;
+    let is_unmanaged = |change: &ChangeReport| change.class == Class::Unmanaged;
     let is_shown = report.objects.iter().flat_map(|object| &object.diff.changes).any(is_unmanaged);
     let added: Vec<String> = added_fields(&report.summary).into_iter().chain(added_items::clause(report)).collect();
     let clauses = [

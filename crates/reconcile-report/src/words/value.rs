@@ -1,8 +1,10 @@
 //! Values as text: short ones on a line, long ones as lines that can be compared.
 
-use reconcile_core::compare::{Class, FieldChange, secret_number};
+use reconcile_core::compare::{Class, secret_number};
 use reconcile_core::text::yaml;
 use serde_json::Value;
+
+use crate::model::ChangeReport;
 
 /// Longest value that is shown on the line of its path, in characters.
 const SHORT: usize = 60;
@@ -69,7 +71,7 @@ fn is_odd_blank(c: char) -> bool {
 }
 
 /// Returns true if an apply leaves the live value as it is: it is only shown.
-pub(crate) fn stays(change: &FieldChange) -> bool {
+pub(crate) fn stays(change: &ChangeReport) -> bool {
     matches!(change.class, Class::Unmanaged | Class::Released)
 }
 

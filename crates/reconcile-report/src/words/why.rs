@@ -1,11 +1,12 @@
 //! The reason why a field differs, and its managers.
 
-use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::compare::Class;
 use reconcile_core::owners::Owner;
 use reconcile_core::text::{middle_cut, visible, width};
 use structured_merge::Operation;
 
 use crate::View;
+use crate::model::ChangeReport;
 use crate::model::classes::{ClassInfo, Why};
 use crate::words::users;
 
@@ -13,11 +14,11 @@ use crate::words::users;
 const SHORTEST_NAME: usize = 8;
 
 /// Returns the reason why a field differs, in a few words; `owners` names its managers. Empty if there is none.
-pub fn why(change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
+pub fn why(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> String {
     why_at(change, owners, ToOwned::to_owned)
 }
 
-fn why_at(change: &FieldChange, owners: impl Fn(&[Owner]) -> String, time: impl Fn(&str) -> String) -> String {
+fn why_at(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String, time: impl Fn(&str) -> String) -> String {
     let words = words(ClassInfo::of(change.class).why, change, owners);
     match change.removed_by.as_deref().and_then(|removed| users::by(removed, time)) {
         // It is not known that the field was ever there.
@@ -27,7 +28,7 @@ fn why_at(change: &FieldChange, owners: impl Fn(&[Owner]) -> String, time: impl 
 }
 
 /// Returns the manager that changed a field, or another reason for the difference, for a note next to its value.
-pub(crate) fn note(change: &FieldChange, view: &View) -> String {
+pub(crate) fn note(change: &ChangeReport, view: &View) -> String {
     let note = words(ClassInfo::of(change.class).note, change, |managers| owners(managers, view));
     match users::removed(change, |time| view.time(time)) {
         Some(removed) if note.is_empty() => removed,
@@ -35,7 +36,7 @@ pub(crate) fn note(change: &FieldChange, view: &View) -> String {
     }
 }
 
-fn words(why: Why, change: &FieldChange, owners: impl Fn(&[Owner]) -> String) -> String {
+fn words(why: Why, change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> String {
     match why {
         Why::Nothing => String::new(),
         Why::Text(words) => words.to_owned(),
@@ -45,7 +46,7 @@ fn words(why: Why, change: &FieldChange, owners: impl Fn(&[Owner]) -> String) ->
 }
 
 /// The same in full, for output without a line above the fields that names the manager that added them.
-pub(crate) fn why_in_full(change: &FieldChange, view: &View) -> String {
+pub(crate) fn why_in_full(change: &ChangeReport, view: &View) -> String {
     match change.class {
         Class::Unmanaged => added_by(change.is_manual(), &owners(&change.managers, view)),
         _ => why_at(change, |managers| owners(managers, view), |time| view.time(time)),

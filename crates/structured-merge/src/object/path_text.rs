@@ -1,8 +1,10 @@
-//! Reads paths as [`FieldPath`] writes them.
+//! Paths as text: reads what [`FieldPath`] writes, also in JSON.
 
 use std::str::FromStr;
 
-use serde_json::{Deserializer, Value};
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{FieldPath, PathElement, Scalar};
 
@@ -38,6 +40,33 @@ impl FromStr for FieldPath {
         let path = Self::from(elements);
         // Any other text for the same path is rejected.
         if path.to_string() == text { Ok(path) } else { Err(NotAPath) }
+    }
+}
+
+impl Serialize for FieldPath {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for FieldPath {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for FieldPath {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FieldPath".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string"})
     }
 }
 
@@ -81,7 +110,7 @@ fn key_value(text: &str) -> Option<(Scalar, &str)> {
 
 /// The JSON value at the beginning of a text, and the rest of the text.
 fn json(text: &str) -> Option<(Value, &str)> {
-    let mut values = Deserializer::from_str(text).into_iter::<Value>();
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;
     Some((value, text.get(values.byte_offset()..)?))
 }

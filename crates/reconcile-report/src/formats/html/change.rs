@@ -1,6 +1,5 @@
 //! The changes of an object: path, values and managers.
 
-use reconcile_core::compare::FieldChange;
 use structured_merge::{FieldPath, PathElement};
 
 use super::limits::Limits;
@@ -8,12 +7,13 @@ use super::markup::Markup;
 use super::value::values;
 use crate::View;
 use crate::formats::text::{foremost, is_shown};
+use crate::model::ChangeReport;
 use crate::words::number::grouped;
 use crate::words::why::why_in_full;
 
 /// All changes of an object that are shown. The common start of their paths is written once.
-pub(super) fn changes(page: &mut Markup, all: &[FieldChange], limits: &Limits) {
-    let shown: Vec<&FieldChange> = all.iter().filter(|change| is_shown(change)).collect();
+pub(super) fn changes(page: &mut Markup, all: &[ChangeReport], limits: &Limits) {
+    let shown: Vec<&ChangeReport> = all.iter().filter(|change| is_shown(change)).collect();
     if shown.is_empty() {
         return;
     }
@@ -51,7 +51,7 @@ pub(super) fn more(page: &mut Markup, count: usize, noun: &'static str) {
     page.element("<p class=\"gap\"", &text, "</p>");
 }
 
-fn field(page: &mut Markup, change: &FieldChange, path: &FieldPath, is_inside: bool, limits: &Limits) {
+fn field(page: &mut Markup, change: &ChangeReport, path: &FieldPath, is_inside: bool, limits: &Limits) {
     page.raw(if is_inside { "<li class=\"f in\">" } else { "<li class=\"f\">" });
     let (parents, name) = split_at_name(path);
     page.raw("<code class=\"p\">");
@@ -65,7 +65,7 @@ fn field(page: &mut Markup, change: &FieldChange, path: &FieldPath, is_inside: b
 }
 
 /// The reason for the difference; a time at the end is not broken across lines.
-fn reason(page: &mut Markup, change: &FieldChange) {
+fn reason(page: &mut Markup, change: &ChangeReport) {
     let why = why_in_full(change, &View::default());
     if why.is_empty() {
         return;

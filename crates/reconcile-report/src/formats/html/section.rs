@@ -1,7 +1,5 @@
 //! The section of one report: the facts of the run, its errors, and its objects.
 
-use reconcile_core::compare::FieldChange;
-
 use super::markup::Markup;
 use super::object::{Objects, is_quiet};
 use super::page_section::PageSection;
@@ -9,6 +7,7 @@ use super::styled;
 use super::styled::styled;
 use crate::formats::text::{is_shown, matrix, parent_text, unmanaged};
 use crate::groups::{self, Entry, Shows};
+use crate::model::ChangeReport;
 use crate::words::number::grouped;
 use crate::words::{describe, excerpt, summary};
 use crate::{Command, ContextReport, ObjectReport, Report, View};
@@ -49,7 +48,7 @@ impl Section<'_> {
 struct OnPage;
 
 impl Shows for OnPage {
-    fn change(&self, change: &FieldChange) -> bool {
+    fn change(&self, change: &ChangeReport) -> bool {
         is_shown(change)
     }
 

@@ -8,7 +8,7 @@ use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, Pa
 
 use super::limits::Limits;
 use super::{SCRIPT, STYLE, policy, render, render_all, render_within};
-use crate::{ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports, Sort, View};
+use crate::{ChangeReport, ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports, Sort, View};
 
 /// Text that would end a script, an attribute, a comment or a line, or deceive a reader.
 const HOSTILE: &str =
@@ -39,8 +39,6 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
         live,
         desired,
         managers: vec![owner],
-        known: false,
-        removed_by: None,
         defaulted: Vec::new(),
     }
 }
@@ -201,11 +199,11 @@ fn sizes_are_bounded() {
 fn equal_changes_conflicts_and_diagnostics_are_written_once() {
     let bump = || change("version", json!("2.4.0"), json!("2.4.1"));
     let mut objects: Vec<ObjectReport> = (0..12).map(|at| changed(&format!("web-{at}"), vec![bump()])).collect();
-    objects[3].diff.changes.push(change("own", json!(1), json!(2)));
+    objects[3].diff.changes.push(change("own", json!(1), json!(2)).into());
     let conflict = |at: usize| {
         let contested = FieldChange { class: Class::Conflict, ..change("size", json!(1), json!(2)) };
         let mut object = changed(&format!("contested-{at}"), vec![contested]);
-        let FieldChange { path, managers, .. } = object.diff.changes[0].clone();
+        let ChangeReport { path, managers, .. } = object.diff.changes[0].clone();
         object.diff.conflicts = vec![Conflict { path, owner: managers[0].clone() }];
         object
     };

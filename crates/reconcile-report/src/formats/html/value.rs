@@ -1,6 +1,6 @@
 //! Values, side by side or one above the other: the style sheet decides which, from the same markup.
 
-use reconcile_core::compare::{FieldChange, secret_number};
+use reconcile_core::compare::secret_number;
 use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::Op;
@@ -8,6 +8,7 @@ use structured_merge::Op;
 use super::limits::Limits;
 use super::markup::Markup;
 use super::words;
+use crate::model::ChangeReport;
 use crate::words::certificate::summarised;
 use crate::words::line_diff::{Line, groups};
 use crate::words::meaning::{self, Meaning};
@@ -15,7 +16,7 @@ use crate::words::number::grouped;
 use crate::words::value::{block, inline, is_long, stays};
 
 /// Both values of a change: on one line, or as a comparison of their lines.
-pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
+pub(super) fn values(page: &mut Markup, change: &ChangeReport, limits: &Limits) {
     if let Some((what, lines)) =
         Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning, limits.is_full))
     {
@@ -26,7 +27,7 @@ pub(super) fn values(page: &mut Markup, change: &FieldChange, limits: &Limits) {
     if values.into_iter().flatten().any(is_block) { long(page, change, limits) } else { short(page, change) }
 }
 
-fn short(page: &mut Markup, change: &FieldChange) {
+fn short(page: &mut Markup, change: &ChangeReport) {
     let text = |value: &Value| if is_alone(change) { inline(&summarised(value)) } else { inline(value) };
     let (live, desired) = (change.live.as_ref().map(text), change.desired.as_ref().map(text));
     page.raw("<span class=\"v\">");
@@ -50,11 +51,11 @@ fn short(page: &mut Markup, change: &FieldChange) {
 }
 
 /// Returns true if no value stands next to the one of the change.
-fn is_alone(change: &FieldChange) -> bool {
+fn is_alone(change: &ChangeReport) -> bool {
     stays(change) || change.live.is_none() || change.desired.is_none()
 }
 
-fn long(page: &mut Markup, change: &FieldChange, limits: &Limits) {
+fn long(page: &mut Markup, change: &ChangeReport, limits: &Limits) {
     let text = |value: &Option<Value>| {
         let text = |value: &Value| match meaning::certificates(value) {
             Some(sentences) => sentences.join("\n"),

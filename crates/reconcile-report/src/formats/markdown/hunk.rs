@@ -1,10 +1,11 @@
 //! A change as lines with the signs of a patch, for formats that show diffs and have only the changes.
 
-use reconcile_core::compare::{FieldChange, masked};
+use reconcile_core::compare::masked;
 use reconcile_core::text::{one_line, visible, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
 
+use crate::model::ChangeReport;
 use crate::words::certificate::summarised;
 use crate::words::describe;
 use crate::words::line_diff::{Line, groups};
@@ -16,7 +17,7 @@ use crate::words::value::{inline, stays};
 const SHORT: usize = 200;
 
 /// The lines of a change, each with everything visible: removed lines, added lines, and lines around them.
-pub(crate) fn lines(change: &FieldChange, is_full: bool) -> Vec<String> {
+pub(crate) fn lines(change: &ChangeReport, is_full: bool) -> Vec<String> {
     let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
     if change.path.elements().is_empty() {
         let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(&summarised(value))));

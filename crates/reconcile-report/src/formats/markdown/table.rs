@@ -1,11 +1,11 @@
 //! The table: a row for what several objects have in common, and one for each object with what is its own.
 
-use reconcile_core::compare::FieldChange;
 use reconcile_core::text::one_line;
 
 use super::comment::Comment;
 use super::escape::in_cell;
 use crate::groups::Entry;
+use crate::model::ChangeReport;
 use crate::words::findings::{of_object, own_location};
 use crate::words::number::counted_objects;
 use crate::words::places::places;
@@ -75,7 +75,7 @@ fn in_brief(object: &ObjectReport, command: Command) -> String {
     let count = found.len().saturating_add(conflicts.len());
     let first = found.first().map(|first| {
         let is_it =
-            |change: &&FieldChange| first.is_change && !first.path.is_empty() && change.path.to_string() == first.path;
+            |change: &&ChangeReport| first.is_change && !first.path.is_empty() && change.path.to_string() == first.path;
         let change = object.diff.changes.iter().find(is_it);
         change.map_or_else(|| one_line(&first.message, CELL), describe::brief)
     });

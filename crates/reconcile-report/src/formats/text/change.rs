@@ -1,6 +1,5 @@
 //! One change: `path: live → desired`, or the lines that differ.
 
-use reconcile_core::compare::FieldChange;
 use reconcile_core::text::{middle_cut, width};
 use serde_json::Value;
 use similar::ChangeTag;
@@ -8,6 +7,7 @@ use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::hunks::{emphasis, more, pair, put_lines};
 use super::sheet::{GAP, Sheet, wrapped};
+use crate::model::ChangeReport;
 use crate::words::certificate::summarised;
 use crate::words::cut;
 use crate::words::grants::GrantChanges;
@@ -33,7 +33,7 @@ enum Values {
 
 /// Appends a change; `from` is the length of its path that the line above has already. Returns the changes of the parts of its
 /// value, which belong below it, if it has any.
-pub(super) fn change(sheet: &mut Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Vec<FieldChange> {
+pub(super) fn change(sheet: &mut Sheet<'_>, change: &ChangeReport, from: usize, indent: usize) -> Vec<ChangeReport> {
     let own = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec());
     let note = note(change, sheet.view);
     let heading = Heading { path: own.to_string(), own, note, indent };
@@ -108,7 +108,7 @@ impl Heading {
     }
 }
 
-fn values(change: &FieldChange) -> Values {
+fn values(change: &ChangeReport) -> Values {
     let own = |value: &Option<Value>| own_value(&change.path, value.clone().unwrap_or_default());
     let (live, desired) = (own(&change.live), own(&change.desired));
     match change.op {
@@ -184,7 +184,7 @@ fn single(sheet: &mut Sheet<'_>, heading: &Heading, sign: (char, Role), value: &
     put_lines(sheet, &[lines], heading.inner(), role);
 }
 
-fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) -> Vec<FieldChange> {
+fn changed(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) -> Vec<ChangeReport> {
     let mut left = heading.head((' ', Role::Plain));
     match Meaning::of(&heading.own, live, desired) {
         Meaning::Layout(what) => {

@@ -6,7 +6,7 @@ mod versions;
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::compare::Class;
 use reconcile_core::text::{middle_cut, width};
 use serde_json::Value;
 use similar::ChangeTag;
@@ -14,6 +14,7 @@ use structured_merge::{FieldPath, Op};
 
 use super::hunks::{more, put_lines};
 use super::sheet::{GAP, Sheet, ended, wrapped_list};
+use crate::model::ChangeReport;
 use crate::words::line_diff::groups;
 use crate::words::number::grouped;
 use crate::words::value::block;
@@ -30,7 +31,7 @@ const OWNED: usize = 6;
 const MARGIN: usize = 4;
 
 /// Returns true if the summary covers this change.
-pub(super) fn is_summarised(object: &ObjectReport, change: &FieldChange) -> bool {
+pub(super) fn is_summarised(object: &ObjectReport, change: &ChangeReport) -> bool {
     let versions = FieldPath::of(&["spec", "versions"]);
     let is_difference = change.class.is_drift() && change.class != Class::Conflict;
     object.key.gvk.is_crd()
@@ -39,19 +40,19 @@ pub(super) fn is_summarised(object: &ObjectReport, change: &FieldChange) -> bool
 }
 
 /// Returns true if all of the versions are one change.
-fn is_whole(change: &FieldChange) -> bool {
+fn is_whole(change: &ChangeReport) -> bool {
     change.op == Op::Change && change.path == FieldPath::of(&["spec", "versions"])
 }
 
 /// The summarised changes that are also shown by themselves, as they are few and have an owner.
-pub(super) fn few_owned<'c>(summarised: &[&'c FieldChange]) -> Vec<&'c FieldChange> {
+pub(super) fn few_owned<'c>(summarised: &[&'c ChangeReport]) -> Vec<&'c ChangeReport> {
     let owned = summarised.iter().filter(|change| !change.managers.is_empty() && !is_whole(change));
-    let owned: Vec<&FieldChange> = owned.copied().collect();
+    let owned: Vec<&ChangeReport> = owned.copied().collect();
     if owned.len() <= OWNED { owned } else { Vec::new() }
 }
 
 /// Both lists of versions: from the objects as a whole, or from the one change that has them.
-fn both<'o>(object: &'o ObjectReport, summarised: &[&'o FieldChange]) -> Option<(&'o Value, &'o Value)> {
+fn both<'o>(object: &'o ObjectReport, summarised: &[&'o ChangeReport]) -> Option<(&'o Value, &'o Value)> {
     if let Some(whole) = &object.details.versions {
         return Some((whole.live.pointer("/spec/versions")?, whole.desired.pointer("/spec/versions")?));
     }
@@ -60,7 +61,7 @@ fn both<'o>(object: &'o ObjectReport, summarised: &[&'o FieldChange]) -> Option<
 }
 
 /// Appends the summary of the versions in which these changes are.
-pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised: &[&FieldChange]) {
+pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised: &[&ChangeReport]) {
     if summarised.is_empty() {
         return;
     }
@@ -107,8 +108,8 @@ pub(super) fn versions(sheet: &mut Sheet<'_>, object: &ObjectReport, summarised:
 }
 
 /// The managers and reasons of changes that are not shown by themselves, and the changes of each.
-fn notes<'c>(sheet: &Sheet<'_>, summarised: &[&'c FieldChange]) -> Vec<(String, Vec<&'c FieldChange>)> {
-    let mut by_note: BTreeMap<String, Vec<&FieldChange>> = BTreeMap::new();
+fn notes<'c>(sheet: &Sheet<'_>, summarised: &[&'c ChangeReport]) -> Vec<(String, Vec<&'c ChangeReport>)> {
+    let mut by_note: BTreeMap<String, Vec<&ChangeReport>> = BTreeMap::new();
     for change in summarised.iter().filter(|_| few_owned(summarised).is_empty()) {
         by_note.entry(note(change, sheet.view)).or_default().push(change);
     }
@@ -116,7 +117,7 @@ fn notes<'c>(sheet: &Sheet<'_>, summarised: &[&'c FieldChange]) -> Vec<(String, 
 }
 
 /// `versions[name=v1].subresources`
-fn path_in_spec(change: &FieldChange) -> String {
+fn path_in_spec(change: &ChangeReport) -> String {
     FieldPath::from(change.path.elements().get(1..).unwrap_or_default().to_vec()).to_string()
 }
 

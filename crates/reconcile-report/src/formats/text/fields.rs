@@ -1,6 +1,5 @@
 //! The changes of an object by their paths: the common start of several paths is printed once.
 
-use reconcile_core::compare::FieldChange;
 use reconcile_core::text::width;
 use structured_merge::{FieldPath, PathElement};
 
@@ -8,13 +7,14 @@ use super::change::change;
 use super::hunks::more;
 use super::sheet::{GAP, Sheet};
 use crate::Role;
+use crate::model::ChangeReport;
 use crate::words::why::note;
 
 /// The part of a line that a path may take, in percent.
 const LONG: usize = 45;
 
 /// Appends changes in the order of their paths. Returns the number of changes that fit.
-pub(super) fn fields(sheet: &mut Sheet<'_>, changes: &[&FieldChange], indent: usize) -> usize {
+pub(super) fn fields(sheet: &mut Sheet<'_>, changes: &[&ChangeReport], indent: usize) -> usize {
     let notes = changes.iter().map(|change| width(&note(change, sheet.view)));
     // If notes would take the room of values, each gets a line of its own.
     let widest = notes.filter(|note| *note <= sheet.view.width / 2).max().unwrap_or_default();
@@ -22,7 +22,7 @@ pub(super) fn fields(sheet: &mut Sheet<'_>, changes: &[&FieldChange], indent: us
     level(sheet, changes, 0, indent)
 }
 
-fn level(sheet: &mut Sheet<'_>, changes: &[&FieldChange], from: usize, indent: usize) -> usize {
+fn level(sheet: &mut Sheet<'_>, changes: &[&ChangeReport], from: usize, indent: usize) -> usize {
     let mut rest = changes;
     let mut shown = 0_usize;
     while let Some(first) = rest.first().filter(|_| !sheet.is_full()) {
@@ -49,8 +49,8 @@ fn level(sheet: &mut Sheet<'_>, changes: &[&FieldChange], from: usize, indent: u
 }
 
 /// Appends the parts of a value, below its own line: they have no notes, and only as many are shown as a field may have lines.
-fn below(sheet: &mut Sheet<'_>, parts: &[FieldChange], indent: usize) {
-    let all: Vec<&FieldChange> = parts.iter().take(sheet.most()).collect();
+fn below(sheet: &mut Sheet<'_>, parts: &[ChangeReport], indent: usize) {
+    let all: Vec<&ChangeReport> = parts.iter().take(sheet.most()).collect();
     let shown = level(sheet, &all, 0, indent);
     more(sheet, parts.len().saturating_sub(shown), "change", indent);
 }
@@ -61,7 +61,7 @@ fn part_of(path: &FieldPath, from: usize, to: usize) -> FieldPath {
 }
 
 /// The end of the outermost list item of a path that would leave little of the line to the values.
-fn item_in_long(sheet: &Sheet<'_>, change: &FieldChange, from: usize, indent: usize) -> Option<usize> {
+fn item_in_long(sheet: &Sheet<'_>, change: &ChangeReport, from: usize, indent: usize) -> Option<usize> {
     let elements = change.path.elements().get(from..)?;
     let path = FieldPath::from(elements.to_vec()).to_string();
     let taken = indent.saturating_add(width(&path));
@@ -72,10 +72,10 @@ fn item_in_long(sheet: &Sheet<'_>, change: &FieldChange, from: usize, indent: us
 }
 
 /// The number of changes, from the first on, with a common parent below `from` that is worth a line, and the end of that parent.
-fn group(changes: &[&FieldChange], from: usize) -> (usize, usize) {
+fn group(changes: &[&ChangeReport], from: usize) -> (usize, usize) {
     let alone = (1, from);
     let Some(path) = changes.first().map(|change| change.path.elements()) else { return alone };
-    let shares = |change: &&FieldChange, to: usize| {
+    let shares = |change: &&ChangeReport, to: usize| {
         let elements = change.path.elements();
         elements.get(..to) == path.get(..to) && matches!(elements.get(to), Some(PathElement::Field(_)))
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, Class, FieldChange, masked};
+use reconcile_core::compare::{Action, Class, masked};
 use reconcile_core::text::{one_line, width, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
@@ -10,6 +10,7 @@ use similar::ChangeTag;
 use super::hunks::{more, put_lines};
 use super::sheet::{GAP, Sheet};
 use super::{definition, fields, notes};
+use crate::model::ChangeReport;
 use crate::model::disposition::Disposition;
 use crate::words::certificate::summarised;
 use crate::words::coded::coded;
@@ -82,7 +83,7 @@ fn most(view: &View) -> usize {
 }
 
 /// Appends changes: those of the manifest's fields, and then the fields that others added.
-pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&FieldChange]) {
+pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&ChangeReport]) {
     let (added, differing): (Vec<_>, Vec<_>) =
         foremost(shown, most(sheet.view)).into_iter().partition(|change| change.class == Class::Unmanaged);
     let count = fields::fields(sheet, &differing, MARGIN.len());
@@ -147,10 +148,10 @@ fn about(object: &ObjectReport) -> String {
 }
 
 /// The changes that are shown if there are too many: drift before anything else, so that nobody can hide it behind other changes.
-pub(crate) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c FieldChange> {
+pub(crate) fn foremost<'c>(changes: &[&'c ChangeReport], most: usize) -> Vec<&'c ChangeReport> {
     let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(most);
     let (mut drift, mut others) = (drift, most.saturating_sub(drift));
-    let mut fits = |change: &&&FieldChange| {
+    let mut fits = |change: &&&ChangeReport| {
         let room = if change.class.is_drift() { &mut drift } else { &mut others };
         let fits = *room > 0;
         *room = room.saturating_sub(1);
@@ -160,8 +161,8 @@ pub(crate) fn foremost<'c>(changes: &[&'c FieldChange], most: usize) -> Vec<&'c 
 }
 
 /// Appends the fields that others added, by their managers: manual changes first.
-fn additions(sheet: &mut Sheet<'_>, added: &[&FieldChange]) -> usize {
-    let mut groups: BTreeMap<(bool, String), Vec<&FieldChange>> = BTreeMap::new();
+fn additions(sheet: &mut Sheet<'_>, added: &[&ChangeReport]) -> usize {
+    let mut groups: BTreeMap<(bool, String), Vec<&ChangeReport>> = BTreeMap::new();
     for change in added {
         let by = owners(&change.managers, sheet.view);
         groups.entry((!change.is_manual(), by)).or_default().push(change);

@@ -1,9 +1,10 @@
 //! Objects with something in common, which is printed once, and the rest of each object.
 
-use reconcile_core::compare::{Action, FieldChange};
+use reconcile_core::compare::Action;
 use reconcile_core::text::width;
 
 use crate::groups::{self, ChangeGroup, Entry, Messages, Shows};
+use crate::model::ChangeReport;
 use crate::words::label::sign;
 use crate::words::number::{counted_objects, grouped};
 use crate::{ObjectReport, Role, Styled, View};
@@ -21,7 +22,7 @@ const MARGIN: &str = "    ";
 struct InText<'v>(&'v View);
 
 impl Shows for InText<'_> {
-    fn change(&self, change: &FieldChange) -> bool {
+    fn change(&self, change: &ChangeReport) -> bool {
         notes::is_wanted(change, self.0)
     }
 

@@ -10,7 +10,7 @@ use structured_merge::{GroupVersionKind, Op, builtin, changes};
 use super::samples::*;
 use crate::formats::text::*;
 use crate::plain;
-use crate::{Command, FailOn, ObjectReport, Report, View};
+use crate::{ChangeReport, Command, FailOn, ObjectReport, Report, View};
 
 #[test]
 fn what_differs_in_a_definition_is_reported_in_a_few_lines() {
@@ -45,8 +45,6 @@ fn definition_with(live: &Value, desired: &Value) -> ObjectReport {
         live: change.from,
         desired: change.to,
         managers: Vec::new(),
-        known: false,
-        removed_by: None,
         defaulted: Vec::new(),
     });
     let verdict = ObjectVerdict::Update(FieldDiff {
@@ -104,7 +102,7 @@ fn what_differs_in_the_schema_of_a_version_is_reported_in_a_few_lines() {
     for change in
         installed.diff.changes.iter_mut().filter(|change| change.path.to_string().starts_with("spec.versions"))
     {
-        *change = by("kubectl-client-side-apply", change.clone());
+        *change = by("kubectl-client-side-apply", change.field_change()).into();
     }
     let text = plain(&object_text(&installed, &view(100)));
     assert!(text.lines().count() < 14 && !text.contains("openAPIV3Schema"), "{text}");
@@ -127,9 +125,9 @@ fn what_differs_in_the_schema_of_a_version_is_reported_in_a_few_lines() {
         assert!(noted.is_some_and(|line| line.starts_with("      …") && width(line) <= columns), "{text}");
     }
     let mut edited = report;
-    let is_gone = |change: &&mut FieldChange| change.path.to_string().contains("properties.gone");
+    let is_gone = |change: &&mut ChangeReport| change.path.to_string().contains("properties.gone");
     let gone = edited.diff.changes.iter_mut().find(is_gone).unwrap();
-    *gone = by("kubectl-edit", gone.clone());
+    *gone = by("kubectl-edit", gone.field_change()).into();
     let text = plain(&object_text(&edited, &view(100)));
     assert!(text.contains("properties.gone") && text.contains("kubectl-edit"), "{text}");
 }

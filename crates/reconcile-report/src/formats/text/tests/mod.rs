@@ -108,7 +108,7 @@ fn the_same_conflict_of_many_objects_is_shown_once() {
         let Conflict { owner, .. } = object.diff.conflicts[0].clone();
         object.diff.conflicts.push(Conflict { path: path(&["spec", "paused"]), owner });
     }
-    objects[2].diff.changes.push(change(&["spec", "minReadySeconds"], json!(2), json!(3)));
+    objects[2].diff.changes.push(change(&["spec", "minReadySeconds"], json!(2), json!(3)).into());
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
     let text = plain(&whole(&report, &view(100)));
     let expected = [

@@ -42,8 +42,6 @@ pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange
         live: some(live),
         desired: some(desired),
         managers: Vec::new(),
-        known: false,
-        removed_by: None,
         defaulted: Vec::new(),
     }
 }

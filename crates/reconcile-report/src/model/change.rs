@@ -1,0 +1,63 @@
+use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::owners::{AuditAnswer, Owner};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use structured_merge::{Change, FieldPath, Op};
+
+/// A difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
+/// is an object with the one field `omittedBytes`, its size in bytes, unless `--full` is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename = "FieldChange", deny_unknown_fields)]
+pub struct ChangeReport {
+    /// The field; empty for the whole object.
+    pub path: FieldPath,
+    /// The kind of difference.
+    pub op: Op,
+    /// The reason for the difference.
+    pub class: Class,
+    /// The live value; absent if there is none.
+    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
+    pub live: Option<Value>,
+    /// The value that an apply would leave; absent if there is none.
+    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
+    pub desired: Option<Value>,
+    /// The other managers that own the field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub managers: Vec<Owner>,
+    /// True if the baseline has the same difference (`--baseline`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
+    /// The users who deleted the object, or may have removed the field (`--audit-log`).
+    #[serde(default, rename = "removedBy", skip_serializing_if = "Option::is_none")]
+    pub removed_by: Option<Box<AuditAnswer>>,
+    /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
+    #[serde(skip)]
+    pub defaulted: Vec<FieldPath>,
+}
+
+/// Reads a value that is present, null included.
+fn value_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl From<FieldChange> for ChangeReport {
+    fn from(FieldChange { path, op, class, live, desired, managers, defaulted }: FieldChange) -> Self {
+        Self { path, op, class, live, desired, managers, known: false, removed_by: None, defaulted }
+    }
+}
+
+impl ChangeReport {
+    /// The difference alone.
+    pub(crate) fn field_change(&self) -> FieldChange {
+        let Self { path, op, class, live, desired, managers, defaulted, known: _, removed_by: _ } = self;
+        let change = Change { path: path.clone(), op: *op, from: live.clone(), to: desired.clone() };
+        let change = FieldChange::new(change, *class).with_managers(managers.clone());
+        FieldChange { defaulted: defaulted.clone(), ..change }
+    }
+
+    /// Returns true if the field was changed or added manually.
+    pub fn is_manual(&self) -> bool {
+        self.managers.iter().any(|owner| owner.manual)
+    }
+}

@@ -11,7 +11,7 @@ use serde::Serialize;
 use structured_merge::ObjectKey;
 
 use crate::formats::json::document;
-use crate::model::diagnostic::{WrittenDiagnostic, of_run};
+use crate::model::diagnostic::{DiagnosticEntry, of_run};
 use crate::model::key::{self, KeyFields};
 use crate::words::number::counted;
 use crate::{
@@ -58,7 +58,7 @@ pub struct PullReport {
     secrets: usize,
     /// Errors in the input, of the run as a whole, or of objects that could not be compared.
     #[serde(serialize_with = "of_run")]
-    #[schemars(with = "Vec<WrittenDiagnostic<'static>>")]
+    #[schemars(with = "Vec<DiagnosticEntry<'static>>")]
     errors: Vec<Diagnostic>,
 }
 

@@ -14,7 +14,6 @@ pub(crate) mod gate;
 pub(crate) mod identity;
 pub(crate) mod key;
 pub(crate) mod object;
-mod read_diagnostic;
 mod read_object;
 pub(crate) mod report;
 mod sections;

@@ -10,9 +10,9 @@ use structured_merge::FieldPath;
 
 use super::change::ChangeReport;
 use super::classes::ClassInfo;
+use super::diagnostic;
 use super::key::key;
 use super::object::{Details, ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
-use super::read_diagnostic;
 use super::side::Side;
 
 /// The fields of an object, as the JSON has them.
@@ -41,7 +41,7 @@ struct ObjectEntry {
     #[serde(default)]
     ignored: Vec<IgnoredFields>,
     warnings: Vec<String>,
-    #[serde(default, deserialize_with = "read_diagnostic::error")]
+    #[serde(default, deserialize_with = "diagnostic::read_of_object")]
     error: Option<Diagnostic>,
     reason: Option<String>,
     hint: Option<String>,

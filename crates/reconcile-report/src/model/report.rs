@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::apply_set::ApplySetInfo;
 use super::command::Command;
 use super::configuration::ConfigurationInfo;
-use super::diagnostic::WrittenDiagnostic;
+use super::diagnostic;
+use super::diagnostic::DiagnosticEntry;
 use super::gate::{FailOn, class_names, classes};
 use super::identity::{StartTime, ToolInfo};
 use super::object::ObjectReport;
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
 use super::verdict::{EXIT_CODES, Verdict};
-use super::{diagnostic, read_diagnostic};
 
 /// The report of a run in one cluster.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -71,8 +71,8 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Errors in the input or of the run as a whole.
-    #[serde(serialize_with = "diagnostic::of_run", deserialize_with = "read_diagnostic::errors")]
-    #[schemars(with = "Vec<WrittenDiagnostic<'static>>")]
+    #[serde(serialize_with = "diagnostic::of_run", deserialize_with = "diagnostic::read_of_run")]
+    #[schemars(with = "Vec<DiagnosticEntry<'static>>")]
     pub errors: Vec<Diagnostic>,
 }
 

@@ -13,7 +13,8 @@
 //! `kubeconfig` knows neither `auth` nor `transport`, and `transport` does not know `auth`: [`connect`] and [`Cluster`] put them
 //! together.
 //!
-//! It is built on kube: `kubeconfig` fills a `kube::Config`, and `transport` sends every request with `kube::Client::send`.
+//! It is built on kube: `kubeconfig` fills a `kube::Config`, and `transport` sends every request with `kube::Client::send`, over
+//! TLS of its own.
 
 mod auth;
 mod cluster;

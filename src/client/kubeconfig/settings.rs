@@ -170,8 +170,7 @@ fn trusted(cluster: &ClusterEntry) -> Result<Option<Vec<Vec<u8>>>, Diagnostic> {
         }
         (Some(data), None) => data.clone(),
         (None, Some(path)) => read("certificate authority", path)?,
-        // If any certificate is accepted, kube would still load the authorities of the machine, which may have none.
-        (None, None) => return Ok(cluster.insecure_skip_tls_verify.then(Vec::new)),
+        (None, None) => return Ok(None),
     };
     if cluster.insecure_skip_tls_verify {
         let message =

@@ -2,18 +2,12 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use http::Uri;
 use http::header::InvalidHeaderName;
-use kube::client::RustlsTlsError;
 use kube::{Config, Error};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use secrecy::{ExposeSecret as _, SecretString};
 
-use super::connect_cause;
 use super::http::{HttpClient, client};
+use super::tls::Tls;
 use crate::client::kubeconfig::credentials::ClientCertificate;
 use crate::client::options::RequestTimeout;
 use reconcile_core::diagnostic::Diagnostic;
@@ -40,54 +34,19 @@ impl Connector {
 
     /// A client that presents `certificate` to the server.
     pub fn client(&self, certificate: Option<&ClientCertificate>) -> Result<HttpClient, Diagnostic> {
-        let mut config = self.config.clone();
-        if let Some(certificate) = certificate {
-            let (chain, key) = identity(certificate)?;
-            config.auth_info.client_certificate_data = Some(BASE64_STANDARD.encode(chain));
-            config.auth_info.client_key_data = Some(SecretString::from(BASE64_STANDARD.encode(key)));
-        }
-        client(&config).map_err(|error| Diagnostic::general(unusable(&error)))
+        let tls = Tls::new(&self.config, certificate)?;
+        client(&self.config, &tls).map_err(|error| no_impersonation(&error))
     }
 }
 
-/// The certificates and the first key as PEM, without other blocks: kube refuses files with other blocks, which Go ignores
-/// (`tls.X509KeyPair`).
-fn identity(ClientCertificate { certificate, key }: &ClientCertificate) -> Result<(String, String), Diagnostic> {
-    let unusable = |what: &str| Diagnostic::general(format!("the certificates cannot be used: {what}"));
-    let chain: Result<Vec<CertificateDer<'_>>, _> = CertificateDer::pem_slice_iter(certificate).collect();
-    let chain = chain.map_err(|error| unusable(&format!("the client certificate is not in PEM form: {error}")))?;
-    if chain.is_empty() {
-        return Err(unusable("the client certificate is not in PEM form"));
-    }
-    let key = PrivateKeyDer::from_pem_slice(key.expose_secret())
-        .map_err(|_| unusable("the key of the client certificate is not in PEM form"))?;
-    let label = match &key {
-        PrivateKeyDer::Pkcs1(_) => "RSA PRIVATE KEY",
-        PrivateKeyDer::Sec1(_) => "EC PRIVATE KEY",
-        _ => "PRIVATE KEY",
-    };
-    Ok((chain.iter().map(|der| pem("CERTIFICATE", der)).collect(), pem(label, key.secret_der())))
-}
-
-fn pem(label: &str, der: &[u8]) -> String {
-    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", BASE64_STANDARD.encode(der))
-}
-
-/// The reason why there is no client. kube's own message is not used, because it may show the content of the files.
-fn unusable(error: &Error) -> String {
-    let certificates = match error {
-        Error::RustlsTls(RustlsTlsError::InvalidServerName(_)) => {
-            return "`tls-server-name` is neither a host name nor an address".to_owned();
-        }
+/// The reason why there is no client: kube could not make the headers that impersonate a user, whose own message may show them.
+fn no_impersonation(error: &Error) -> Diagnostic {
+    Diagnostic::general(match error {
         Error::HttpError(error) if error.is::<InvalidHeaderName>() => {
-            return "the extra fields of the user to impersonate cannot be sent".to_owned();
+            "the extra fields of the user to impersonate cannot be sent"
         }
-        Error::HttpError(_) => return "the user to impersonate cannot be sent: it is not plain text".to_owned(),
-        Error::RustlsTls(RustlsTlsError::InvalidPrivateKey(cause)) => cause.to_string(),
-        Error::RustlsTls(RustlsTlsError::AddRootCertificate(cause)) => cause.to_string(),
-        other => connect_cause::of(other).text,
-    };
-    format!("the certificates cannot be used: {certificates}")
+        _ => "the user to impersonate cannot be sent: it is not plain text",
+    })
 }
 
 /// Makes the port of a plain HTTP server behind a proxy explicit, because the tunnel would lead to 443 otherwise.

@@ -24,6 +24,7 @@ use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
 use super::ahead::{Ahead, OpenAhead};
+use super::tls::Tls;
 
 /// An HTTP client, with its certificate.
 #[derive(Clone)]
@@ -42,20 +43,19 @@ pub struct AuthorizedClient {
     pub authorization: Option<HeaderValue>,
 }
 
-/// A client without a connection yet, for the server, proxy, certificates and connect timeout of `config`.
-pub fn client(config: &Config) -> kube::Result<HttpClient> {
+/// A client without a connection yet, for the server, proxy, user to impersonate and connect timeout of `config`. It fails if the
+/// user cannot be put into headers.
+pub fn client(config: &Config, tls: &Tls) -> kube::Result<HttpClient> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     // The first request follows the end of the TLS handshake. With Nagle's algorithm it would wait for an acknowledgement, which the
     // server delays by 40 ms on Linux, on every new connection.
     tcp.set_nodelay(true);
     match &config.proxy_url {
-        None => over(tcp, config),
-        Some(proxy) if proxy.scheme_str() == Some("socks5") => over(SocksV5::new(proxy.clone(), tcp), config),
-        Some(proxy) if proxy.scheme_str() == Some("https") => {
-            over(tunnel(proxy, config.rustls_https_connector_with_connector(tcp)?), config)
-        }
-        Some(proxy) => over(tunnel(proxy, tcp), config),
+        None => over(tcp, config, tls),
+        Some(proxy) if proxy.scheme_str() == Some("socks5") => over(SocksV5::new(proxy.clone(), tcp), config, tls),
+        Some(proxy) if proxy.scheme_str() == Some("https") => over(tunnel(proxy, tls.over(tcp)), config, tls),
+        Some(proxy) => over(tunnel(proxy, tcp), config, tls),
     }
 }
 
@@ -69,14 +69,14 @@ fn tunnel<C>(proxy: &Uri, connector: C) -> Tunnel<C> {
     }
 }
 
-fn over<C>(connector: C, config: &Config) -> kube::Result<HttpClient>
+fn over<C>(connector: C, config: &Config, tls: &Tls) -> kube::Result<HttpClient>
 where
     C: Service<Uri> + Clone + Send + Sync + 'static,
     C::Response: Connection + Read + Write + Send + Unpin + 'static,
     C::Future: Send + 'static,
     C::Error: Into<BoxError> + Send + Sync + std::error::Error + 'static,
 {
-    let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(connector)?);
+    let mut connector = TimeoutConnector::new(tls.over(connector));
     connector.set_connect_timeout(config.connect_timeout);
     let connector = Ahead::new(connector);
     let open_ahead = connector.opener(config.cluster_url.clone());

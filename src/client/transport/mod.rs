@@ -11,5 +11,6 @@ pub mod http;
 pub mod pace;
 pub mod proxy;
 pub mod retry;
+mod tls;
 mod warnings;
 pub mod watch;

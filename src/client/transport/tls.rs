@@ -1,0 +1,134 @@
+//! TLS: which certificates of the server are accepted, and which certificate is presented to it.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
+use kube::Config;
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use secrecy::ExposeSecret as _;
+
+use crate::client::kubeconfig::credentials::ClientCertificate;
+use reconcile_core::diagnostic::Diagnostic;
+
+/// How connections to one server are secured.
+pub struct Tls {
+    config: ClientConfig,
+    /// The name that the server's certificate has to be for, if it is not the one in its address.
+    server_name: Option<ServerName<'static>>,
+}
+
+impl Tls {
+    /// Connections whose server is checked as `config` says, and to which `certificate` is presented.
+    pub fn new(config: &Config, certificate: Option<&ClientCertificate>) -> Result<Self, Diagnostic> {
+        let identity = certificate.map(identity).transpose()?;
+        let builder = ClientConfig::builder();
+        let builder = if config.accept_invalid_certs {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate))
+        } else if let Some(authorities) = &config.root_cert {
+            let mut store = RootCertStore::empty();
+            for authority in authorities {
+                store.add(CertificateDer::from(authority.as_slice())).map_err(unusable)?;
+            }
+            builder.with_root_certificates(store)
+        } else {
+            builder.with_platform_verifier().map_err(unusable)?
+        };
+        let tls = match identity {
+            Some((chain, key)) => builder.with_client_auth_cert(chain, key).map_err(unusable)?,
+            None => builder.with_no_client_auth(),
+        };
+        let server_name = config.tls_server_name.clone().map(ServerName::try_from).transpose();
+        let server_name =
+            server_name.map_err(|_| Diagnostic::general("`tls-server-name` is neither a host name nor an address"))?;
+        Ok(Self { config: tls, server_name })
+    }
+
+    /// A connector that speaks TLS with `https://` servers over the connections of `connector`.
+    pub fn over<C>(&self, connector: C) -> HttpsConnector<C> {
+        let mut config = self.config.clone();
+        // A proxy must not use up the tickets of the server, which may have the same name.
+        config.resumption = Resumption::default();
+        let mut builder = HttpsConnectorBuilder::new().with_tls_config(config).https_or_http();
+        if let Some(name) = &self.server_name {
+            builder = builder.with_server_name_resolver(FixedServerNameResolver::new(name.clone()));
+        }
+        builder.enable_http1().wrap_connector(connector)
+    }
+}
+
+/// The certificates and the first key, without the other blocks of the files, which Go ignores as well (`tls.X509KeyPair`).
+fn identity(
+    ClientCertificate { certificate, key }: &ClientCertificate,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Diagnostic> {
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate).collect();
+    let chain = chain.map_err(|error| unusable(format_args!("the client certificate is not in PEM form: {error}")))?;
+    if chain.is_empty() {
+        return Err(unusable("the client certificate is not in PEM form"));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key.expose_secret())
+        .map_err(|_| unusable("the key of the client certificate is not in PEM form"))?;
+    Ok((chain, key))
+}
+
+fn unusable(reason: impl Display) -> Diagnostic {
+    Diagnostic::general(format!("the certificates cannot be used: {reason}"))
+}
+
+/// The verifier of `insecure-skip-tls-verify`.
+#[derive(Debug)]
+struct AnyCertificate;
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![
+            SignatureScheme::RSA_PKCS1_SHA1,
+            SignatureScheme::ECDSA_SHA1_Legacy,
+            SignatureScheme::RSA_PKCS1_SHA256,
+            SignatureScheme::ECDSA_NISTP256_SHA256,
+            SignatureScheme::RSA_PKCS1_SHA384,
+            SignatureScheme::ECDSA_NISTP384_SHA384,
+            SignatureScheme::RSA_PKCS1_SHA512,
+            SignatureScheme::ECDSA_NISTP521_SHA512,
+            SignatureScheme::RSA_PSS_SHA256,
+            SignatureScheme::RSA_PSS_SHA384,
+            SignatureScheme::RSA_PSS_SHA512,
+            SignatureScheme::ED25519,
+            SignatureScheme::ED448,
+        ]
+    }
+}

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_with_defaults_are_not_claimed_anew() {
+    fn keys_with_defaults_are_not_claimed_again() {
         let schema = deployment();
         let port = |protocol: Option<&str>| {
             let mut port = json!({"containerPort": 80, "name": "http"});

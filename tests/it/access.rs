@@ -47,13 +47,15 @@ impl<'w> User<'w> {
     }
 
     fn with_roles(self) -> Self {
-        let (ws, user) = (self.ws, self);
+        let ws = self.ws;
+        let user = self;
         let report: Value = serde_json::from_str(&user.access(&["-o", "json"], false).exits_with(0).stdout).unwrap();
         let roles = report["roles"].as_array().unwrap().clone();
         let user = Self { roles, ..user };
         user.restore();
         for role in &user.roles {
-            let (kind, named) = (role["kind"].as_str().unwrap(), role["metadata"]["name"].as_str().unwrap());
+            let kind = role["kind"].as_str().unwrap();
+            let named = role["metadata"]["name"].as_str().unwrap();
             let binding = match kind {
                 "Role" => ["create", "rolebinding", named, "--role", named, "--user", &user.name],
                 _ => ["create", "clusterrolebinding", named, "--clusterrole", named, "--user", &user.name],
@@ -312,7 +314,8 @@ fn waiting_needs_to_watch_and_to_read_pods() {
         let said = run.report().to_string().replace("\\\"", "\"");
         let named = |permission: &String| {
             let mut words = permission.split('`');
-            let (verb, resource) = (words.nth(1).unwrap(), words.nth(1).unwrap().split('.').next().unwrap());
+            let verb = words.nth(1).unwrap();
+            let resource = words.nth(1).unwrap().split('.').next().unwrap();
             said.contains(&format!("cannot {verb} resource \"{resource}\""))
         };
         assert!(permissions.iter().any(named), "none of {permissions:#?} in {said}");

@@ -333,7 +333,8 @@ fn blame_names_the_users_as_well() {
 
 #[test]
 fn a_log_of_another_cluster_or_without_events_names_nobody() {
-    let (ws, other) = (applied(), applied());
+    let ws = applied();
+    let other = applied();
     edit(&ws, "editor", "kubectl-edit", "edited");
     let ((), text) = other.audit_log_during(|| edit(&other, "limited", "kubectl-edit", "edited"));
     std::fs::write(ws.folder().join("audit.log"), &text).unwrap();

@@ -247,7 +247,8 @@ fn each_shard_knows_its_own_differences() {
     ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
     ws.reconcile(["apply", "-f", "deploy/b.yaml"]).exits_with(0);
     for shard in ["0", "1"] {
-        let (flag, report) = (format!("--shard={shard}/2"), format!("json={shard}.json"));
+        let flag = format!("--shard={shard}/2");
+        let report = format!("json={shard}.json");
         against(&ws, &[&flag, "-q", "-o", &report]).exits_with(0);
     }
     let merged = ws.reconcile(["report", "merge", "0.json", "1.json", "-o", "json=merged.json"]).exits_with(0);

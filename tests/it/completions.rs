@@ -78,7 +78,8 @@ fn kubectl_completes_what_the_cluster_has() {
     ws.reconcile(["apply", "-f", "web.yaml", "--prune", "--applyset", "configmap/shop"]).exits_with(4);
     ws.apply_as("team-tool", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {a: b}\n");
 
-    let (namespace, all_but_last) = (ws.namespace().to_owned(), &ws.namespace()[..ws.namespace().len() - 1]);
+    let namespace = ws.namespace().to_owned();
+    let all_but_last = &ws.namespace()[..ws.namespace().len() - 1];
     assert!(complete(&["diff", "-n", all_but_last]).lines().any(|line| line == namespace));
     assert!(complete(&["diff", "--report-unmanaged=kube-"]).lines().any(|line| line == "kube-system"));
     assert!(complete(&["apply", "--prune", "--applyset", ""]).lines().any(|line| line == "shop"));

@@ -79,7 +79,8 @@ impl Fleet {
     }
 
     fn run_as(&self, caller: &Caller<'_>, command: &str, contexts: &str, flags: &[&str]) -> Run {
-        let (kubeconfig, contexts) = (format!("--kubeconfig={}", self.kubeconfig()), format!("--context={contexts}"));
+        let kubeconfig = format!("--kubeconfig={}", self.kubeconfig());
+        let contexts = format!("--context={contexts}");
         caller.reconcile([&[command, "-f", "web.yaml", &kubeconfig, &contexts], flags].concat())
     }
 
@@ -180,7 +181,8 @@ fn each_context_has_its_own_credentials_and_the_worst_result_counts() {
     let token = fleet.eu.secret(reader["users"][0]["user"]["token"].as_str().unwrap());
     let credential =
         json!({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": token}});
-    let (powerless, broken) = (script("powerless", &format!("echo '{credential}'")), script("broken", "exit 7"));
+    let powerless = script("powerless", &format!("echo '{credential}'"));
+    let broken = script("broken", "exit 7");
     fleet.with_users(&[("powerless", powerless), ("broken", broken)]);
 
     let run = fleet.run("diff", "eu,powerless,broken,us", &[]).exits_with(4);
@@ -290,7 +292,8 @@ spec:
     fleet.run("apply", "eu", &[]).exits_with(0);
     let caller = fleet.eu.as_user("admin").stdin("n\n").on_terminal();
     let run = fleet.run_as(&caller, "apply", "eu,us", &["--confirm", "--wait", "--timeout=3s"]).exits_with(5);
-    let (question, end) = (run.stderr.find("[y/N]"), run.stderr.find("not ready after 3s"));
+    let question = run.stderr.find("[y/N]");
+    let end = run.stderr.find("not ready after 3s");
     assert!(question.is_some() && question < end, "{run}");
     assert_eq!(["eu", "us"].map(|context| of(&run, context)["verdict"].clone()), ["notReady", "drift"]);
 }
@@ -400,7 +403,8 @@ fn blame_shows_one_context_below_the_other() {
     fleet.us.patch_as("kubectl-edit", "configmap/banner", &json!({"data": {"text": "bye"}}));
     let text = fleet.run("blame", "eu,us", &[]).exits_with(0);
     let at = |text: &Run, what: &str| text.stdout.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
-    let (eu, us) = (format!("# eu ({})", fleet.eu.plane().url()), format!("# us ({})", fleet.us.plane().url()));
+    let eu = format!("# eu ({})", fleet.eu.plane().url());
+    let us = format!("# us ({})", fleet.us.plane().url());
     assert!(at(&text, &eu) < at(&text, "hello") && at(&text, "hello") < at(&text, &us), "{text}");
     assert!(at(&text, &us) < at(&text, "bye") && !text.stdout.contains("contexts:"), "{text}");
 
@@ -421,7 +425,8 @@ fn blame_shows_one_context_below_the_other() {
     assert_eq!(contexts(&down), pairs(&[("us", "banner"), ("us", "settings")]));
     assert!(down.stderr.contains("[down] error: "), "{down}");
     fleet.us.delete("configmap/settings");
-    let (kubeconfig, context) = (format!("--kubeconfig={}", fleet.kubeconfig()), "--context=us,down,eu");
+    let kubeconfig = format!("--kubeconfig={}", fleet.kubeconfig());
+    let context = "--context=us,down,eu";
     let words = ["blame", "cm/settings", "cm/banner", &kubeconfig, context, "-o", "json"];
     let missing = fleet.eu.as_user("admin").reconcile(words).exits_with(4);
     let expected = [("us", "settings"), ("us", "banner"), ("eu", "settings"), ("eu", "banner")];

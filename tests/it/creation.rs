@@ -10,7 +10,8 @@ use crate::manifests::WEB;
 /// `apply` of the folder, with `planted` created by `mallory` just before the object itself would be.
 fn apply_over(ws: &Arc<Workspace>, planted: &str) -> Run {
     let proxy = Proxy::new(ws);
-    let (other, planted) = (Arc::clone(ws), planted.to_owned());
+    let other = Arc::clone(ws);
+    let planted = planted.to_owned();
     let event = move || {
         other.stdin(&planted).kubectl(["create", "--field-manager=mallory", "-f", "-"]).exits_with(0);
     };

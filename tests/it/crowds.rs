@@ -100,7 +100,9 @@ fn unmanaged_objects_and_strange_members_cost_little() {
 
 /// A stream of Pods without end, each with another name.
 fn pods(ws: &Workspace, metadata: &Value, status: &Value) -> Fault {
-    let (namespace, metadata, status) = (ws.namespace().to_owned(), metadata.clone(), status.clone());
+    let namespace = ws.namespace().to_owned();
+    let metadata = metadata.clone();
+    let status = status.clone();
     Fault::Stream(Arc::new(move |number| {
         let mut metadata = metadata.clone();
         metadata["name"] = json!(format!("pod-{number}"));
@@ -117,7 +119,8 @@ fn a_flood_of_pods_stays_within_bounds_and_is_named() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let long = "x".repeat(20_000);
     let owned = json!([{"uid": "1", "controller": true, "apiVersion": "v1", "kind": "ReplicaSet", "name": "web"}]);
-    let (strange, own) = (json!({"app": "other"}), json!({"app": "web"}));
+    let strange = json!({"app": "other"});
+    let own = json!({"app": "web"});
     for (metadata, status, timeout, message) in [
         (
             json!({"labels": strange, "ownerReferences": owned, "annotations": {"a": long}}),

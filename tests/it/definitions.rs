@@ -90,7 +90,8 @@ fn a_definition_that_the_server_refuses_grants_nothing_and_is_named_with_its_lin
 fn a_definition_takes_no_resource_over() {
     let plane = ControlPlane::private();
     let ws = Workspace::on(&plane);
-    let (group, plural) = ("rbac.authorization.k8s.io", "clusterrolebindings");
+    let group = "rbac.authorization.k8s.io";
+    let plural = "clusterrolebindings";
     ws.write("crd.yaml", &definition(plural, group, "Thing"));
     ws.write("it.yaml", &object(group, "Thing"));
     ws.kubectl(["create", "--dry-run=server", "-f", "crd.yaml"]).exits_with(0);

@@ -141,7 +141,9 @@ fn is_allowed(expression: &str, allowed: &BTreeSet<&str>) -> bool {
 
 /// Splits at an operator outside of parentheses.
 fn split<'a>(expression: &'a str, operator: &str) -> Vec<&'a str> {
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
+    let mut parts = Vec::new();
+    let mut depth = 0;
+    let mut start = 0;
     for (position, sign) in expression.char_indices() {
         match sign {
             '(' => depth += 1,

@@ -32,7 +32,8 @@ fn defined() -> Workspace {
 
 /// A Secret with this value, which is registered.
 fn secret(ws: &Workspace, value: &str) -> Value {
-    let (value, encoded) = (ws.secret(value), ws.secret(&base64(value.as_bytes())));
+    let encoded = ws.secret(&base64(value.as_bytes()));
+    let value = ws.secret(value);
     json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "inner", "annotations": {"copy": value}},
            "data": {"key": encoded}, "stringData": {"plain": value}})
 }
@@ -82,7 +83,8 @@ fn show_in_every_way(ws: &Workspace) -> Run {
 #[test]
 fn a_secret_inside_of_another_object_is_never_shown() {
     let ws = defined();
-    let (first, second) = (secret(&ws, "inside-of-the-first-object"), secret(&ws, "inside-of-the-second-object"));
+    let first = secret(&ws, "inside-of-the-first-object");
+    let second = secret(&ws, "inside-of-the-second-object");
     write(&ws, &[parcel(&ws, &first), texts(&first)]);
     let diff = show_in_every_way(&ws).exits_with(1);
     let desired = &diff.object("Parcel", "it")["changes"][0]["desired"]["spec"];
@@ -168,7 +170,8 @@ fn nothing_of_an_object_is_in_the_cache() {
     for command in ["diff", "apply", "status"] {
         ws.reconcile([command, "-f", "it.yaml", "--cache-dir", "cache"]);
     }
-    let (mut folders, mut files) = (vec![ws.folder().join("cache")], 0);
+    let mut folders = vec![ws.folder().join("cache")];
+    let mut files = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -135,7 +135,8 @@ fn a_definition_says_the_same_of_types_as_the_document_that_the_server_publishes
         (kind.namespaced, kind.status)
     };
     assert_eq!(kind(&defined), kind(&published));
-    let (defined, published) = (defined.object(&gvk).expect("a type"), published.object(&gvk).expect("a type"));
+    let defined = defined.object(&gvk).expect("a type");
+    let published = published.object(&gvk).expect("a type");
     assert_eq!(described(defined), described(published));
 }
 

@@ -163,7 +163,8 @@ fn until(ws: &Workspace, arguments: &[&str], is_seen: impl Fn(&Run) -> bool) -> 
 #[test]
 fn a_policy_that_quotes_a_secret_is_named_and_not_repeated() {
     let ws = Workspace::new();
-    let (value, name) = (ws.secret("quoted-by-a-policy"), ws.fill_in("$NS-quotes"));
+    let value = ws.secret("quoted-by-a-policy");
+    let name = ws.fill_in("$NS-quotes");
     ws.write("it.yaml", &secret(&value));
     policy(&ws, "Warn");
     let by = format!("ValidatingAdmissionPolicy `{name}` (binding `{name}`)");

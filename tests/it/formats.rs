@@ -118,7 +118,8 @@ fn a_patch_has_colours_on_a_terminal_only_and_the_same_characters() {
     let ws = shop();
     let patch =
         |color: &str| ws.reconcile(["diff", "-f", "web.yaml", "-o", "unified", "--color", color]).exits_with(1).stdout;
-    let (plain, colored) = (patch("auto"), patch("always"));
+    let plain = patch("auto");
+    let colored = patch("always");
     assert!(!plain.contains('\u{1b}'), "{plain}");
     assert!(colored.contains("\u{1b}[1m--- LIVE/") && colored.contains("\u{1b}[36m@@ "), "{colored}");
     assert!(colored.contains("\u{1b}[31m-") && colored.contains("\u{1b}[32m+"), "{colored}");

@@ -222,7 +222,8 @@ fn manual_pages_are_written_for_every_command() {
         }
         match Process::new("mandoc").args(["-W", "error", "-T", "utf8"]).arg(target.join(name)).output() {
             Ok(shown) => {
-                let (text, stderr) = (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
+                let text = String::from_utf8_lossy(&shown.stdout);
+                let stderr = String::from_utf8_lossy(&shown.stderr);
                 assert_eq!(stderr, "", "{name}");
                 assert!(text.contains("kubectl reconcile"), "{text}");
             }

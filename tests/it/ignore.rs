@@ -95,7 +95,8 @@ fn is_quiet(ws: &Workspace, what: &str) -> Run {
 /// A change beside what is ignored is found and healed, and what is ignored stays.
 #[track_caller]
 fn heals_beside(ws: &Workspace, field: &Field) {
-    let (before, what) = (web(ws).pointer(field.at).cloned(), field.rule);
+    let before = web(ws).pointer(field.at).cloned();
+    let what = field.rule;
     ws.patch_as("kubectl-edit", "deployment/web", &json!({"metadata": {"annotations": {"note": "theirs"}}}));
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.changes("Deployment", "web"), ["changedByOther metadata.annotations.note"], "{what}: {diff}");
@@ -498,7 +499,8 @@ fn an_autoscaler_between_comparison_and_write_is_neither_overruled_nor_in_the_wa
     ws.write("web.yaml", &web_ignoring("spec.replicas"));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.patch_as("kubectl-edit", "deployment/web", &json!({"metadata": {"annotations": {"note": "theirs"}}}));
-    let (proxy, scaler) = (Proxy::new(&ws), Arc::clone(&ws));
+    let proxy = Proxy::new(&ws);
+    let scaler = Arc::clone(&ws);
     let event = move || patch_as(&scaler, "autoscaler", &json!({"spec": {"replicas": 9}}));
     proxy.inject(1, "PATCH", "!dryRun fieldValidation", Fault::After(Arc::new(event)));
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", "."]).exits_with(0);

@@ -292,7 +292,8 @@ fn items_that_have_moved_are_not_mixed() {
 fn the_part_that_changes_between_comparison_and_write_keeps_its_newest_value() {
     let ws = Arc::new(moved_weights(WEIGHTS));
     ws.write("it/route.yaml", &canary(WEIGHTS).replaced("path: /api", "path: /v2"));
-    let (proxy, controller) = (Proxy::new(&ws), Arc::clone(&ws));
+    let proxy = Proxy::new(&ws);
+    let controller = Arc::clone(&ws);
     let event = move || move_weights(&controller, 55);
     proxy.inject(1, "PATCH", "!dryRun fieldValidation", Fault::After(Arc::new(event)));
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", "it"]).exits_with(0);

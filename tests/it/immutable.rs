@@ -163,7 +163,8 @@ fn a_bad_value_in_the_same_kinds_asks_for_none() {
 #[test]
 fn an_immutable_secret_is_not_shown_by_its_refusal() {
     let ws = Workspace::new();
-    let (before, after) = (ws.secret("unchangeable-morning"), ws.secret("unchangeable-evening"));
+    let before = ws.secret("unchangeable-morning");
+    let after = ws.secret("unchangeable-evening");
     let manifest = |value: &str| {
         format!(
             "{{apiVersion: v1, kind: Secret, metadata: {{name: fixed}}, immutable: true, stringData: {{key: {value}}}}}"

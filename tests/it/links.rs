@@ -24,7 +24,8 @@ fn link(ws: &Workspace, to: impl AsRef<Path>, name: &str) {
 
 /// The error about a link, by what it leads to.
 fn leads_out(ws: &Workspace, link: &str, target: &Path) -> String {
-    let (target, root) = (target.canonicalize().unwrap(), ws.folder().canonicalize().unwrap());
+    let target = target.canonicalize().unwrap();
+    let root = ws.folder().canonicalize().unwrap();
     format!("{link}: the link leads to {}, which is not part of the repository {}", target.display(), root.display())
 }
 

@@ -159,7 +159,8 @@ fn large(large_page: fn() -> Act) -> Odd {
         if limit == 500 {
             return Some(large_page());
         }
-        let (start, end) = (number("continue").unwrap_or(0), number("continue").unwrap_or(0) + limit);
+        let start = number("continue").unwrap_or(0);
+        let end = number("continue").unwrap_or(0) + limit;
         let item = |number: usize| json!({"data": {"a": "b"}, "metadata": {"name": format!("m-{number}"), "namespace": namespace, "uid": number.to_string(), "resourceVersion": "7"}});
         let token = if end < OBJECTS { end.to_string() } else { String::new() };
         let items: Vec<Value> = (start..end.min(OBJECTS)).map(item).collect();

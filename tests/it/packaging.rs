@@ -252,7 +252,8 @@ fn the_script_refuses_what_was_not_released() {
 
 #[test]
 fn an_archive_is_the_same_each_time_and_has_what_belongs_in_it() {
-    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let one = tempfile::tempdir().unwrap();
+    let two = tempfile::tempdir().unwrap();
     let first = archive(one.path(), TARGETS[3]);
     assert_eq!(fs::read(&first).unwrap(), fs::read(archive(two.path(), TARGETS[3])).unwrap());
     let listed = text(&run(Command::new("tar").arg("-tzf").arg(&first)).stdout);

@@ -24,7 +24,8 @@ fn steps(path: &str) -> Vec<Step> {
         if let Some(inner) = rest.strip_prefix('[') {
             let quoted = inner.strip_prefix('"').map(|text| text.find("\"]").unwrap() + 2);
             let end = quoted.unwrap_or_else(|| inner.find(']').unwrap());
-            let (inside, after) = (&inner[..end], &inner[end + 1..]);
+            let inside = &inner[..end];
+            let after = &inner[end + 1..];
             rest = after.strip_prefix('.').unwrap_or(after);
             steps.push(if inside.starts_with('"') {
                 Step::Field(serde_json::from_str(inside).unwrap())

@@ -58,7 +58,8 @@ fn kustomize_is_not_run_from_the_working_directory() {
 
 #[test]
 fn kustomize_is_taken_from_an_absolute_folder_behind_a_relative_one() {
-    let (folder, programs) = (hostile(), tempfile::tempdir().unwrap());
+    let folder = hostile();
+    let programs = tempfile::tempdir().unwrap();
     let object = "echo '{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}'";
     program(&programs.path().join("kustomize"), object);
     fs::write(folder.path().join("live.yaml"), "").unwrap();

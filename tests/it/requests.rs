@@ -66,11 +66,14 @@ impl Fake {
     async fn start() -> Fake {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let address = listener.local_addr().expect("its address");
-        let (live, seen) = (Arc::<Mutex<Value>>::default(), Arc::<Mutex<Vec<_>>>::default());
-        let (object, record) = (Arc::clone(&live), Arc::clone(&seen));
+        let live = Arc::<Mutex<Value>>::default();
+        let seen = Arc::<Mutex<Vec<_>>>::default();
+        let object = Arc::clone(&live);
+        let record = Arc::clone(&seen);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (object, record) = (Arc::clone(&object), Arc::clone(&record));
+                let object = Arc::clone(&object);
+                let record = Arc::clone(&record);
                 let service = service_fn(move |request: Request<Incoming>| {
                     record.lock().unwrap().push((request.method().clone(), request.uri().to_string()));
                     let is_apply =

@@ -92,7 +92,8 @@ fn each_answer_does_what_it_says() {
     ws.reconcile(["diff", "-f", "."]).exits_with(1);
 
     let ws = changed(&["a"]);
-    let (versions, before) = (ws.all_resource_versions(), files(&ws));
+    let versions = ws.all_resource_versions();
+    let before = files(&ws);
     let run = resolve(&ws, "s\n").exits_with(1);
     assert!(run.stderr.contains("nothing was changed") && !run.stderr.contains("[y/N]"), "{run}");
     assert_eq!((ws.all_resource_versions(), files(&ws)), (versions, before));
@@ -142,7 +143,8 @@ fn quitting_and_a_no_change_nothing() {
         [("q\n", 1), ("a\nq\n", 1), ("p\n\u{4}", 1), ("a\np\nn\n", 1), ("i\nx\na\n\n", 1), ("i\n\u{4}", 1)]
     {
         let ws = changed(&["a", "b"]);
-        let (versions, before) = (ws.all_resource_versions(), files(&ws));
+        let versions = ws.all_resource_versions();
+        let before = files(&ws);
         let run = resolve(&ws, answers).exits_with(code);
         assert!(run.stderr.contains("nothing was changed"), "{run}");
         assert_eq!((ws.all_resource_versions(), files(&ws)), (versions, before), "{answers:?}");
@@ -153,7 +155,8 @@ fn quitting_and_a_no_change_nothing() {
 fn ctrl_c_before_the_last_question_is_answered_changes_nothing() {
     for answers in ["", "a\np\n"] {
         let ws = changed(&["a", "b"]);
-        let (versions, before) = (ws.all_resource_versions(), files(&ws));
+        let versions = ws.all_resource_versions();
+        let before = files(&ws);
         let proxy = Proxy::new(&ws);
         let running: Running =
             answering(&ws, answers).through(&proxy.url()).start_reconcile(["resolve", "-f", ".", "--color=never"]);
@@ -347,7 +350,8 @@ fn with_race(
     race: impl Fn(&Workspace) + Send + Sync + 'static,
 ) -> Run {
     let proxy = Proxy::new(ws);
-    let (other, seen) = (Arc::clone(ws), AtomicUsize::new(0));
+    let other = Arc::clone(ws);
+    let seen = AtomicUsize::new(0);
     let race = move || {
         if seen.fetch_add(1, Ordering::Relaxed) + 1 == number {
             race(&other);

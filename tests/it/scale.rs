@@ -73,15 +73,18 @@ fn grows_evenly(what: &str, pair: Pair) {
 /// machine only makes single runs longer.
 #[track_caller]
 pub(crate) fn grows_evenly_in<T>(what: &str, of_size: impl Fn(usize) -> T, work: impl Fn(&T)) {
-    let (small, large) = (of_size(2_000), of_size(8_000));
+    let small = of_size(2_000);
+    let large = of_size(8_000);
     let run = |input: &T| {
         let start = processor_time();
         work(input);
         processor_time().saturating_sub(start)
     };
-    let (mut few, mut many) = (Duration::MAX, Duration::MAX);
+    let mut few = Duration::MAX;
+    let mut many = Duration::MAX;
     for _ in 0..5 {
-        (few, many) = (few.min(run(&small)), many.min(run(&large)));
+        few = few.min(run(&small));
+        many = many.min(run(&large));
         if many < few * 8 {
             return;
         }

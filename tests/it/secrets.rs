@@ -27,11 +27,9 @@ fn redacted(value: &Value) -> &str {
 #[test]
 fn new_changed_removed_and_pruned_values_are_numbers() {
     let ws = Workspace::new();
-    let (first, second, third) = (
-        ws.secret("the-first-of-the-values"),
-        ws.secret("the-second-of-the-values"),
-        ws.secret("the-third-of-the-values"),
-    );
+    let first = ws.secret("the-first-of-the-values");
+    let second = ws.secret("the-second-of-the-values");
+    let third = ws.secret("the-third-of-the-values");
     ws.write("it.yaml", &secret("stringData", "key", &first));
     let diff = show_in_every_way(&ws).exits_with(1);
     assert_eq!(redacted(&diff.object("Secret", "it")["changes"][0]["desired"]["stringData"]["key"]), "#1");
@@ -82,7 +80,8 @@ fn keys_in_data_are_pruned_without_their_values() {
 #[test]
 fn equal_values_share_a_number_within_a_run() {
     let ws = Workspace::new();
-    let (one, two) = (ws.secret("shared-by-two-secrets"), ws.secret("known-to-one-of-them"));
+    let one = ws.secret("shared-by-two-secrets");
+    let two = ws.secret("known-to-one-of-them");
     let manifest = format!(
         "{{apiVersion: v1, kind: Secret, metadata: {{name: a}}, stringData: {{k1: '{one}', k2: '{two}'}}}}\n---\n\
          {{apiVersion: v1, kind: Secret, metadata: {{name: b}}, stringData: {{k3: '{one}'}}}}"
@@ -99,7 +98,8 @@ fn equal_values_share_a_number_within_a_run() {
 #[test]
 fn the_copy_of_client_side_apply_is_never_shown() {
     let ws = Workspace::new();
-    let (before, after) = (ws.secret("kept-in-an-annotation"), ws.secret("replaced-in-the-manifest"));
+    let before = ws.secret("kept-in-an-annotation");
+    let after = ws.secret("replaced-in-the-manifest");
     ws.write("it.yaml", &secret("stringData", "key", &before));
     ws.kubectl(["apply", "-f", "it.yaml"]).exits_with(0);
     show_in_every_way(&ws).exits_with(0);
@@ -115,7 +115,8 @@ fn the_copy_of_client_side_apply_is_never_shown() {
 #[test]
 fn refusals_of_the_server_lose_the_values_that_they_quote() {
     let ws = Workspace::new();
-    let (value, other) = (ws.secret("not-base64-at-all!"), ws.secret("1234567890123"));
+    let value = ws.secret("not-base64-at-all!");
+    let other = ws.secret("1234567890123");
     for (name, manifest) in [
         ("not base64", secret("data", "key", &value)),
         ("a number", format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, stringData: {{key: {other}}}}}")),
@@ -179,7 +180,8 @@ fn a_secret_in_broken_yaml_is_not_quoted() {
 #[test]
 fn what_was_set_through_string_data_stays_and_is_said_to() {
     let ws = Workspace::new();
-    let (one, two) = (ws.secret("stays-behind-in-data"), ws.secret("still-in-the-manifest"));
+    let one = ws.secret("stays-behind-in-data");
+    let two = ws.secret("still-in-the-manifest");
     let both =
         format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it}}, stringData: {{a: '{one}', b: '{two}'}}}}");
     ws.write("it.yaml", &both);
@@ -230,7 +232,8 @@ fn copies_that_others_keep_in_annotations_are_never_shown() {
 #[test]
 fn what_was_meant_to_be_a_secret_is_treated_as_one() {
     let ws = Workspace::new();
-    let (wanted, live) = (ws.secret("wanted-in-a-misspelt-type"), ws.secret("captured-in-a-misspelt-type"));
+    let wanted = ws.secret("wanted-in-a-misspelt-type");
+    let live = ws.secret("captured-in-a-misspelt-type");
     for (api_version, kind) in [
         ("v1", "secret"),
         ("v1", "Secrets"),

@@ -214,7 +214,8 @@ fn what_another_part_has_to_create_first_is_waited_for() {
             map(&name, &format!(", namespace: {namespace}"))
         ),
     );
-    let (first, second) = (format!("{holder}/2"), format!("{}/2", 1 - holder));
+    let first = format!("{holder}/2");
+    let second = format!("{}/2", 1 - holder);
     let alone = ws.reconcile(["apply", "-f", "a.yaml", "--shard", &second, "--wait", "--timeout", "1s"]).exits_with(4);
     let object = alone.object("ConfigMap", &name);
     let reason = format!("it needs Namespace {namespace}, which is not in the cluster yet: shard {first} has it");
@@ -229,7 +230,8 @@ fn what_another_part_has_to_create_first_is_waited_for() {
 #[test]
 fn dependencies_hold_across_parts() {
     let ws = Workspace::new();
-    let (first, second) = (names_in(&ws, 0).next().unwrap(), names_in(&ws, 1).next().unwrap());
+    let first = names_in(&ws, 0).next().unwrap();
+    let second = names_in(&ws, 1).next().unwrap();
     let depends = format!(", annotations: {{config.kubernetes.io/depends-on: /namespaces/$NS/ConfigMap/{first}}}");
     ws.write("a.yaml", &(map(&second, &depends) + &map(&first, "")));
     let alone = ws.reconcile(["apply", "-f", "a.yaml", "--shard=1/2", "--wait", "--timeout=1s"]).exits_with(4);
@@ -273,7 +275,8 @@ fn one_part_prunes_what_no_part_names() {
     // What another part has not applied may be what replaces a member: nothing is pruned before it is there.
     let new = names_in(&ws, 1 - holder).nth(7).unwrap();
     write(&mut kept.iter().chain([&new]));
-    let (own, other) = (format!("--shard={holder}/2"), format!("--shard={}/2", 1 - holder));
+    let own = format!("--shard={holder}/2");
+    let other = format!("--shard={}/2", 1 - holder);
     let held = ws.reconcile([&words("apply")[..], &[&own, "--wait", "--timeout=1s"]].concat()).exits_with(4);
     let reason = &held.object("ConfigMap", &gone[0])["reason"];
     assert_eq!(

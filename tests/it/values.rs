@@ -183,7 +183,8 @@ fn a_null_means_here_what_it_means_to_the_server() {
                 changes.into_iter().map(|change| change["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
             };
             // Not every default is known here: where the server leaves `{}`, the struct may go whole.
-            let (here, there) = (differing("read-only"), differing("server"));
+            let here = differing("read-only");
+            let there = differing("server");
             let is_same = here.iter().all(|path| there.iter().any(|other| other.starts_with(path)))
                 && there.iter().all(|other| here.iter().any(|path| other.starts_with(path)));
             assert!(is_same, "{to} on what {manager} applied: {here:?}, the server says {there:?}");

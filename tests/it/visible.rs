@@ -134,7 +134,8 @@ fn certificates_of_secrets_are_shown_and_keys_are_not() {
             ws.secret(line);
         }
         let both = ws.secret(&STANDARD.encode(format!("{certificate}{key}")));
-        let (certificate, key) = (ws.secret(&STANDARD.encode(certificate)), ws.secret(&STANDARD.encode(key)));
+        let certificate = ws.secret(&STANDARD.encode(certificate));
+        let key = ws.secret(&STANDARD.encode(key));
         let object = json!({
             "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "tls"}, "type": "kubernetes.io/tls",
             "data": {"tls.crt": certificate, "tls.key": key, "both.pem": both},
@@ -193,7 +194,8 @@ const READ: [&str; 3] = ["get", "list", "watch"];
 fn upgrade() -> (String, String) {
     let resource = |at: usize| format!("things{at:02}");
     let each = |at: usize, verbs: &[&str]| {
-        let (one, status) = (resource(at), format!("{}/status", resource(at)));
+        let one = resource(at);
+        let status = format!("{}/status", resource(at));
         [
             rule("example.com", &[one.as_str()], verbs),
             rule("example.com", &[status.as_str()], &["get", "patch", "update"]),
@@ -229,7 +231,8 @@ fn the_upgrade_of_a_role_is_shown_by_what_it_grants() {
     let ws = Workspace::new();
     let (old, new) = upgrade();
     assert!((320..340).contains(&old.lines().count()), "{}", old.lines().count());
-    let (role, user) = (format!("{}-operator", ws.namespace()), format!("{}-user", ws.namespace()));
+    let role = format!("{}-operator", ws.namespace());
+    let user = format!("{}-user", ws.namespace());
     ws.write("role.yaml", &old);
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.kubectl(["create", "clusterrolebinding", &role, "--clusterrole", &role, "--user", &user]).exits_with(0);

@@ -27,7 +27,8 @@ impl Relay {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port for the relay");
         let address = listener.local_addr().expect("the address of the relay");
         let relay = Relay { address, connections: Arc::default(), bytes: Arc::default(), closed: Arc::default() };
-        let (connections, closed) = (Arc::clone(&relay.connections), Arc::clone(&relay.closed));
+        let connections = Arc::clone(&relay.connections);
+        let closed = Arc::clone(&relay.closed);
         let bytes = Arc::clone(&relay.bytes);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -35,7 +36,8 @@ impl Relay {
                     break;
                 }
                 connections.fetch_add(1, Ordering::Relaxed);
-                let (upstream, bytes) = (upstream.clone(), Arc::clone(&bytes));
+                let upstream = upstream.clone();
+                let bytes = Arc::clone(&bytes);
                 // If the server cannot be reached, the client's connection is closed.
                 thread::spawn(move || connect(client, &upstream, delay, &bytes));
             }

@@ -125,7 +125,8 @@ impl Running {
             let bytes = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         };
-        let (stdout, stderr) = (text(self.stdout.take()), text(self.stderr.take()));
+        let stdout = text(self.stdout.take());
+        let stderr = text(self.stderr.take());
         let file = |path: &PathBuf| fs::read_to_string(path).unwrap_or_default();
         let report = self.expected.report.as_ref().map_or_else(|| stdout.clone(), file);
         let code = status.and_then(|status| status.code().or(status.signal().map(|signal| -signal)));
@@ -155,7 +156,8 @@ impl Running {
     /// Waits for the end, and returns the result with the most memory that it used, in MiB.
     #[track_caller]
     pub fn finish_measured(self) -> (Run, u64) {
-        let (pid, is_over) = (self.pid(), AtomicBool::new(false));
+        let pid = self.pid();
+        let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             let sampler = scope.spawn(|| {
                 let mut most = 0;

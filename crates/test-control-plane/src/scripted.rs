@@ -135,15 +135,19 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let seen = Arc::<Mutex<Vec<Seen>>>::default();
         let in_flight = Arc::<InFlight>::default();
-        let (record, script): (_, Arc<Script>) = (Arc::clone(&seen), Arc::new(script));
+        let record = Arc::clone(&seen);
+        let script: Arc<Script> = Arc::new(script);
         let gauge = Arc::clone(&in_flight);
         let connections = Arc::<AtomicUsize>::default();
         let opened = Arc::clone(&connections);
         let task = tokio::spawn(async move {
             for connection in 0.. {
                 let (stream, _) = listener.accept().await.unwrap();
-                let (tls, record, script) = (tls.clone(), Arc::clone(&record), Arc::clone(&script));
-                let (gauge, opened) = (Arc::clone(&gauge), Arc::clone(&opened));
+                let tls = tls.clone();
+                let record = Arc::clone(&record);
+                let script = Arc::clone(&script);
+                let gauge = Arc::clone(&gauge);
+                let opened = Arc::clone(&opened);
                 tokio::spawn(async move {
                     let Some(tls) = tls else {
                         opened.fetch_add(1, Ordering::SeqCst);

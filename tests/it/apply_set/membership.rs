@@ -147,7 +147,8 @@ fn members_of_another_set_are_refused_and_reported_once() {
 #[test]
 fn a_set_is_named_by_the_flags_that_continue_it() {
     // The parent is in another namespace than that of the run, and not a Secret.
-    let (ws, home) = (Workspace::new(), Workspace::new());
+    let ws = Workspace::new();
+    let home = Workspace::new();
     ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: $NS}, data: {a: b}}");
     let kubeconfig = ws.plane().kubeconfig("admin", ws.plane().url(), home.namespace());
     let kubeconfig = ws.write("home.kubeconfig", &kubeconfig).display().to_string();

@@ -76,7 +76,9 @@ fn change(fields: &[&str], manager: &str, live: Value, desired: Value) -> FieldC
         manual: true,
         users: AuditAnswer::default(),
     };
-    let (op, class, live) = (Op::Change, Class::ChangedByOther, Some(live));
+    let op = Op::Change;
+    let class = Class::ChangedByOther;
+    let live = Some(live);
     FieldChange { path, op, class, live, managers: vec![owner], ..FieldChange::missing(desired) }
 }
 
@@ -137,8 +139,10 @@ fn hostile() -> Report {
         change(&["data", "lines"], HOSTILE, lines, json!("x".repeat(5_000))),
     ];
     let mut object = object(HOSTILE, HOSTILE, update(changes));
-    (object.key.namespace, object.messages.warnings) = (Some(HOSTILE.to_owned()), vec![HOSTILE.to_owned()]);
-    let (path, owner) = (object.diff.changes[0].path.clone(), object.diff.changes[0].managers[0].clone());
+    object.key.namespace = Some(HOSTILE.to_owned());
+    object.messages.warnings = vec![HOSTILE.to_owned()];
+    let path = object.diff.changes[0].path.clone();
+    let owner = object.diff.changes[0].managers[0].clone();
     object.diff.conflicts = vec![Conflict { path, owner }];
     Report::compared(Command::Diff, vec![object, unknown()], &FailOn::default())
 }

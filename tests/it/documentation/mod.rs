@@ -46,7 +46,8 @@ fn runs(document: &str) -> bool {
 fn commands_of_the_documentation_do_what_it_says() {
     let documents: Vec<String> = documents().into_iter().filter(|document| runs(document)).collect();
     let update = std::env::var("UPDATE_DOCS").ok();
-    let (mut problems, mut run) = (Vec::new(), 0);
+    let mut problems = Vec::new();
+    let mut run = 0;
     for document in &documents {
         let text = fs::read_to_string(root().join(document)).expect("a document");
         let blocks = markdown::blocks(&text);
@@ -64,7 +65,8 @@ fn commands_of_the_documentation_do_what_it_says() {
                         updated = updated.replacen(&block.text, &markdown::updated(&block.text, &printed), 1);
                     }
                     if !agrees {
-                        let (line, text) = (block.line, &block.text);
+                        let line = block.line;
+                        let text = &block.text;
                         problems
                             .push(format!("{document}:{line}: not what is printed:\n{printed}--- expected\n{text}"));
                     }

@@ -29,7 +29,8 @@ pub struct Scene {
 
 impl Scene {
     pub fn new() -> Scene {
-        let (workspace, second) = (Workspace::on(&ControlPlane::full()), Workspace::on(&ControlPlane::full()));
+        let workspace = Workspace::on(&ControlPlane::full());
+        let second = Workspace::on(&ControlPlane::full());
         let folder = workspace.folder();
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/docs"), &folder);
         fs::create_dir(folder.join(".git")).expect("a folder that looks like a repository");
@@ -40,13 +41,15 @@ impl Scene {
         symlink(kubectl(), programs.join("kubectl")).expect("a link to kubectl");
         // The plugin, and a note of how it ended.
         let plugin = programs.join("kubectl-reconcile");
-        let (program, log) = (env!("CARGO_BIN_EXE_kubectl-reconcile"), workspace.home().join("codes"));
+        let program = env!("CARGO_BIN_EXE_kubectl-reconcile");
+        let log = workspace.home().join("codes");
         let script =
             format!("#!/bin/sh\n'{program}' \"$@\"\ncode=$?\necho \"$code $*\" >> '{}'\nexit $code\n", log.display());
         fs::write(&plugin, script).expect("the plugin");
         fs::set_permissions(&plugin, fs::Permissions::from_mode(0o755)).expect("the plugin can be run");
         let scene = Scene { workspace, second, kubeconfig, programs };
-        let (first, second) = (scene.workspace.namespace(), scene.second.namespace());
+        let first = scene.workspace.namespace();
+        let second = scene.second.namespace();
         for (context, namespace) in [("prod-eu", first), ("prod-us", second), ("staging", first)] {
             let set = format!(
                 "kubectl config set-context {context} --cluster \"$(kubectl config view -o jsonpath='{{.contexts[0].context.cluster}}')\" \

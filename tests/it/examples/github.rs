@@ -74,7 +74,8 @@ impl State {
 
     fn outcome(&mut self, seen: &Seen) -> (&'static str, Value) {
         let mut words = seen.line.split(' ');
-        let (method, path) = (words.next().unwrap(), words.next().unwrap());
+        let method = words.next().unwrap();
+        let path = words.next().unwrap();
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         if seen.header("authorization") != ["Bearer token-of-the-job"] {
             return ("401 Unauthorized", json!({"message": "Bad credentials"}));

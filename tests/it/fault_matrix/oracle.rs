@@ -52,7 +52,8 @@ pub fn is_truthful(what: &str, run: &Run, wanted: &Wanted, held: &Wanted) {
         };
         let is_right =
             held.get(name).and_then(Option::as_ref) == wanted.as_ref() && held.contains_key(name) == wanted.is_some();
-        let (action, outcome) = (object["action"].as_str().unwrap_or_default(), object["outcome"].as_str());
+        let action = object["action"].as_str().unwrap_or_default();
+        let outcome = object["outcome"].as_str();
         let says_right = match outcome {
             Some("created" | "updated" | "adopted" | "replaced" | "deleted" | "unchanged") => Some(true),
             Some("failed" | "skipped" | "terminating" | "conflict") => None,

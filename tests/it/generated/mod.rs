@@ -144,7 +144,8 @@ impl Ground {
         }
         self.schemas = Arc::new(schemas);
         self.catalog = Arc::new(discover(&self.cluster).await.expect("a catalog"));
-        let (targets, mut types) = (self.targets(1, |_| true), Types::default());
+        let targets = self.targets(1, |_| true);
+        let mut types = Types::default();
         types.load(&self.cluster, targets.iter().filter_map(|target| target.resource.as_ref().ok())).await;
         self.types = Arc::new(types);
     }

@@ -94,7 +94,8 @@ fn pulled(ws: &Workspace, chosen: &[&Drift], figures: &mut Figures) -> Vec<Id> {
     // Another value of a key makes another item, which the manifest does not have.
     let keys: Vec<&Drift> = chosen.iter().filter(|drift| drift.leaf.is_key).copied().collect();
     if !keys.is_empty() {
-        let (objects, manager) = (format!("--object={}", names(&keys)), format!("--manager={MANUAL}"));
+        let objects = format!("--object={}", names(&keys));
+        let manager = format!("--manager={MANUAL}");
         let run = ws.reconcile(["pull", "-f", ".", "-o", "json", "--class=unmanaged", &objects, &manager]);
         report.extend(changes_of(&run, figures));
     }

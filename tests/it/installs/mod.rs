@@ -50,7 +50,8 @@ fn sets_are_installed_heal_from_drift_and_are_upgraded() {
     });
     figures::report(&format!("fresh installs, drift with seed {seed}, upgrades"), &all);
     let sum = |count: fn(&Figures) -> usize| all.iter().map(count).sum::<usize>();
-    let (pulled, applied) = (sum(|figures| figures.pulled), sum(|figures| figures.applied));
+    let pulled = sum(|figures| figures.pulled);
+    let applied = sum(|figures| figures.applied);
     assert!(pulled + applied >= ENDED && pulled >= PULLED, "only {pulled} drifts were pulled and {applied} applied");
     let (proven, objects) = all.iter().fold((0, 0), |(p, o), figures| (p + figures.proven, o + figures.objects));
     assert!(

@@ -65,7 +65,8 @@ impl Place {
     }
 
     fn item(&self, at: usize, element: &str) -> Place {
-        let (pointer, path) = (format!("{}/{at}", self.pointer), format!("{}[{element}]", self.path));
+        let pointer = format!("{}/{at}", self.pointer);
+        let path = format!("{}[{element}]", self.path);
         Place { pointer, path, keys: Vec::new() }
     }
 

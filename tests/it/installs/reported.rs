@@ -44,7 +44,8 @@ pub fn drift_and_heal(ws: &Workspace, files: &[String], wanted: &[Wanted], rng: 
 /// The change is reported at its path or at the item or list around it, with nothing else.
 fn check_found(drift: &Drift, object: &Value, figures: &mut Figures) {
     let changes = object["changes"].as_array().unwrap();
-    let (mut exact, mut around) = (false, false);
+    let mut exact = false;
+    let mut around = false;
     for change in changes.iter().filter(|change| !NO_DRIFT.contains(&change["class"].as_str().unwrap_or_default())) {
         let path = change["path"].as_str().unwrap_or_default();
         let is_exact = path == drift.leaf.path;

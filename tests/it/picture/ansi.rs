@@ -68,7 +68,8 @@ fn apply(style: &mut Style, codes: &str) {
 fn styles_begin_and_end() {
     let shown = lines("a\u{1b}[32mb\u{1b}[0mc\n\u{1b}[1;31md\u{1b}[22me");
     let span = |text: &str, style: Style| Span { style, text: text.to_owned() };
-    let (plain, red) = (Style::default(), Style { colour: Some(1), ..Style::default() });
+    let plain = Style::default();
+    let red = Style { colour: Some(1), ..Style::default() };
     let green = Style { colour: Some(2), ..plain };
     assert_eq!(shown[0], [span("a", plain), span("b", green), span("c", plain)]);
     assert_eq!(shown[1], [span("d", Style { bold: true, ..red }), span("e", red)]);

@@ -27,7 +27,8 @@ text { fill: #e4e8ec } rect { fill: #12171d; stroke: #2a323b } .d { fill: #98a3a
 pub fn draw(lines: &[Vec<Span>], columns: usize) -> String {
     let length = |line: &Vec<Span>| line.iter().map(|span| span.text.chars().count()).sum();
     let columns = lines.iter().map(length).fold(columns, usize::max);
-    let (width, height) = (columns * COLUMN / 10 + 2 * MARGIN, lines.len() * LINE + 2 * MARGIN);
+    let width = columns * COLUMN / 10 + 2 * MARGIN;
+    let height = lines.len() * LINE + 2 * MARGIN;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" role=\"img\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n"
     );
@@ -41,7 +42,8 @@ pub fn draw(lines: &[Vec<Span>], columns: usize) -> String {
             let blanks = span.text.chars().take_while(|c| *c == ' ').count();
             let text = span.text.trim_matches(' ');
             if !text.is_empty() {
-                let (x, wide) = (place(column + blanks), text.chars().count() * COLUMN);
+                let x = place(column + blanks);
+                let wide = text.chars().count() * COLUMN;
                 let _ = writeln!(
                     svg,
                     "<text x=\"{x}\" y=\"{y}\" textLength=\"{}.{}\" lengthAdjust=\"spacingAndGlyphs\"{}>{}</text>",

@@ -111,7 +111,8 @@ impl Drifted {
     #[track_caller]
     fn check_whole(&self, context: &str) -> usize {
         let is_new = |(name, mode): (&str, u32)| {
-            let (text, path) = (self.text(name), self.ws.folder().join(name));
+            let text = self.text(name);
+            let path = self.ws.folder().join(name);
             assert!(text == self.old[name] || text == self.new[name], "{name} after {context}:\n{text}");
             assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o7777, mode, "{name} after {context}");
             text == self.new[name]

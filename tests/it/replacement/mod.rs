@@ -51,7 +51,8 @@ fn every_kind_is_replaced_in_one_pass_and_in_sync_after_it() {
         // Of their own, and in the lowest sixteenth of the range, from which no address is given to a Service that asks for none
         // (KEP-3070).
         let manifest = manifest.replace("$KIND", kind).replace("10.0.0.5", "10.0.0.7");
-        let (from, to) = (from.replace("10.0.0.5", "10.0.0.7"), to.replace("10.0.0.6", "10.0.0.8"));
+        let from = from.replace("10.0.0.5", "10.0.0.7");
+        let to = to.replace("10.0.0.6", "10.0.0.8");
         let name = if manifest.contains("$NS-it") { ws.fill_in("$NS-it") } else { "it".to_owned() };
         ws.write("it.yaml", &manifest);
         ws.reconcile(["apply", "-f", "."]).exits_with(0);
@@ -133,7 +134,8 @@ fn when_the_creation_fails_the_former_object_is_put_back_with_its_owners() {
             .map(|entry| json!([entry["manager"], entry["operation"], entry["fieldsV1"]["f:metadata"]]))
             .collect::<Vec<_>>()
     };
-    let (before, owned) = (uid(&ws, "Job", "migrate"), owners(&ws));
+    let before = uid(&ws, "Job", "migrate");
+    let owned = owners(&ws);
     let proxy = Proxy::new(&ws);
     proxy.inject(1, "POST", "!dryRun", invalid());
     let apply = ws.through(&proxy.url()).reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);

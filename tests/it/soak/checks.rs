@@ -90,7 +90,8 @@ pub fn verdicts_hold(world: &World, call: &Call, ended: &Ended, before: &[Option
             continue;
         }
         if let Some(how) = truth.contradicts(object, call.force) {
-            let (manifest, key) = (world.wanted(item), &item.target.key);
+            let manifest = world.wanted(item);
+            let key = &item.target.key;
             tally.fail(format!(
                 "a wrong verdict on {key}: {how}\nmanifest {manifest}\nlive {live}\n{object}\n{}",
                 ended.run.command

@@ -135,8 +135,10 @@ fn what_was_last_applied_is_found(world: &World, tally: &mut Tally) {
 
 /// A `diff` whose baseline is its own report has nothing new, but for Secrets that do not exist: their values are not in the report.
 fn a_baseline_knows_its_own(world: &World, folder: &'static str, tally: &mut Tally) {
-    let (file, before) = (baseline(folder), versions(world));
-    let (report, flag) = (format!("--output=json={file}"), format!("--baseline={file}"));
+    let file = baseline(folder);
+    let before = versions(world);
+    let report = format!("--output=json={file}");
+    let flag = format!("--baseline={file}");
     let (first, requests) = run(world, &pass("diff", folder, &[&report]));
     let text = fs::read_to_string(world.ws.folder().join(&file)).unwrap_or_default();
     let first_report: Value = serde_json::from_str(&text).unwrap_or_default();

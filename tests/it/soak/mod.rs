@@ -80,7 +80,9 @@ fn soak(length: Duration, seed: u64, variants: usize) {
         Soak { world: &world, rng: Rng::new(seed), tally: Tally::default(), took: BTreeMap::new(), turn: 0, log: 0 };
     thread::scope(|scope| {
         for writer in 1..=WRITERS {
-            let (world, gate, rng) = (&world, &gate, Rng::new(seed ^ (writer << 32)));
+            let world = &world;
+            let gate = &gate;
+            let rng = Rng::new(seed ^ (writer << 32));
             scope.spawn(move || writers::write(world, gate, rng));
         }
         let _ends = EndsWithIt(&gate);

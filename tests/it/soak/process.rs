@@ -69,7 +69,8 @@ impl Call {
             _ => Force::Manual,
         };
         let force = if command.is_pass() { force } else { Force::Manual };
-        let (mut more, mut answers) = (Vec::new(), String::new());
+        let mut more = Vec::new();
+        let mut answers = String::new();
         if command == Command::Resolve {
             answers = answers::random(rng, &["a", "p", "i", "s"]);
         }
@@ -158,7 +159,8 @@ impl Call {
                 caller = caller.stdin(&self.answers).on_terminal();
             }
             let mut running = caller.start_reconcile(self.arguments());
-            let (pid, is_over) = (running.pid(), AtomicBool::new(false));
+            let pid = running.pid();
+            let is_over = AtomicBool::new(false);
             thread::scope(|scope| {
                 let watcher = scope.spawn(|| watch(pid, &is_over));
                 if let Some(moment) = moment {
@@ -181,7 +183,8 @@ impl Call {
 
 /// The most memory (in KiB) and the most open files of a process, as far as the system tells.
 fn watch(pid: u32, is_over: &AtomicBool) -> (u64, u64) {
-    let (mut memory, mut handles) = (0, 0);
+    let mut memory = 0;
+    let mut handles = 0;
     while !is_over.load(Ordering::Relaxed) {
         memory = memory.max(peak_memory(pid).unwrap_or_default());
         handles = handles.max(fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, |open| open.count() as u64));

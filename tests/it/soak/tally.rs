@@ -64,7 +64,8 @@ impl Tally {
         }
         for (name, used) in &self.used {
             let quarter = used.len().div_ceil(4);
-            let (first, last) = (&used[..quarter], &used[used.len() - quarter..]);
+            let first = &used[..quarter];
+            let last = &used[used.len() - quarter..];
             let of = |calls: &[Used], what: fn(&Used) -> u64| median(calls.iter().map(what).collect());
             let memory = (of(first, |used| used.memory), of(last, |used| used.memory));
             let handles = (of(first, |used| used.handles), of(last, |used| used.handles));

@@ -56,7 +56,8 @@ impl Writes {
 
     fn of(&self, item: &Item) -> &[Written] {
         let ObjectKey { gvk, namespace, name } = &item.target.key;
-        let (plural, namespace) = (resource_of(&item.target).plural.clone(), namespace.clone().unwrap_or_default());
+        let plural = resource_of(&item.target).plural.clone();
+        let namespace = namespace.clone().unwrap_or_default();
         self.0.get(&[gvk.group.clone(), plural, namespace, name.clone()]).map_or(&[], Vec::as_slice)
     }
 }
@@ -95,7 +96,8 @@ impl Written {
 
 /// Compares with the log, and checks everybody who is named.
 pub fn who_did_it_is_true(world: &World, folder: &'static str, writes: &Writes, tally: &mut Tally) {
-    let (before, live) = (versions(world), world.live());
+    let before = versions(world);
+    let live = world.live();
     let flags = ["--show-unmanaged", FLAG];
     let (diff, requests) = run(world, &pass("diff", folder, &flags));
     if !ends_with(&diff, &[0, 1, 4], tally) {
@@ -105,14 +107,17 @@ pub fn who_did_it_is_true(world: &World, folder: &'static str, writes: &Writes, 
     let mut fail = |item: &Item, what: &str, about: &Value| {
         tally.fail(format!("who did it, {}: {what}: {about}", item.target.key));
     };
-    let (mut owners, mut removals, mut signatures) = (0, 0, 0);
+    let mut owners = 0;
+    let mut removals = 0;
+    let mut signatures = 0;
     for object in objects(&diff) {
         let Some(at) = world.items.iter().position(|item| item.is_called(&object)) else { continue };
         let item = &world.items[at];
         if moved.contains(&item.path()) {
             continue;
         }
-        let (writes, live) = (writes.of(item), live[at].as_ref().unwrap_or(&Value::Null));
+        let writes = writes.of(item);
+        let live = live[at].as_ref().unwrap_or(&Value::Null);
         for change in object["changes"].as_array().into_iter().flatten() {
             let bound = Bound::of(change, live);
             for owner in change["managers"].as_array().into_iter().flatten() {

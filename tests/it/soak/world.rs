@@ -181,7 +181,8 @@ impl World {
 
     /// Copies the manifests of a folder to another one, which has nothing else then. Returns its path.
     pub fn copy(&self, folder: &str, to: &str) -> PathBuf {
-        let (from, to) = (self.ws.folder().join(folder), self.ws.folder().join(to));
+        let from = self.ws.folder().join(folder);
+        let to = self.ws.folder().join(to);
         let _ = fs::remove_dir_all(&to);
         fs::create_dir_all(&to).expect("a folder of the soak");
         for entry in fs::read_dir(from).into_iter().flatten().flatten() {

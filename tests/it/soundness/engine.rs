@@ -28,7 +28,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let finding = ask(run, &target, &policy, live.clone()).await;
     let decision = decided(finding);
     let ComparisonResult::Predicted { live, prediction } = &decision.finding else { return };
-    let (before, diff) = (&live.current.object, &decision.verdict);
+    let before = &live.current.object;
+    let diff = &decision.verdict;
     let about = format!("{} {}, {force:?}\nmanifest {manifest}\nlive {before}", target.key.gvk.version, target.key);
     run.tally.count("engine", "compared");
 
@@ -40,7 +41,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     };
     let owners = &live.current.owners;
     let taken: Vec<String> = owners.taken(&prediction.owners).iter().map(|(path, _)| server_text(path)).collect();
-    let (refused, taken) = (sorted(refused), sorted(taken));
+    let refused = sorted(refused);
+    let taken = sorted(taken);
     let is_first = owners.others.is_empty() && owners.ours.is_none();
     // Where even force is refused, the answer is for an object whose manual managers have yielded.
     if refused != taken && !is_first && ground.apply(&target, &body, OURS, "&dryRun=All&force=true").await.is_ok() {

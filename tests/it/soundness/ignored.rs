@@ -33,7 +33,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let ComparisonResult::Predicted { live, .. } = &decision.finding else {
         return run.tally.count("ignored", "proven, refused or unknown");
     };
-    let (before, ignored) = (&live.current.object, &live.wanted.ignored);
+    let before = &live.current.object;
+    let ignored = &live.wanted.ignored;
     if ignored.is_empty() {
         return run.tally.count("ignored", "created with the manifest's value");
     }
@@ -43,7 +44,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     if let Some(change) = shown {
         run.tally.fail("shown although it is ignored", format!("{change:?}: {}", about()));
     }
-    let (redactor, replacements) = (Redactor::default(), Replacements::default());
+    let redactor = Redactor::default();
+    let replacements = Replacements::default();
     let writes = ground.writes(&policy, &redactor, &replacements);
     let written = writes.write(&target, &decision, of).await;
     let now = ground.get(&target).await;
@@ -96,7 +98,8 @@ fn part(path: FieldPath, value: Option<&Value>, rng: &mut Rng) -> FieldPath {
 
 fn rules(pattern: FieldPattern) -> Arc<IgnoreRules> {
     let location = Location { file: "rules.yaml".into(), line: Some(1), column: Some(1) };
-    let (target, managers) = (ObjectPattern::default(), Vec::new());
+    let target = ObjectPattern::default();
+    let managers = Vec::new();
     let rule = IgnoreRule { target, fields: vec![pattern], managers, reason: None, expires: None, location };
     Arc::new(IgnoreRules::in_force(vec![rule], Timestamp::UNIX_EPOCH).0)
 }

@@ -34,7 +34,8 @@ pub fn change(ground: &Ground, target: &Target, manifest: &mut Value, rng: &mut 
         7 | 8 => respelled(manifest, of, rng),
         9 => replace(manifest, rng, "reordered", |rng, value| {
             let mut items = value.as_array().filter(|items| items.len() > 1)?.clone();
-            let (a, b) = (rng.below(items.len()), rng.below(items.len()));
+            let a = rng.below(items.len());
+            let b = rng.below(items.len());
             items.swap(a, b);
             Some(Value::Array(items))
         }),

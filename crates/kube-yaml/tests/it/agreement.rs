@@ -103,7 +103,8 @@ fn kubectl_agrees_with_mutations() {
     let kubectl = test_control_plane::kubectl();
     let seeds = seeds();
     let mut random = Random(0x2545_F491_4F6C_DD1D);
-    let (mut failures, mut tried) = (String::new(), 0);
+    let mut failures = String::new();
+    let mut tried = 0;
     while tried < count(1_000) {
         let folder = tempfile::tempdir().unwrap();
         let mut inputs = Vec::new();

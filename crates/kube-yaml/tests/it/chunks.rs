@@ -5,7 +5,9 @@ use kube_yaml::{AliasBudget, Chunk, Stream, Validation};
 /// Checks that the chunks of an input have the documents of the whole, in order.
 pub(super) fn check(input: &[u8], whole: &Stream) {
     for size in [1, 40] {
-        let (mut count, mut documents, mut diagnostics) = (0, Vec::new(), Vec::new());
+        let mut count = 0;
+        let mut documents = Vec::new();
+        let mut diagnostics = Vec::new();
         let budget = AliasBudget::for_input(input.len());
         for chunk in Chunk::of(input, size) {
             let read = chunk.read(Validation::Warn, &budget);

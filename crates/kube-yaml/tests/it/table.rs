@@ -204,7 +204,8 @@ fn disagreement(kubectl: &Path, case: &Case) -> Option<String> {
 #[test]
 fn kubectl_agrees_with_every_case() {
     let kubectl = test_control_plane::kubectl();
-    let (cases, next) = (cases(), AtomicUsize::new(0));
+    let cases = cases();
+    let next = AtomicUsize::new(0);
     let worker = || {
         let mut failures = String::new();
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -211,7 +211,8 @@ fn few_edits_are_refused() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let strategy =
         (document(), prop::collection::vec(any::<u8>(), 1..40), any::<prop::sample::Index>(), any::<u8>(), value());
-    let (mut tried, mut made) = (0, 0);
+    let mut tried = 0;
+    let mut made = 0;
     for _ in 0..300 {
         let (value, choices, at, kind, new) = strategy.new_tree(&mut runner).unwrap().current();
         let Some(one) = edit_at(&value, 1, at, kind, new) else { continue };
@@ -229,7 +230,8 @@ fn edits_of_real_files_mean_what_they_say() {
     for folder in ["testdata", "fuzz/corpus/yaml", "crates/kube-yaml/testdata", ".github", "examples"] {
         collect(&root.join(folder), &mut files);
     }
-    let (mut tried, mut made) = (0, 0);
+    let mut tried = 0;
+    let mut made = 0;
     for file in &files {
         let text = fs::read(file).unwrap();
         if text.len() > 200_000 {

@@ -138,7 +138,8 @@ fn every_format_names_the_rules_in_force_and_counts_what_they_hide() {
         });
         let reports = Reports::of(command, contexts.to_vec(), Vec::new());
         for format in FORMATS {
-            let (single, both) = (one(format, &report), all(format, &reports));
+            let single = one(format, &report);
+            let both = all(format, &reports);
             let times = match format.name {
                 "json" => usize::from(data(&serde_json::from_str(&single).unwrap())),
                 "yaml" => usize::from(data(&parsers::yaml(&single))),
@@ -191,9 +192,11 @@ fn what_helm_rendered_to_standard_input_is_at_its_template() {
         (source.file, source.line, source.template) = (file.into(), 10, Some(template.into()));
         report
     };
-    let (stream, file) = (located("stdin"), located("out.yaml"));
+    let stream = located("stdin");
+    let file = located("out.yaml");
     for format in FORMATS {
-        let (of_stream, of_file) = (one(format, &stream), one(format, &file));
+        let of_stream = one(format, &stream);
+        let of_file = one(format, &file);
         let has = |text: &str| (of_stream.contains(text), of_file.contains(text));
         match format.name {
             "json" | "yaml" => assert_eq!((has(template), has("stdin")), ((true, true), (true, false))),

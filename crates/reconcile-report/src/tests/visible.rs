@@ -153,11 +153,10 @@ fn certificate(number: &str, until: &str, names: &[&str]) -> Value {
 
 #[test]
 fn certificates_of_secrets_are_shown_by_their_names_and_dates() {
-    let (old, new) = (
-        certificate("#1", "2026-12-01T00:00:00Z", &["shop.example.com"]),
-        certificate("#2", "2027-12-01T00:00:00Z", &["shop.example.com", "www.shop.example.com"]),
-    );
-    let (key, other) = (json!({"redacted": "#3"}), json!({"redacted": "#4"}));
+    let old = certificate("#1", "2026-12-01T00:00:00Z", &["shop.example.com"]);
+    let new = certificate("#2", "2027-12-01T00:00:00Z", &["shop.example.com", "www.shop.example.com"]);
+    let key = json!({"redacted": "#3"});
+    let other = json!({"redacted": "#4"});
     let report = report(("v1", "Secret"), &[(&["data", "tls.crt"], old, new), (&["data", "tls.key"], key, other)]);
     for (name, text) in shown(&report, &READ) {
         for part in ["2026-12-01T00:00:00Z", "2027-12-01T00:00:00Z", "expires", "www.shop.example.com", "(secret #3)"] {
@@ -222,10 +221,8 @@ fn certificates_of_new_objects_are_summarised() {
 
 #[test]
 fn lists_in_a_value_have_no_quotes_that_the_other_side_has_not() {
-    let (old, new) = (
-        certificate("#1", "2026-12-01T00:00:00Z", &["shop.example.com"]),
-        certificate("#2", "2026-12-01T00:00:00Z", &["shop.example.com", "www.shop.example.com"]),
-    );
+    let old = certificate("#1", "2026-12-01T00:00:00Z", &["shop.example.com"]);
+    let new = certificate("#2", "2026-12-01T00:00:00Z", &["shop.example.com", "www.shop.example.com"]);
     let report = report(("v1", "Secret"), &[(&["data", "tls.crt"], old, new)]);
     let (_, text) = shown(&report, &["text"]).next().unwrap();
     assert!(text.contains("      names: shop.example.com → shop.example.com, www.shop.example.com\n"), "{text}");
@@ -253,7 +250,8 @@ fn rules_are_shown_by_what_they_grant() {
     let kind = ("rbac.authorization.k8s.io/v1", "Role");
     let changed = report(kind, &[(&["rules"], live.clone(), desired)]);
     for (name, text) in shown(&changed, &READ) {
-        let (added, removed) = ("secrets: get, list (core) ⚠ secrets", "persistentvolumeclaims: delete (core)");
+        let added = "secrets: get, list (core) ⚠ secrets";
+        let removed = "persistentvolumeclaims: delete (core)";
         match name {
             "text" => {
                 assert!(text.contains(&format!("    rules (grants)\n      + {added}\n      - {removed}\n")), "{text}");
@@ -365,9 +363,11 @@ proptest! {
     /// If both sides read the same in a format, it shows the same for the opposite change.
     #[test]
     fn no_format_shows_the_same_for_both_sides(start in any_text(), a in any_text(), b in any_text(), end in any_text()) {
-        let (live, desired) = (format!("it {start}{a}{end}"), format!("it {start}{b}{end}"));
+        let live = format!("it {start}{a}{end}");
+        let desired = format!("it {start}{b}{end}");
         prop_assume!(live != desired);
-        let (report, opposite) = (data(&live, &desired), data(&desired, &live));
+        let report = data(&live, &desired);
+        let opposite = data(&desired, &live);
         for ((name, one), (_, other)) in shown(&report, &READ).zip(shown(&opposite, &READ)) {
             prop_assert!(one != other, "{}: {:?} {:?}: {}", name, live, desired, one);
         }

@@ -72,10 +72,12 @@ impl Case {
     ) -> Result<(), String> {
         let before = ManagedObject::new(live.clone(), &self.manager);
         let prediction = predict(&self.manifest, &before, kind.of(), Some(kind.info()), self.manager.as_str());
-        let (object, expected) = (without_record(&prediction.object), without_record(after));
+        let object = without_record(&prediction.object);
+        let expected = without_record(after);
         expect("the object", &object, &expected, same(&object, &expected))?;
         let others = managed_fields(after).into_iter().filter(|entry| !self.is_ours(entry));
-        let (predicted, others) = (owners(&prediction.owners.others), owners(&others.collect::<Vec<_>>()));
+        let predicted = owners(&prediction.owners.others);
+        let others = owners(&others.collect::<Vec<_>>());
         expect("the fields of others", &predicted, &others, predicted == others)?;
         let before = before.owners;
         // There is no conflict with the owner that the server adds to an object without `managedFields`. If the form of

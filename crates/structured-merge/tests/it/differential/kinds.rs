@@ -49,7 +49,8 @@ impl Kind {
     fn built_in((api_version, name): &(&str, &str)) -> Self {
         let schema = builtin().object(&GroupVersionKind::new(api_version, name)).expect("a built-in kind");
         let schema = openapi(schema, 9);
-        let (api_version, name) = ((*api_version).to_owned(), (*name).to_owned());
+        let api_version = (*api_version).to_owned();
+        let name = (*name).to_owned();
         Self { api_version, name, is_built_in: true, schema, named: Map::new(), types: None }
     }
 
@@ -73,7 +74,8 @@ impl Kind {
             "components": {"schemas": named},
         });
         let types = compile([&document], Origin::Custom).ok();
-        let (api_version, name) = ("example.com/v1".to_owned(), "Gauge".to_owned());
+        let api_version = "example.com/v1".to_owned();
+        let name = "Gauge".to_owned();
         Self { api_version, name, is_built_in: false, schema, named, types }
     }
 

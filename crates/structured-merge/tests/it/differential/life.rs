@@ -49,7 +49,8 @@ impl<'a> Life<'a> {
 
     fn apply(&mut self) {
         let manager = *self.rng.pick(&APPLIERS);
-        let (last, live) = (self.applied.get(manager).cloned(), self.live.clone());
+        let last = self.applied.get(manager).cloned();
+        let live = self.live.clone();
         let manifest = match (self.rng.below(10), last, live) {
             (0..=1, Some(last), _) => last,
             (2..=5, Some(last), _) => self.values().changed(&last),

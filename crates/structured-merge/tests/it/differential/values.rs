@@ -218,7 +218,8 @@ impl Values<'_> {
             changed.insert(at, self.item(schema, 3));
         }
         if self.rng.chance(15) && changed.len() > 1 {
-            let (one, other) = (self.rng.below(changed.len()), self.rng.below(changed.len()));
+            let one = self.rng.below(changed.len());
+            let other = self.rng.below(changed.len());
             changed.swap(one, other);
         }
         Value::Array(without_repeated(changed, schema))

@@ -36,7 +36,8 @@ fn definition_with(live: &Value, desired: &Value) -> ObjectReport {
                "spec": {"versions": [{"name": "v1", "served": true, "storage": true,
                         "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}}]}})
     };
-    let (live, desired) = (whole(live, "v2.3.0"), whole(desired, "v2.9.4"));
+    let live = whole(live, "v2.3.0");
+    let desired = whole(desired, "v2.9.4");
     let schema = builtin().object(&GroupVersionKind::new(CRD.0, CRD.1)).unwrap();
     let found = changes(&live, &desired, schema, true).into_iter().map(|change| FieldChange {
         class: if change.op == Op::Add { Class::Absent } else { Class::Pending },

@@ -23,7 +23,8 @@ pub(super) fn path(steps: &[&str]) -> FieldPath {
 
 pub(super) fn owner(manager: &str, operation: &str, subresource: &str) -> Owner {
     let time = subresource.is_empty().then(|| "2026-11-21T18:15:08Z".to_owned());
-    let (manager, subresource) = (manager.to_owned(), subresource.to_owned());
+    let manager = manager.to_owned();
+    let subresource = subresource.to_owned();
     let operation = if operation == "Apply" { Operation::Apply } else { Operation::Update };
     Owner { manager, operation, subresource, time, manual: true, users: AuditAnswer::default() }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use http::StatusCode;
 use kube::client::Body;
+use tokio_util::sync::CancellationToken;
 
 use super::auth::session::{Session, Sessions};
 use super::early::EarlyReads;
@@ -29,14 +30,12 @@ const NOTE_RETRIES: u8 = 1;
 /// The verbosity from which every request is noted.
 const NOTE_REQUESTS: u8 = 6;
 
-/// The interval at which a pause checks whether the run was stopped.
-const STOP_CHECK: Duration = Duration::from_millis(100);
 /// The longest pause, whatever a server asks for.
 const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
 /// A connection to one cluster, shared by its clones.
 #[derive(Clone)]
-pub struct Cluster(Arc<Inner>, Option<Arc<AtomicBool>>);
+pub struct Cluster(Arc<Inner>, CancellationToken);
 
 struct Inner {
     context: Option<String>,
@@ -92,7 +91,7 @@ impl Cluster {
             connected: AtomicBool::new(false),
             quickest: AtomicU64::new(u64::MAX),
         };
-        Self(Arc::new(inner), None)
+        Self(Arc::new(inner), CancellationToken::new())
     }
 
     /// The name of the context in use, if one is.
@@ -110,34 +109,31 @@ impl Cluster {
         &self.0.namespace
     }
 
-    /// The same connection, over which nothing more is sent once `stop` is set. Then every new request fails, requests under way that
+    /// The same connection, over which nothing more is sent once `stop` is cancelled. Then every new request fails, requests under way that
     /// change nothing fail as well, and pauses before a repetition end.
-    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
-        Self(self.0, Some(stop))
+    pub fn stopped_by(self, stop: CancellationToken) -> Self {
+        Self(self.0, stop)
     }
 
-    /// The flag that stops the run.
-    pub fn stop(&self) -> Arc<AtomicBool> {
-        self.1.clone().unwrap_or_default()
+    /// The token that stops the run.
+    pub fn stop(&self) -> &CancellationToken {
+        &self.1
     }
 
     /// The same connection for requests that are sent even if the run is stopped, so that nothing is left half done.
     pub fn until_done(&self) -> Self {
-        Self(Arc::clone(&self.0), None)
+        Self(Arc::clone(&self.0), CancellationToken::new())
     }
 
     /// Returns true if nothing more may be sent.
     pub fn is_stopped(&self) -> bool {
-        self.1.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+        self.1.is_cancelled()
     }
 
     /// Waits this long, or until the run is stopped.
     pub async fn pause(&self, wait: Duration) {
-        let start = tokio::time::Instant::now();
-        let left = || wait.min(LONGEST_PAUSE).saturating_sub(start.elapsed());
-        while !self.is_stopped() && !left().is_zero() {
-            tokio::time::sleep(left().min(STOP_CHECK)).await;
-        }
+        // The end of the time is no error here.
+        let _ = tokio::time::timeout(wait.min(LONGEST_PAUSE), self.1.cancelled()).await;
     }
 
     /// The numbers of requests that were sent so far, repetitions included.
@@ -218,7 +214,7 @@ impl Cluster {
         tokio::select! {
             biased;
             outcome = self.deliver(request, exchange) => outcome,
-            () = self.stopped() => Err(RequestError::Stopped),
+            () = self.1.cancelled() => Err(RequestError::Stopped),
         }
     }
 
@@ -239,16 +235,6 @@ impl Cluster {
         }
     }
 
-    /// Waits until the run is stopped, which may be never.
-    async fn stopped(&self) {
-        if self.1.is_none() {
-            std::future::pending::<()>().await;
-        }
-        while !self.is_stopped() {
-            tokio::time::sleep(STOP_CHECK).await;
-        }
-    }
-
     async fn repeat<E: Exchange>(
         &self,
         session: &Session,
@@ -259,7 +245,7 @@ impl Cluster {
         let _permit = tokio::select! {
             biased;
             permit = self.0.pace.permit() => permit,
-            () = self.stopped() => return Err(RequestError::Stopped),
+            () = self.1.cancelled() => return Err(RequestError::Stopped),
         };
         if self.is_stopped() {
             return Err(RequestError::Stopped);
@@ -304,7 +290,7 @@ impl Cluster {
         tokio::select! {
             biased;
             outcome = self.begin_watch(request) => outcome.map(|body| Watch::new(Arc::clone(&self.0.endpoint), body, kept)),
-            () = self.stopped() => Err(RequestError::Stopped),
+            () = self.1.cancelled() => Err(RequestError::Stopped),
         }
     }
 

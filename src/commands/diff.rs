@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueHint};
 use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
@@ -14,6 +13,7 @@ use reconcile_core::plan::{DependencyKind, Plan};
 use reconcile_report::formats::text::{self, explained, summary};
 use reconcile_report::{Baseline, ClusterInfo, Command, FailOn, Failure, KnownDifferences, Report};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitTimeout};
 use crate::client::namespace_flag;
@@ -171,7 +171,7 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
         Some(file) => {
             let (policy, known) = (&diff.policy, diff.known(None)?);
             let (mut report, plurals) = without_cluster(args, file, policy, settings, known, output).await?;
-            diff.name_users(&mut report, &plurals, Arc::default()).await;
+            diff.name_users(&mut report, &plurals, &CancellationToken::new()).await;
             Ok(invocation.reported(&diff, report))
         }
         None => invocation.in_contexts(&diff).await,
@@ -189,7 +189,7 @@ impl Diff<'_> {
 
 impl Diff<'_> {
     /// Names the users whom the audit logs have.
-    async fn name_users(&self, report: &mut Report, plurals: &PluralNames, stop: Arc<AtomicBool>) {
+    async fn name_users(&self, report: &mut Report, plurals: &PluralNames, stop: &CancellationToken) {
         let Report { objects, warnings, .. } = report;
         warnings.extend(self.audit_logs.name_users(objects, plurals, &self.policy.manager, stop).await);
     }
@@ -227,7 +227,7 @@ impl ContextCommand for Diff<'_> {
         if let (Some(file), Some(digests), false) = (&self.plan_file, digests, run.interrupt.is_set()) {
             file.write(&report, cluster.clone(), flags(&args.compare, &args.prune, args.shard), digests)?;
         }
-        self.name_users(&mut report, &plurals, run.interrupt.flag()).await;
+        self.name_users(&mut report, &plurals, run.interrupt.token()).await;
         report.cluster = Some(cluster);
         if let Some(unmanaged) = unmanaged {
             report = unmanaged.add_to(report, server).await;

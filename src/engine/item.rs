@@ -229,8 +229,7 @@ pub(crate) async fn unready(
     if first.is_empty() {
         return None;
     }
-    let stopped = || interrupt.is_set();
-    let until = WaitOptions { timeout, stopped: &stopped };
+    let until = WaitOptions { timeout, stopped: interrupt.token() };
     let seen = observe(cluster, first, &until, |_, _| {}).await;
     let mut both = first.iter().zip(seen.readiness);
     match both.find(|(_, readiness)| !readiness.is_current()) {

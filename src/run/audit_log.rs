@@ -6,9 +6,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
 use jiff::Timestamp;
@@ -20,7 +17,7 @@ use reconcile_core::text::{io_reason, one_line};
 use reconcile_report::{AuditQuestions, Audited};
 use structured_merge::{GroupVersionKind, ObjectKey};
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::ConnectionArgs;
 use crate::run::contexts::{Choice, chosen};
@@ -36,9 +33,6 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 const INTERRUPTED: &str = "no users are named: the run was interrupted before the audit log was read to its end";
 /// Longest name of a file in a warning, in characters.
 const NAME: usize = 200;
-
-/// The interval at which the run checks whether it was interrupted.
-const TICK: Duration = Duration::from_millis(50);
 
 /// The plural names that resources have or may have, by the kinds of their objects.
 pub(crate) type PluralNames = HashMap<GroupVersionKind, Vec<String>>;
@@ -101,13 +95,13 @@ impl AuditLogs {
     }
 
     /// Names the users in the owners and removals of these objects; `ours` is the name of our own manager. Returns warnings about the
-    /// logs, which can be read once. Once `stop` is set, nobody is named: the rest of the logs could name others.
+    /// logs, which can be read once. Once `stop` is cancelled, nobody is named: the rest of the logs could name others.
     pub async fn name_users<A: Audited>(
         &self,
         objects: &mut [A],
         plurals: &PluralNames,
         ours: &str,
-        stop: Arc<AtomicBool>,
+        stop: &CancellationToken,
     ) -> Vec<String> {
         let files = self.files.take();
         if files.is_empty() {
@@ -115,15 +109,15 @@ impl AuditLogs {
         }
         let plurals = |key: &ObjectKey| plurals.get(&key.gvk).map(Vec::as_slice).unwrap_or_default();
         let (questions, search) = AuditQuestions::of(objects, plurals, ours);
-        let reading = Arc::clone(&stop);
+        let reading = stop.clone();
         let reading = spawn_blocking(move || LogSearch::in_files(search, files, &reading));
         // A pipe may have nothing to read for any time: the thread is left alone then.
         let searched = tokio::select! {
             searched = reading => searched,
-            () = is_set(&stop) => return vec![INTERRUPTED.to_owned()],
+            () = stop.cancelled() => return vec![INTERRUPTED.to_owned()],
         };
         let searched = searched.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_cancelled() {
             return vec![INTERRUPTED.to_owned()];
         }
         questions.answer(&searched.search, objects);
@@ -132,16 +126,9 @@ impl AuditLogs {
     }
 }
 
-/// Waits until the run is interrupted, which may be never.
-async fn is_set(stop: &AtomicBool) {
-    while !stop.load(Ordering::Relaxed) {
-        sleep(TICK).await;
-    }
-}
-
 impl LogSearch {
     /// Reads the files one after the other.
-    fn in_files(search: AuditSearch, files: Vec<(String, File)>, stop: &AtomicBool) -> Self {
+    fn in_files(search: AuditSearch, files: Vec<(String, File)>, stop: &CancellationToken) -> Self {
         let mut all = Self { search, begin: None, warnings: Vec::new() };
         for (name, file) in files {
             let name = format!("audit log `{}`", one_line(&name, NAME));
@@ -165,10 +152,10 @@ impl LogSearch {
     }
 
     /// Reads the lines of one log. Reads are not parsed, except for the first event, which says when the log begins.
-    fn read(&mut self, log: &mut dyn BufRead, skipped: &mut Skipped, stop: &AtomicBool) -> io::Result<()> {
+    fn read(&mut self, log: &mut dyn BufRead, skipped: &mut Skipped, stop: &CancellationToken) -> io::Result<()> {
         let mut line = Vec::new();
         let mut has_events = false;
-        while !stop.load(Ordering::Relaxed) {
+        while !stop.is_cancelled() {
             line.clear();
             let most = u64::try_from(LONGEST).unwrap_or(u64::MAX).saturating_add(1);
             if log.take(most).read_until(b'\n', &mut line)? == 0 {
@@ -217,6 +204,7 @@ fn reader(mut file: File) -> io::Result<Box<dyn BufRead>> {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+    use std::time::Duration;
 
     use test_control_plane::gzip;
 
@@ -226,7 +214,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(content).unwrap();
         io::Seek::rewind(&mut file).unwrap();
-        LogSearch::in_files(AuditSearch::default(), vec![("a\nb".to_owned(), file)], &AtomicBool::new(false)).warnings
+        LogSearch::in_files(AuditSearch::default(), vec![("a\nb".to_owned(), file)], &CancellationToken::new()).warnings
     }
 
     #[test]
@@ -262,11 +250,11 @@ mod tests {
         let (reader, _writer) = io::pipe().unwrap();
         let file = File::from(std::os::fd::OwnedFd::from(reader));
         let logs = AuditLogs { files: RefCell::new(vec![("pipe".to_owned(), file)]) };
-        let stop = Arc::new(AtomicBool::new(false));
-        let to_set = Arc::clone(&stop);
-        tokio::spawn(async move { to_set.store(true, Ordering::Relaxed) });
+        let stop = CancellationToken::new();
+        let to_cancel = stop.clone();
+        tokio::spawn(async move { to_cancel.cancel() });
         let (objects, plurals): (&mut [ObjectReport], _) = (&mut [], PluralNames::new());
-        let named = logs.name_users(objects, &plurals, "us", stop);
+        let named = logs.name_users(objects, &plurals, "us", &stop);
         let warnings = tokio::time::timeout(Duration::from_secs(20), named).await.unwrap();
         assert_eq!(warnings, [INTERRUPTED]);
     }

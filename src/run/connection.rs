@@ -24,7 +24,7 @@ pub(crate) async fn connected(
     let is_expected = |Destination { context, server }: Destination<'_>| expect.allows_cluster(context, Some(server));
     let options = connect_options(args, output.view.verbosity, stdin_is_free, &output.terminal);
     let cluster = connect_if(&options, &Environment::from_process(), is_expected).await.map_err(not_connected)?;
-    Ok(cluster.stopped_by(interrupt.flag()))
+    Ok(cluster.stopped_by(interrupt.token().clone()))
 }
 
 /// Connects a command that takes a single context and reads no manifests, without a request.

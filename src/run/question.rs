@@ -1,8 +1,5 @@
 //! Questions to a person at the terminal.
 
-use std::sync::mpsc::TryRecvError;
-use std::time::Duration;
-
 use reconcile_report::formats::text::{self, summary};
 use reconcile_report::{ApplySetInfo, ClusterInfo, Failure, Report, Role, Styled};
 
@@ -10,9 +7,6 @@ use crate::cli::InputArgs;
 use crate::engine::interrupt::Interrupt;
 use crate::output::Output;
 use crate::terminal;
-
-/// The interval at which the answer and Ctrl-C are checked for.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Refuses a command or a flag that asks if there is no terminal to ask on, with this message; `hint` says what to do without one.
 pub(crate) fn can_ask(message: &str, input: &InputArgs, hint: &str) -> Result<(), Failure> {
@@ -26,14 +20,10 @@ pub(crate) fn can_ask(message: &str, input: &InputArgs, hint: &str) -> Result<()
 
 /// Reads a line of the terminal; `None` at its end. Ctrl-C ends the run before anything is written.
 pub(crate) async fn answer(interrupt: &Interrupt) -> Result<Option<String>, Failure> {
-    let line = terminal::line();
-    loop {
-        match line.try_recv() {
-            Ok(line) => return Ok(Some(line)),
-            Err(TryRecvError::Disconnected) => return Ok(None),
-            Err(TryRecvError::Empty) if interrupt.is_set() => return Err(interrupted()),
-            Err(TryRecvError::Empty) => tokio::time::sleep(LOOK).await,
-        }
+    tokio::select! {
+        biased;
+        line = terminal::line() => Ok(line.ok()),
+        () = interrupt.token().cancelled() => Err(interrupted()),
     }
 }
 

@@ -1,12 +1,13 @@
 use std::io::{BufRead as _, IsTerminal as _};
-use std::sync::mpsc::{Receiver, channel};
+
+use tokio::sync::oneshot::{Receiver, channel};
 
 /// Returns true if a person can be asked: stderr and stdin are terminals.
 pub fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Reads one line of the terminal. At the end of input, the channel closes without a line. A read cannot be cancelled: it goes on
+/// Reads one line of the terminal. At the end of input, there is none. A read cannot be cancelled: it goes on
 /// after its caller has stopped waiting.
 pub fn line() -> Receiver<String> {
     let (sender, receiver) = channel();

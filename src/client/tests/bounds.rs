@@ -1,9 +1,9 @@
 //! The memory limit for all answers together, and requests that are under way when the run is stopped.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kube::Config;
+use tokio_util::sync::CancellationToken;
 
 use super::server::{Act, Server, answer, ok};
 use super::transport::connector::Connector;
@@ -64,24 +64,24 @@ async fn a_stop_ends_what_is_read_and_leaves_a_write_its_answer() {
         let error = cluster.send(request).await.unwrap_err();
         assert!(matches!(error, RequestError::Stopped), "{error:?}");
         assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
-        assert!(stop.load(Ordering::Relaxed));
+        assert!(stop.is_cancelled());
     }
     let (cluster, _) = stopping(&server).await;
     assert!(matches!(cluster.watch("/api", Projection::Whole).await, Err(RequestError::Stopped)));
 
     let (cluster, stop) = stopping(&server).await;
     assert!(cluster.send(write("/api")).await.is_ok(), "its outcome is known");
-    assert!(stop.load(Ordering::Relaxed), "it was answered after the stop");
+    assert!(stop.is_cancelled(), "it was answered after the stop");
 }
 
 /// A connection that is stopped soon.
-async fn stopping(server: &Server) -> (Cluster, Arc<AtomicBool>) {
-    let stop = Arc::<AtomicBool>::default();
-    let cluster = connected(server).await.stopped_by(Arc::clone(&stop));
-    let flag = Arc::clone(&stop);
+async fn stopping(server: &Server) -> (Cluster, CancellationToken) {
+    let stop = CancellationToken::new();
+    let cluster = connected(server).await.stopped_by(stop.clone());
+    let token = stop.clone();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        flag.store(true, Ordering::Relaxed);
+        token.cancel();
     });
     (cluster, stop)
 }

@@ -1,10 +1,10 @@
 //! Requests and answers on the wire, without failures.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
 
 use super::server::{Act, Server, answer, ok};
 use super::*;
@@ -94,12 +94,12 @@ async fn an_answer_that_is_compressed_beyond_measure_is_not_read() {
 async fn a_stop_ends_pauses_and_sends_nothing_more_but_what_is_begun() {
     let server =
         Server::start(|_, _| answer("429 Too Many Requests", &["retry-after: 5"], r#"{"kind":"Status"}"#)).await;
-    let stop = Arc::<AtomicBool>::default();
-    let cluster = connected(&server).await.stopped_by(Arc::clone(&stop));
-    let flag = Arc::clone(&stop);
+    let stop = CancellationToken::new();
+    let cluster = connected(&server).await.stopped_by(stop.clone());
+    let token = stop.clone();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(200)).await;
-        flag.store(true, Ordering::Relaxed);
+        token.cancel();
     });
     let start = Instant::now();
     assert!(matches!(cluster.send(Request::get("/api")).await, Err(RequestError::Stopped)));

@@ -204,7 +204,7 @@ async fn wait(
     if !matches!(end, End::Terminating(_)) {
         return end;
     }
-    match wait_until_gone(cluster, resource, &member.key, member.uid(), deadline, || interrupt.is_set()).await {
+    match wait_until_gone(cluster, resource, &member.key, member.uid(), deadline, interrupt.token().cancelled()).await {
         LiveState::Absent => End::Gone,
         left => End::Terminating(left),
     }

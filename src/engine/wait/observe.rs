@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::interval;
+use tokio_util::sync::CancellationToken;
 
 use super::stop_policy::{ReadProgress, StopPolicy, WaitEnd};
 use super::tracker::ReadinessTracker;
@@ -17,7 +18,7 @@ use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use reconcile_core::live::readiness::ObjectReadiness;
 
-/// Interval for checking the timeout and the interrupt flag.
+/// Interval for checking the timeout.
 const TICK: Duration = Duration::from_millis(100);
 /// Interval for evaluating rules that depend on the time.
 const REVIEW: Duration = Duration::from_secs(1);
@@ -30,8 +31,8 @@ const UPDATES: usize = 32;
 pub struct WaitOptions<'s> {
     /// The longest wait; zero for one look at everything.
     pub timeout: Duration,
-    /// Ends the wait when it returns true. It is called ten times a second.
-    pub stopped: &'s dyn Fn() -> bool,
+    /// Ends the wait when it is cancelled.
+    pub stopped: &'s CancellationToken,
 }
 
 /// The result of a wait.
@@ -82,13 +83,14 @@ pub async fn observe(
                 judged = None;
             }
             _ = ticks.tick() => {}
+            () = until.stopped.cancelled() => {}
         }
         if judged.is_none_or(|judged| judged.elapsed() >= REVIEW) {
             tracker.judge(Timestamp::now(), &mut on_change);
             judged = Some(Instant::now());
         }
         let progress = ReadProgress { is_seen: tracker.is_seen(), is_explained: tracker.is_explained() };
-        let ending = if (until.stopped)() {
+        let ending = if until.stopped.is_cancelled() {
             Some(WaitEnd::Stopped)
         } else {
             policy.ending(Instant::now(), progress, &tracker.readiness().collect::<Vec<_>>())
@@ -123,8 +125,7 @@ impl Waiting<'_> {
     pub async fn observe(&self, watched: &[Watched]) -> Vec<ObjectReadiness> {
         let events = self.events;
         events.receive(Event::Began(Stage::Wait, watched.len()));
-        let stopped = || self.interrupt.is_set();
-        let until = WaitOptions { timeout: self.timeout, stopped: &stopped };
+        let until = WaitOptions { timeout: self.timeout, stopped: self.interrupt.token() };
         let changed =
             |one: &Watched, readiness: &ObjectReadiness| events.receive(Event::ReadinessChanged(&one.key, readiness));
         let observation = observe(self.cluster, watched, &until, changed).await;

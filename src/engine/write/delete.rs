@@ -2,8 +2,10 @@
 
 #![expect(clippy::indexing_slicing, reason = "the value was made with `json!` here: it is an object")]
 
+use std::pin::pin;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use serde_json::{Value, json};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 use tokio::time::Instant;
@@ -23,9 +25,6 @@ const FIRST_LOOK: Duration = Duration::from_millis(50);
 
 /// The longest wait between two reads.
 const LAST_LOOK: Duration = Duration::from_secs(2);
-
-/// The interval at which a pause checks whether it has to end.
-const STOP_CHECK: Duration = Duration::from_millis(100);
 
 /// The end of a wait. It is computed before anything is deleted, so that no error of the clock can come between a deletion and the
 /// steps after it.
@@ -106,7 +105,7 @@ pub async fn delete(
     }
 }
 
-/// Waits until the object with this uid is gone, until the deadline, or until `stop` returns true. Returns the last state of the
+/// Waits until the object with this uid is gone, until the deadline, or until `stop` is ready. Returns the last state of the
 /// object.
 pub async fn wait_until_gone(
     cluster: &Cluster,
@@ -114,10 +113,12 @@ pub async fn wait_until_gone(
     key: &ObjectKey,
     uid: &str,
     deadline: DeletionDeadline,
-    stop: impl Fn() -> bool,
+    stop: impl Future<Output = ()>,
 ) -> LiveState {
     let cluster = &cluster.until_done();
+    let mut stop = pin!(stop.fuse());
     let mut backoff = Backoff::new(FIRST_LOOK, LAST_LOOK);
+    let mut is_stopped = false;
     loop {
         let now = match find(cluster, resource, key).await {
             LiveState::Present(now) if uid_of(&now) == uid => LiveState::Present(now),
@@ -125,19 +126,12 @@ pub async fn wait_until_gone(
             LiveState::Unreadable(diagnostic) => return LiveState::Unreadable(diagnostic),
         };
         let left = deadline.left();
-        if stop() || left.is_zero() {
+        is_stopped |= stop.as_mut().now_or_never().is_some();
+        if is_stopped || left.is_zero() {
             return now;
         }
-        sleep(backoff.pause().min(left), &stop).await;
-    }
-}
-
-/// Waits this long, or until `stop` returns true. Then the object is read for the last time.
-async fn sleep(pause: Duration, stop: &impl Fn() -> bool) {
-    let start = Instant::now();
-    let left = || pause.saturating_sub(start.elapsed());
-    while !stop() && !left().is_zero() {
-        tokio::time::sleep(left().min(STOP_CHECK)).await;
+        // After a stop, the object is read for the last time.
+        is_stopped = tokio::time::timeout(backoff.pause().min(left), stop.as_mut()).await.is_ok();
     }
 }
 

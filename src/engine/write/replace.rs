@@ -83,11 +83,11 @@ impl Writer<'_> {
 
     async fn once_gone(&self, live: &Value, uid: &str, deadline: DeletionDeadline) -> Written {
         // An interrupted run still finishes the replacement if that is possible soon.
-        let stop = || self.replacements.is_grace_over(Instant::now());
+        let stop = self.replacements.grace_over();
         match wait_until_gone(self.cluster, self.resource, &self.target.key, uid, deadline, stop).await {
             LiveState::Absent => self.create_again(live).await,
             LiveState::Present(now) => {
-                let still = if stop() {
+                let still = if self.replacements.is_grace_over(Instant::now()) {
                     "it is still being deleted, and was not recreated because the run was interrupted".to_owned()
                 } else {
                     format!("it is still being deleted after {} seconds", self.deletion.as_secs())

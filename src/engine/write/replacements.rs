@@ -1,7 +1,10 @@
+use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use structured_merge::ObjectKey;
+use tokio::sync::watch;
+use tokio::time::sleep_until;
 
 /// The time for which an interrupted run still waits for finalizers, so that the deleted object can be recreated.
 pub const GRACE: Duration = Duration::from_secs(10);
@@ -9,13 +12,10 @@ pub const GRACE: Duration = Duration::from_secs(10);
 /// The objects that are being replaced: deleted, and not created again yet. While there are any, the process must not end, because it
 /// alone knows their content.
 #[derive(Clone, Debug, Default)]
-pub struct Replacements(Arc<Mutex<OpenReplacements>>);
-
-#[derive(Debug, Default)]
-struct OpenReplacements {
-    objects: Vec<ObjectKey>,
+pub struct Replacements {
+    objects: Arc<Mutex<Vec<ObjectKey>>>,
     /// The moment at which an interrupted run stops waiting.
-    grace_ends: Option<Instant>,
+    grace_ends: Arc<watch::Sender<Option<Instant>>>,
 }
 
 /// One replacement that is under way, until it is dropped.
@@ -28,52 +28,74 @@ pub(super) struct UnderWay<'a> {
 impl Replacements {
     /// Begins the replacement of an object.
     pub(super) fn begin(&self, key: &ObjectKey) -> UnderWay<'_> {
-        self.state().objects.push(key.clone());
+        self.objects().push(key.clone());
         UnderWay { all: self, key: key.clone() }
     }
 
     /// Calls `end` if no replacement is under way, and returns those that are. No replacement begins while `end` runs.
     pub fn end_if_none(&self, end: impl FnOnce()) -> Vec<ObjectKey> {
-        let state = self.state();
-        if state.objects.is_empty() {
+        let objects = self.objects();
+        if objects.is_empty() {
             end();
         }
-        state.objects.clone()
+        objects.clone()
     }
 
     /// Records an interrupt at this moment. The first one leaves deleted objects some time to be gone, a repeated one leaves none.
     pub fn interrupted(&self, now: Instant, is_repeated: bool) {
-        self.state().grace_ends = if is_repeated { Some(now) } else { now.checked_add(GRACE) };
+        self.grace_ends.send_replace(if is_repeated { Some(now) } else { now.checked_add(GRACE) });
     }
 
     /// Returns true if nothing more may be deleted.
     pub(super) fn is_interrupted(&self) -> bool {
-        self.state().grace_ends.is_some()
+        self.grace_ends.borrow().is_some()
     }
 
     /// Returns true if the run no longer waits for objects that are being deleted.
     pub(super) fn is_grace_over(&self, now: Instant) -> bool {
-        self.state().grace_ends.is_some_and(|end| end <= now)
+        self.grace_ends.borrow().is_some_and(|end| end <= now)
     }
 
-    fn state(&self) -> MutexGuard<'_, OpenReplacements> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits until the run no longer waits for objects that are being deleted, which may be never.
+    pub(super) async fn grace_over(&self) {
+        let mut ends = self.grace_ends.subscribe();
+        loop {
+            let end = *ends.borrow_and_update();
+            let over = async {
+                match end {
+                    Some(end) => sleep_until(end.into()).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                () = over => return,
+                _ = ends.changed() => {}
+            }
+        }
+    }
+
+    fn objects(&self) -> MutexGuard<'_, Vec<ObjectKey>> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        let mut state = self.all.state();
-        if let Some(index) = state.objects.iter().position(|key| *key == self.key) {
-            state.objects.swap_remove(index);
+        let mut objects = self.all.objects();
+        if let Some(index) = objects.iter().position(|key| *key == self.key) {
+            objects.swap_remove(index);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::pin::pin;
+
+    use futures::FutureExt as _;
     use structured_merge::GroupVersionKind;
+
+    use super::*;
 
     #[test]
     fn the_process_ends_only_where_nothing_is_half_way() {
@@ -110,5 +132,16 @@ mod tests {
         assert!(!after(Duration::from_millis(9999)) && after(GRACE));
         replacements.interrupted(start + Duration::from_secs(2), true);
         assert!(!after(Duration::from_secs(1)) && after(Duration::from_secs(2)));
+    }
+
+    #[tokio::test]
+    async fn a_second_interrupt_ends_a_wait_at_once() {
+        let replacements = Replacements::default();
+        let mut over = pin!(replacements.grace_over());
+        assert!(over.as_mut().now_or_never().is_none());
+        replacements.interrupted(Instant::now(), false);
+        assert!(over.as_mut().now_or_never().is_none());
+        replacements.interrupted(Instant::now(), true);
+        tokio::time::timeout(Duration::from_secs(5), over).await.unwrap();
     }
 }

@@ -259,7 +259,10 @@ fn without_a_takeover_every_conflict_is_reported() {
     let none = ["-f", ".", "--force-conflicts=none"];
     let diff = ws.reconcile([&["diff"], &none[..]].concat()).exits_with(1);
     assert_eq!(diff.changes("Secret", "password"), ["conflict stringData.password"]);
-    assert_eq!(diff.changes("Service", "web"), ["pending metadata.labels.app", "conflict spec.sessionAffinityConfig"]);
+    assert_eq!(
+        diff.changes("Service", "web"),
+        ["unrecorded metadata.labels.app", "conflict spec.sessionAffinityConfig"]
+    );
     assert_eq!(diff.changes("ConfigMap", "banner"), ["conflict data.text"]);
     assert_eq!(diff.changes("Service", "bare"), ["conflict spec.selector.tier"]);
     assert_eq!(diff.object("Secret", "password")["conflicts"][0]["manager"], "gitops");

@@ -1,8 +1,10 @@
 //! The side that changed: a pull request is not drift.
 
-use serde_json::json;
+use std::collections::BTreeMap;
 
-use crate::control_plane::{Replaced, Workspace};
+use serde_json::{Value, json};
+
+use crate::control_plane::{Replaced, Run, Workspace};
 use crate::manifests::WEB;
 
 const SETTINGS: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: '1', b: '2'}}";
@@ -63,4 +65,117 @@ fn what_is_gone_is_of_no_known_side() {
     assert!(text.stdout.contains("1 to create, 1 in sync") || text.stdout.contains("1 to create; 1 in sync"), "{text}");
     ws.reconcile(["diff", "-f", ".", "--fail-on", "either"]).exits_with(1);
     ws.reconcile(["diff", "-f", ".", "--fail-on", "manifest,cluster"]).exits_with(0);
+}
+
+/// The changes of an object by path: the class of each.
+fn classes(run: &Run, kind: &str, name: &str) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let changes = run.object(kind, name)["changes"].as_array().expect("changes").clone();
+    changes.iter().map(|change| (text(&change["path"]), text(&change["class"]))).collect()
+}
+
+const PROBED: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: $NS}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: 'shop/web:1', livenessProbe: {tcpSocket: {port: 80}}}]}
+";
+const PROBE: &str = "spec.template.spec.containers[name=web].livenessProbe";
+
+/// Nothing records who removed a field that only others applied before: it is no change of the manifests.
+#[test]
+fn a_removed_field_of_an_object_that_we_never_applied_is_of_an_unknown_side() {
+    for write in [&["create"][..], &["apply", "--server-side", "--field-manager=kubectl"], &["apply"]] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", PROBED);
+        ws.kubectl([write, &["-f", "web.yaml"]].concat()).exits_with(0);
+        let remove = json!([{"op": "remove", "path": "/spec/template/spec/containers/0/livenessProbe"}]).to_string();
+        ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &remove]).exits_with(0);
+        let diff = ws.reconcile(["diff", "-f", ".", "--fail-on", "cluster,either"]).exits_with(1);
+        assert_eq!(diff.object("Deployment", "web")["side"], "either", "{write:?}: {diff}");
+        let expected = if write == ["apply"] { "absent" } else { "unrecorded" };
+        assert_eq!(classes(&diff, "Deployment", "web")[PROBE], expected, "{write:?}");
+        assert!(diff.stdout.contains("changed on an unknown side"), "{diff}");
+        ws.reconcile(["diff", "-f", ".", "--fail-on", "manifest"]).exits_with(0);
+        ws.reconcile(["diff", "-f", ".", "--fail-on", "unrecorded,absent"]).exits_with(1);
+    }
+}
+
+#[test]
+fn without_a_record_of_owners_no_side_is_claimed() {
+    let ws = applied();
+    ws.kubectl(["set", "image", "deployment/web", "web=shop/web:9"]).exits_with(0);
+    let reset = json!({"metadata": {"managedFields": [{}]}}).to_string();
+    ws.kubectl(["patch", "deployment/web", "--type=merge", "-p", &reset]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object("Deployment", "web")["side"], "either", "{diff}");
+    // What `kubectl get -o yaml` prints has no record either.
+    let live = ws.kubectl(["get", "deployment/web", "configmap/settings", "-o", "yaml"]).exits_with(0).stdout;
+    ws.write("live/live.yaml", &live);
+    ws.write("settings.yaml", &SETTINGS.replaced("a: '1'", "a: '9'"));
+    let diff =
+        ws.reconcile(["diff", "-f", "web.yaml", "-f", "settings.yaml", "--live", "live/live.yaml"]).exits_with(1);
+    assert_eq!(
+        diff.report()["summary"]["sides"],
+        json!({"manifest": 0, "cluster": 0, "either": 2, "both": 0}),
+        "{diff}"
+    );
+}
+
+/// `kubectl patch` changes the type of a Service, and the server sets ports and policies because of it.
+#[test]
+fn what_the_server_changes_because_of_another_field_has_no_side() {
+    let ws = Workspace::new();
+    ws.write("s.yaml", "{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {selector: {app: web}, type: ClusterIP, ports: [{port: 80}]}}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl(["patch", "service/s", "-p", r#"{"spec":{"type":"NodePort"}}"#]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let port = "spec.ports[port=80,protocol=TCP].nodePort";
+    assert_eq!(classes(&diff, "Service", "s")[port], "consequence", "{diff}");
+    assert_eq!(diff.object("Service", "s")["side"], "cluster", "{diff}");
+    assert!(!diff.stdout.contains("no longer in the manifest"), "{diff}");
+    ws.reconcile(["diff", "-f", ".", "--fail-on", "manifest"]).exits_with(0);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn a_duplicate_that_somebody_added_to_a_list_is_a_change_in_the_cluster() {
+    let ws = Workspace::new();
+    let env = "image: 'shop/web:1', env: [{name: A, value: '1'}, {name: B, value: '2'}]";
+    ws.write("web.yaml", &PROBED.replaced("image: 'shop/web:1'", env));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let add =
+        json!([{"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": {"name": "A", "value": "3"}}]);
+    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &add.to_string()]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", ".", "--fail-on", "manual"]).exits_with(1);
+    let object = diff.object("Deployment", "web");
+    assert_eq!(
+        (&object["side"], &object["changes"][0]["class"]),
+        (&json!("cluster"), &json!("changedByOther")),
+        "{diff}"
+    );
+    assert_eq!(object["changes"][0]["managers"][0]["manager"], "kubectl-patch", "{diff}");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+/// The manifest that client-side apply applied last is known as a whole.
+#[test]
+fn a_field_that_client_side_apply_never_had_is_new_in_the_manifest() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", PROBED);
+    ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
+    ws.write(
+        "web.yaml",
+        &PROBED.replaced("spec:\n  selector", "spec:\n  replicas: 3\n  minReadySeconds: 4\n  selector"),
+    );
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let found = classes(&diff, "Deployment", "web");
+    assert_eq!((&*found["spec.replicas"], &*found["spec.minReadySeconds"]), ("pending", "pending"), "{diff}");
+    assert_eq!(diff.object("Deployment", "web")["side"], "manifest", "{diff}");
 }

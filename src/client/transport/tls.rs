@@ -16,7 +16,7 @@ use secrecy::ExposeSecret as _;
 use crate::client::kubeconfig::credentials::ClientCertificate;
 use reconcile_core::diagnostic::Diagnostic;
 
-/// How connections to one server are secured.
+/// The settings of TLS for connections to one server.
 pub struct Tls {
     config: ClientConfig,
     /// The name that the server's certificate has to be for, if it is not the one in its address.

@@ -76,24 +76,53 @@ impl<'a> Classifier<'a> {
         FieldChange::new(change, class).with_managers(managers)
     }
 
+    /// The class of a change. The side that changed is said by the first of these records that knows the path: our own entry, the
+    /// entry of another manager, and the manifest that client-side apply applied last. What none of them knows is unrecorded.
     fn class(&self, change: &Change) -> Class {
         let path = &change.path;
         if self.contested.overlaps(path) {
             return Class::Conflict;
         }
-        let ours = claim_strength(&self.ours_before, path, self.schema);
-        let (theirs, _) = self.claimants.best(path, self.schema);
-        let will_be_ours = self.ours_after.covers(path);
-        match change.op {
-            Op::Move => Class::Reordered,
-            _ if !will_be_ours && (ours > ClaimStrength::None || self.passing.covers(path)) => Class::Pruned,
-            // The live value is still the one that client-side apply applied: the manifest has changed since.
-            Op::Change if self.last_applied.as_ref().is_some_and(|applied| applied.is_live(path)) => Class::Pending,
-            Op::Change | Op::Remove if theirs > ClaimStrength::None && ours < theirs => Class::ChangedByOther,
-            Op::Remove => Class::Pruned,
-            Op::Add if ours < ClaimStrength::Own && self.had(path) => Class::Absent,
-            Op::Add | Op::Change => Class::Pending,
+        if change.op == Op::Move {
+            return Class::Reordered;
         }
+        let ours = claim_strength(&self.ours_before, path, self.schema);
+        let is_wanted = self.ours_after.covers(path);
+        if !is_wanted && (ours == ClaimStrength::Own || self.passing.covers(path)) {
+            return Class::Pruned;
+        }
+        let applied = self.last_applied.as_ref();
+        // The live value is still the one that client-side apply applied: the manifest has changed since.
+        if change.op == Op::Change && applied.is_some_and(|applied| applied.is_live(path)) {
+            return Class::Pending;
+        }
+        let (theirs, owners) = self.claimants.best(path, self.schema);
+        match change.op {
+            Op::Change | Op::Remove if theirs > ours || theirs == ClaimStrength::Own && self.has_foreign_part(path) => {
+                // A field that client-side apply left to the server is its own as well. The manifest that it applied is known.
+                let is_default = owners.iter().all(|entry| entry.manager == CLIENT_SIDE_APPLY)
+                    && change.op == Op::Change
+                    && applied.is_some_and(|applied| !applied.has(path));
+                if is_default { Class::Pending } else { Class::ChangedByOther }
+            }
+            Op::Remove if ours == ClaimStrength::Own => Class::Pruned,
+            // Nobody put it there, and nobody wants it.
+            Op::Remove => Class::Consequence,
+            Op::Change | Op::Add if !is_wanted => Class::Consequence,
+            Op::Change | Op::Add if ours == ClaimStrength::Own => Class::Pending,
+            Op::Add if self.had(path) => Class::Absent,
+            Op::Add if applied.is_some() => Class::Pending,
+            Op::Change | Op::Add | Op::Move => Class::Unrecorded,
+        }
+    }
+
+    /// Returns true if another manager claims a part of a value that is compared as a whole, and we do not: an item of a list with
+    /// duplicates, for example.
+    fn has_foreign_part(&self, path: &FieldPath) -> bool {
+        let nothing = FieldSet::new();
+        let ours = self.ours_before.below(path).unwrap_or(&nothing);
+        let theirs = self.before.others.iter().filter_map(|entry| entry.fields.below(path));
+        theirs.into_iter().any(|theirs| !theirs.difference(ours).is_empty())
     }
 
     /// Returns true if the live object may have lost a field of an earlier manifest.

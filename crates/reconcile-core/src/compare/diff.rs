@@ -57,8 +57,12 @@ pub enum Class {
     Pruned,
     /// We own the field and the manifest no longer has it, but a co-owner keeps it. Not drift.
     Released,
-    /// The field differs, and nobody else owns it: the manifest changed.
+    /// The field differs, and a record says that the cluster still has what was applied: the manifest changed.
     Pending,
+    /// The field differs, and no record says which side changed.
+    Unrecorded,
+    /// The server changes the field because another field of the object changes. Not drift by itself.
+    Consequence,
     /// The whole object is missing.
     Missing,
     /// Another manager added the field. Not drift.
@@ -70,7 +74,7 @@ pub enum Class {
 impl Class {
     /// Returns true if such a change is drift.
     pub fn is_drift(self) -> bool {
-        !matches!(self, Self::Overridden | Self::Released | Self::Unmanaged | Self::Adopted)
+        !matches!(self, Self::Consequence | Self::Overridden | Self::Released | Self::Unmanaged | Self::Adopted)
     }
 }
 

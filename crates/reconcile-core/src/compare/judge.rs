@@ -31,6 +31,11 @@ pub fn judge(
     let classifier = Classifier::new(&subject, before_first_apply.as_ref(), &differences, prediction, policy);
 
     let mut found = differing(&subject, &classifier, differences, policy);
+    // Nothing follows from nothing: a policy that came after the object changes it, for example.
+    if !found.iter().any(|change| change.class.is_drift()) {
+        let following = found.iter_mut().filter(|change| change.class == Class::Consequence);
+        following.for_each(|change| change.class = Class::Unrecorded);
+    }
     let conflicts = classifier.contested.conflicts(&found);
     // Lists of a kind with unknown types are compared by position: items that others added would seem to override ours.
     if prediction.evidence != Evidence::Proven && subject.schema.declares("kind") {

@@ -6,7 +6,7 @@ use super::change::ChangeReport;
 use super::side::Side;
 
 /// The classes, the first in rules and lists the ones that matter most.
-pub static CLASSES: [ClassInfo; 11] = [
+pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Missing,
         id: "missing",
@@ -25,6 +25,17 @@ pub static CLASSES: [ClassInfo; 11] = [
         help: "The field changed in the manifest",
         fields: "Fields that changed in the manifest",
         why: Why::Nothing,
+        note: Why::Nothing,
+    },
+    ClassInfo {
+        class: Class::Unrecorded,
+        id: "unrecorded",
+        side: Some(Side::Either),
+        level: Level::Warning,
+        help: "The field differs, and no record says which side changed",
+        fields: "Fields that differ, with no record of which side changed",
+        why: Why::Text("no record says which side changed"),
+        // The summary says so.
         note: Why::Nothing,
     },
     ClassInfo {
@@ -77,6 +88,17 @@ pub static CLASSES: [ClassInfo; 11] = [
         fields: "Fields that another applier or a controller owns",
         why: Why::By("owned by"),
         note: Why::By("conflict with"),
+    },
+    ClassInfo {
+        class: Class::Consequence,
+        id: "consequence",
+        side: None,
+        level: Level::Note,
+        help: "The server changes the field because another field changes",
+        fields: "Fields that the server changes because others change",
+        why: Why::Text("follows from another change"),
+        // The line above the fields says so.
+        note: Why::Nothing,
     },
     ClassInfo {
         class: Class::Overridden,

@@ -26,7 +26,7 @@ pub enum FailClass {
 }
 
 /// All kinds of differences that can be named.
-pub static FAIL_CLASSES: [FailClass; 18] = [
+pub static FAIL_CLASSES: [FailClass; 20] = [
     FailClass::Drift,
     FailClass::From(Side::Manifest),
     FailClass::From(Side::Cluster),
@@ -36,6 +36,7 @@ pub static FAIL_CLASSES: [FailClass; 18] = [
     FailClass::Of(Class::Pending),
     FailClass::Of(Class::ChangedByOther),
     FailClass::Of(Class::Absent),
+    FailClass::Of(Class::Unrecorded),
     FailClass::Of(Class::Pruned),
     FailClass::Of(Class::Reordered),
     FailClass::Of(Class::Conflict),
@@ -44,6 +45,7 @@ pub static FAIL_CLASSES: [FailClass; 18] = [
     FailClass::UnmanagedObjects,
     FailClass::Of(Class::Adopted),
     FailClass::Of(Class::Released),
+    FailClass::Of(Class::Consequence),
     FailClass::Of(Class::Overridden),
 ];
 
@@ -78,7 +80,7 @@ impl FailClass {
             Self::Of(class) => ClassInfo::of(class).fields,
             Self::From(Side::Manifest) => "Changes of the manifests: pending, pruned",
             Self::From(Side::Cluster) => "Changes in the cluster: changedByOther, conflict, reordered",
-            Self::From(Side::Either) => "Differences whose side nobody records: missing, absent",
+            Self::From(Side::Either) => "Differences with no record of which side changed: missing, absent, unrecorded",
             Self::From(Side::Both) => "Changes of both sides",
         }
     }

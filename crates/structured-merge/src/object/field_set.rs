@@ -207,6 +207,11 @@ impl FieldSet {
         self.children.get(element).map(|node| (node.member, &node.below))
     }
 
+    /// The paths below a path, which begin there; `None` if neither it nor one below is in the set.
+    pub fn below(&self, path: &FieldPath) -> Option<&Self> {
+        path.elements().iter().try_fold(self, |set, element| Some(set.step(element)?.1))
+    }
+
     /// The subset of paths that satisfy a condition.
     pub fn filter(&self, keep: impl Fn(&FieldPath) -> bool) -> Self {
         let mut result = Self::new();

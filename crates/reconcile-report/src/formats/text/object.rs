@@ -82,12 +82,18 @@ fn most(view: &View) -> usize {
     if view.full { usize::MAX } else { SHOWN }
 }
 
-/// Appends changes: those of the manifest's fields, and then the fields that others added.
+/// Appends changes: those of the manifest's fields, then what the server changes because of them, and then the fields that others added.
 pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&ChangeReport]) {
     let (added, differing): (Vec<_>, Vec<_>) =
         foremost(shown, most(sheet.view)).into_iter().partition(|change| change.class == Class::Unmanaged);
-    let count = fields::fields(sheet, &differing, MARGIN.len());
-    let count = count + additions(sheet, &added);
+    let (following, differing): (Vec<_>, Vec<_>) =
+        differing.into_iter().partition(|change| change.class == Class::Consequence);
+    let mut count = fields::fields(sheet, &differing, MARGIN.len());
+    if !following.is_empty() {
+        sheet.line(Role::Note, format!("{MARGIN}and with it"));
+        count += fields::fields(sheet, &following, MARGIN.len());
+    }
+    count += additions(sheet, &added);
     more(sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
 }
 

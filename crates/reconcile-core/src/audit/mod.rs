@@ -7,17 +7,12 @@
 //! The search knows all its questions before it sees the first event, and keeps a few users for each: it needs the same memory for a log
 //! of any length, in any order. Everything in a log is foreign text: it is bounded and made visible here.
 
-mod deletions;
 mod event;
-mod question;
 mod search;
-mod shown_user;
 mod user_list;
-mod writer;
 
 #[cfg(test)]
 mod tests;
 
 pub use event::{AuditEvent, AuditLine, AuditRead};
-pub use question::{AuditQuestion, AuditedObject};
-pub use search::AuditSearch;
+pub use search::{AuditQuestion, AuditSearch, AuditedObject};

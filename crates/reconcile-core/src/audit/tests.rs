@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey, Operation};
 
+use super::event::manager;
 use super::event::{AuditLine, AuditRead};
-use super::writer::manager;
 use super::*;
 use crate::owners::{AuditAnswer, ObjectTimes, Owner, Reach, User, second};
 

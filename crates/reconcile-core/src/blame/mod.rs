@@ -6,8 +6,6 @@
 //! ```
 //! Values are redacted here, so that no later stage can print a Secret.
 
-mod field;
-mod in_manifest;
 mod walk;
 
 #[cfg(test)]
@@ -17,9 +15,8 @@ use serde_json::Value;
 use structured_merge::{Claimants, FieldPath, GroupVersionKind, KindInfo, TypeRef, managed_fields, with_string_data};
 
 use crate::compare::{Redactor, Secrecy};
-pub use field::{BlamedField, InManifest, Step};
-use in_manifest::WantedFields;
-use walk::Walk;
+pub use walk::{BlamedField, InManifest, Step};
+use walk::{Walk, WantedFields};
 
 /// Most entries of a Secret whose `stringData` is taken for `data`, as each of them is compared with all others.
 const MOST_WITH_TEXTS: usize = 100;

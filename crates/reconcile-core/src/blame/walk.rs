@@ -1,8 +1,11 @@
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
-use structured_merge::{ClaimStrength, Claimants, FieldPath, ManagedFieldsEntry, PathElement, TypeRef, item_element};
+use structured_merge::{
+    ClaimStrength, Claimants, FieldPath, FieldSet, KindInfo, ManagedFieldsEntry, ManagedObject, PathElement, TypeRef,
+    changes, claim_strength, fields_of, item_element, predict, with_string_data_folded,
+};
 
-use super::field::{BlamedField, Step};
-use super::in_manifest::WantedFields;
 use crate::compare::REDACTED;
 use crate::owners::{AuditAnswer, Owner};
 
@@ -81,4 +84,76 @@ fn names_a_secret(element: &PathElement, shown: &Value) -> bool {
 
 fn is_redacted(value: &Value) -> bool {
     value.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(REDACTED))
+}
+
+/// The name under which the prediction is made.
+const APPLIER: &str = "kubectl-reconcile";
+
+/// The fields that a manifest has, and those of them that an apply would change.
+pub(super) struct WantedFields<'a> {
+    fields: FieldSet,
+    changed: FieldSet,
+    schema: TypeRef<'a>,
+}
+
+impl<'a> WantedFields<'a> {
+    /// Reads the fields of the manifest. Values that mean the same do not differ, as for an apply.
+    pub fn of(manifest: &Value, live: &Value, schema: TypeRef<'a>, kind: Option<&KindInfo>) -> Self {
+        let manifest = with_string_data_folded(manifest);
+        let before = ManagedObject::new(live.clone(), APPLIER);
+        let after = predict(&manifest, &before, schema, kind, APPLIER);
+        let status_is_apart = kind.is_none_or(|kind| kind.status);
+        let mut changed = FieldSet::new();
+        for change in changes(live, &after.object, schema, status_is_apart) {
+            changed.insert(&change.path);
+        }
+        Self { fields: fields_of(&manifest, schema), changed, schema }
+    }
+
+    /// Compares a field of the live object.
+    pub fn compared(&self, path: &FieldPath) -> InManifest {
+        if claim_strength(&self.fields, path, self.schema) != ClaimStrength::Own {
+            return InManifest::Absent;
+        }
+        if self.changed.overlaps(path) { InManifest::Differs } else { InManifest::Same }
+    }
+}
+
+/// A field of a live object, and its owners.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BlamedField {
+    /// The path of the field.
+    pub path: FieldPath,
+    /// The live value: a scalar, or an empty map or list. A value of a Secret is an object with the one field `redacted`.
+    pub value: Value,
+    /// The field managers that own the field; none if nobody does.
+    pub managers: Vec<Owner>,
+    /// The comparison with the manifest, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<InManifest>,
+    /// The steps from the object to the field, as YAML shows them.
+    #[serde(skip)]
+    pub steps: Vec<Step>,
+}
+
+/// A step in a YAML document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To the value of a key.
+    Key(String),
+    /// To the item at a position.
+    Item(usize),
+}
+
+/// A live field, compared with the manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum InManifest {
+    /// The manifest has the same value.
+    Same,
+    /// The manifest has another value.
+    Differs,
+    /// The manifest does not have the field.
+    Absent,
 }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{Change, FieldPath, Op, Operation};
 
-use super::ignored_fields::IgnoredFields;
 use super::versions::Versions;
+use super::wanted::IgnoredFields;
 use crate::owners::{AuditAnswer, Owner, User};
 
 /// The action that one object needs, as reports name it.

@@ -9,14 +9,11 @@
 //! The `structured-merge` crate merges, proves and reads ownership; this module makes the decisions of this tool. It is pure:
 //! the server's answers come in as values.
 
-mod added_items;
 mod classify;
 mod comparison_result;
 mod conflicts;
 mod decision;
-mod definition;
 mod diff;
-mod ignored_fields;
 mod ignored_values;
 mod judge;
 mod live_object;
@@ -41,14 +38,12 @@ mod wanted;
 
 pub use comparison_result::ComparisonResult;
 pub use decision::{CompareContext, Decision, decide};
-pub use definition::DefinedKinds;
 pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Reason, Replacement, UnmanagedCount};
-pub use ignored_fields::IgnoredFields;
 pub use judge::judge;
 pub use live_object::LiveObject;
 pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
 pub use membership::{Membership, UnnamedSet};
-pub use nulls::{leave_out_nulls, may_hold_refused_nulls};
+pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
 pub use object_pair::ObjectPair;
 pub use object_verdict::ObjectVerdict;
 pub use offline::offline;
@@ -59,4 +54,4 @@ pub use refusal::{Refusal, missing_namespace, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use versions::{Versions, masked};
-pub use wanted::Wanted;
+pub use wanted::{IgnoredFields, Wanted};

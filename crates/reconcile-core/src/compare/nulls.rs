@@ -1,11 +1,11 @@
 //! Removes nulls that the types of custom resources do not allow, so that an apply has the same effect as `kubectl apply`.
+//! The types are those of the server, or of the CustomResourceDefinitions in the input.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, TypeRef, TypeTable};
+use structured_merge::{GroupVersionKind, TypeRef, TypeTable, builtin_kind, defined_kind};
 
-use super::definition::DefinedKinds;
 use crate::live::Target;
 
 /// Returns true if a manifest may hold nulls that its type does not allow: a custom resource that holds any null.
@@ -47,5 +47,35 @@ pub(super) fn holds_null(value: &Value) -> bool {
         Value::Object(map) => map.values().any(holds_null),
         Value::Array(items) => items.iter().any(holds_null),
         _ => false,
+    }
+}
+
+/// Kinds by group and name, with the index of their definition in a list.
+#[derive(Debug, Default)]
+pub struct DefinedKinds<'a>(HashMap<(&'a str, &'a str), usize>);
+
+impl<'a> DefinedKinds<'a> {
+    /// Collects the kinds that the CustomResourceDefinitions of a list define. The first definition of a kind counts.
+    pub fn in_list(targets: impl IntoIterator<Item = &'a Target>) -> Self {
+        let mut kinds = Self::default();
+        for (index, target) in targets.into_iter().enumerate() {
+            kinds.add(index, target);
+        }
+        kinds
+    }
+
+    /// Adds the kind that an object defines, if it is a CustomResourceDefinition.
+    pub fn add(&mut self, index: usize, target: &'a Target) {
+        if target.key.gvk.is_crd()
+            && let Some(kind) = defined_kind(target.desired.object())
+        {
+            self.0.entry(kind).or_insert(index);
+        }
+    }
+
+    /// The index of the definition of a kind. A built-in kind has none.
+    pub fn place_of(&self, gvk: &GroupVersionKind) -> Option<usize> {
+        let place = self.0.get(&(gvk.group.as_str(), gvk.kind.as_str()))?;
+        builtin_kind(gvk).is_none().then_some(*place)
     }
 }

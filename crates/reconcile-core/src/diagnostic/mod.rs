@@ -10,7 +10,6 @@
 
 mod code;
 mod excerpt;
-mod location;
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +19,6 @@ use kube_yaml::{Mark, SyntaxDiagnostic};
 pub use code::Code;
 pub(crate) use excerpt::Mark as Marked;
 pub use excerpt::{Excerpt, Line, Underline};
-pub use location::{KUSTOMIZATIONS, Location, is_kustomization};
 
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,5 +130,42 @@ impl fmt::Display for Diagnostic {
             write!(f, "{location}: ")?;
         }
         f.write_str(&self.message)
+    }
+}
+
+/// A location in a file: the whole file, a line, or a column of a line.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Location {
+    /// The file as it was named, `stdin` for standard input.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The column in characters, from 1.
+    pub column: Option<u32>,
+}
+
+impl Location {
+    /// The line and the column, if it has both.
+    pub fn mark(&self) -> Option<Mark> {
+        Some(Mark { line: self.line?, column: self.column? })
+    }
+}
+
+/// Returns true for the name of a kustomization. It stands for the manifests that are built from it, whose lines are in no file.
+pub fn is_kustomization(file: &str) -> bool {
+    file.rsplit(['/', std::path::MAIN_SEPARATOR]).next().is_some_and(|name| KUSTOMIZATIONS.contains(&name))
+}
+
+/// The names that kustomize looks for in a directory (kustomize `api/konfig`, `RecognizedKustomizationFileNames`).
+pub const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// `web.yaml:12:5`; `k/kustomization.yaml` for everything that is built from it
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if is_kustomization(&self.file) {
+            return Ok(());
+        }
+        [self.line, self.column].into_iter().flatten().try_for_each(|number| write!(f, ":{number}"))
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
 
+use super::discovery::Resource;
 use super::discovery::{Discovery, Resolution, is_builtin_group};
-use super::resource::Resource;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::yaml::Step;
 use crate::manifest::{DesiredObject, Manifest, Placement, leave_out_copies, repeated};

@@ -3,12 +3,12 @@
 use kube_yaml::{AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
 use serde_json::Value;
 
-use super::hook::is_hook;
-use super::input::Input;
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
+use super::set::is_hook;
+use super::source::Input;
 use super::source::Source;
-use super::template::template;
+use super::source::template;
 use super::validate::manifest;
 use crate::diagnostic::Diagnostic;
 

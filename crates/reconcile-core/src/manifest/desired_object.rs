@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use structured_merge::{FieldPath, PathElement, RefusedNull, TypeRef, is_nothing, take_out_refused_nulls};
 
 use super::manifest::Manifest;
-use super::origin::Origin;
+use super::manifest::Origin;
 use crate::rules::FieldPattern;
 
 /// The beginning of the warning that names the fields of a manifest that are not sent.

@@ -8,25 +8,18 @@
 
 mod chunk;
 mod desired_object;
-mod hook;
-mod input;
 #[expect(clippy::module_inception, reason = "the type `Manifest` is what the module is about")]
 mod manifest;
 mod mismatch;
-mod origin;
 mod set;
 mod source;
-mod template;
 mod validate;
 
 pub use chunk::{Chunk, ReadChunk, alias_budget};
 pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
-pub use hook::Hooks;
-pub use input::Input;
-pub use manifest::Manifest;
+pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
-pub use origin::Origin;
-pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, repeated};
-pub use source::{LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, stored_name};
+pub use set::{DesiredSet, Hooks, ReadOptions, gather, leave_out_copies, read, repeated};
+pub use source::{Input, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, stored_name};
 
 pub use kube_yaml as yaml;

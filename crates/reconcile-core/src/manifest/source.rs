@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked, is_kustomization};
 use crate::object::{is_nearly_secret, is_string_data};
-use crate::text::LineIndex;
+use crate::text::{LineIndex, visible};
 
 /// The name of standard input.
 pub const STDIN: &str = "stdin";
@@ -269,6 +269,28 @@ fn plain_name(text: &str) -> Option<&str> {
     (!name.is_empty() && ends).then_some(name)
 }
 
+/// The content of one file, URL or stream.
+#[derive(Debug)]
+pub struct Input {
+    /// Its name as the user would write it.
+    pub name: Arc<str>,
+    /// Its text.
+    pub text: SourceText,
+}
+
+/// Longest path of a template, in bytes.
+const LONGEST: usize = 512;
+
+/// Reads the comment that `helm template` and `helm get manifest` print above a document: `Source: CHART/templates/FILE`. The path
+/// is only shown. A text that cannot be such a path, or has characters that nobody sees, is no template.
+pub(super) fn template(comment: &str) -> Option<Arc<str>> {
+    let path = comment.strip_prefix("Source:")?.trim();
+    let is_name = |name: &str| !matches!(name, "" | "." | "..");
+    let is_of_chart = path.split('/').skip(1).any(|name| matches!(name, "templates" | "crds"));
+    let is_path = path.len() <= LONGEST && path.split('/').all(is_name) && !path.contains([':', '\\']);
+    (is_of_chart && is_path && visible(path) == path).then(|| path.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,5 +351,30 @@ mod tests {
             assert_eq!(shown(plain, 1), [1], "{plain}");
         }
         assert_eq!(shown("kind: Secret\n---\nkind: Pod\nspec: x\n---\nkind: Secret\n", 4), [3, 4]);
+    }
+
+    #[test]
+    fn only_paths_of_charts_are_templates() {
+        for path in ["pay/templates/web.yaml", "pay/charts/redis/templates/a/b.yaml", "pay/crds/a.yaml"] {
+            assert_eq!(template(&format!("Source: {path}")).as_deref(), Some(path));
+        }
+        let long = format!("Source: pay/templates/{}", "a".repeat(LONGEST));
+        for comment in [
+            "Source:",
+            "source: pay/templates/web.yaml",
+            "see pay/templates/web.yaml",
+            "Source: https://example.com/templates/web.yaml",
+            "Source: /etc/templates/web.yaml",
+            "Source: ../pay/templates/web.yaml",
+            "Source: pay/templates/../../web.yaml",
+            "Source: templates/web.yaml",
+            "Source: pay/web.yaml",
+            "Source: pay/templates/a\u{202e}b.yaml",
+            "Source: pay/templates/\u{1b}[2J",
+            "Source: pay/templates/##vso[task.complete]",
+            &long,
+        ] {
+            assert_eq!(template(comment), None, "{comment:?}");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! Secrets inside of other objects: as maps at any depth (the workload of a `ManifestWork`, the objects of a `Template`), and as YAML or
 //! JSON in a string (a ConfigMap of manifests, a copy of the object in an annotation).
+//! Their values are also found where others quote them: in annotations, and in messages of a server.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use kube_yaml::Validation;
 use serde_json::{Map, Value};
 use structured_merge::GroupVersionKind;
 
-use super::secrecy::{OPEN_FIELDS, is_secret_word, is_string_data, may_be_secret};
+use super::secrecy::{OPEN_FIELDS, holds_secrets, is_custom, is_secret_word, is_string_data, may_be_secret};
 
 /// Maximum number of texts inside of each other that are read. A deeper one is secret if it mentions a Secret.
 const TEXTS: usize = 4;
@@ -103,6 +106,45 @@ fn mentions_secret(text: &str) -> bool {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is_kind = |[key, kind]: &[&str; 2]| key.eq_ignore_ascii_case("kind") && is_secret_word(kind);
     words.iter().any(|word| is_string_data(word)) || words.array_windows().any(is_kind)
+}
+
+/// Minimum length of the parts of a value that are searched for in a text, in characters.
+const SHORTEST: usize = 4;
+
+/// Returns true if a text about an object must not be repeated: any text about a Secret, and a text that repeats a value of a Secret
+/// inside of another object.
+pub fn may_quote_secret(gvk: &GroupVersionKind, objects: &[&Value], text: &str) -> bool {
+    let quotes = |object: &&Value| {
+        let mut quotes = false;
+        each_secret_value(object, is_custom(&gvk.group), &mut |value| quotes |= repeats(text, value));
+        quotes
+    };
+    objects.iter().any(|object| holds_secrets(gvk, object)) || objects.iter().any(quotes)
+}
+
+/// Returns true if a text holds a value, or a line of it, as plain text, in base64 or escaped.
+pub fn repeats(text: &str, value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.values().any(|value| repeats(text, value)),
+        Value::Array(items) => items.iter().any(|value| repeats(text, value)),
+        Value::String(value) => {
+            let decoded = STANDARD.decode(value.replace(['\n', '\r'], "")).ok();
+            let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+            holds(text, value) || decoded.is_some_and(|value| holds(text, &value))
+        }
+        Value::Number(number) => holds(text, &number.to_string()),
+        Value::Null | Value::Bool(_) => false,
+    }
+}
+
+fn holds(text: &str, value: &str) -> bool {
+    let value = value.trim();
+    let escaped = Value::from(value).to_string();
+    // The last group of base64 depends on what follows.
+    let groups = STANDARD.encode(value.as_bytes().as_chunks::<3>().0.as_flattened());
+    let lines = value.lines().map(str::trim);
+    let mut parts = lines.chain([escaped.trim_matches('"'), &groups]).filter(|part| part.chars().count() >= SHORTEST);
+    parts.any(|part| text.contains(part))
 }
 
 #[cfg(test)]

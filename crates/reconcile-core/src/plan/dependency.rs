@@ -1,4 +1,7 @@
-//! The graph of a plan: objects, and the dependencies between them.
+//! The graph of a plan: objects, the dependencies between them, and which objects are ready because theirs are done.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_json::Value;
 use structured_merge::ObjectKey;
@@ -32,4 +35,45 @@ pub struct Dependency {
 pub(super) struct PlannedObject<'a> {
     pub key: &'a ObjectKey,
     pub object: &'a Value,
+}
+
+/// Hands out the objects of a range of a plan, each one once its dependencies in that range are done.
+#[derive(Clone, Debug)]
+pub struct ReadySet {
+    /// Number of open dependencies, by object.
+    open: BTreeMap<usize, usize>,
+    dependents: BTreeMap<usize, Vec<usize>>,
+    ready: BTreeSet<usize>,
+}
+
+impl ReadySet {
+    /// Takes the objects of a range of the plan, with their dependencies. Objects before the range count as done.
+    pub fn of<'n>(needs: impl Fn(usize) -> &'n [Dependency], stretch: Range<usize>) -> Self {
+        let (mut open, mut dependents) = (BTreeMap::new(), BTreeMap::<usize, Vec<usize>>::new());
+        for index in stretch.clone() {
+            let needs: Vec<_> = needs(index).iter().filter(|need| need.on >= stretch.start).collect();
+            for need in &needs {
+                dependents.entry(need.on).or_default().push(index);
+            }
+            open.insert(index, needs.len());
+        }
+        let ready = open.iter().filter(|(_, open)| **open == 0).map(|(index, _)| *index).collect();
+        Self { open, dependents, ready }
+    }
+
+    /// The next object that is ready, in the order of the plan.
+    pub fn take(&mut self) -> Option<usize> {
+        self.ready.pop_first()
+    }
+
+    /// Marks an object as done, successfully or not.
+    pub fn done(&mut self, index: usize) {
+        for dependent in self.dependents.get(&index).into_iter().flatten() {
+            let Some(open) = self.open.get_mut(dependent) else { continue };
+            *open -= 1;
+            if *open == 0 {
+                self.ready.insert(*dependent);
+            }
+        }
+    }
 }

@@ -11,26 +11,22 @@
 //! - [`unexplained`] finds objects of the cluster that no manifest, owner or apply set explains.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
-
 pub mod access;
 mod dependency;
-mod depends_on;
 mod graph;
 mod object_index;
 pub mod prune_order;
-mod ready_set;
 mod references;
-mod shard;
 mod unexplained;
 mod wave;
 
 use crate::diagnostic::Diagnostic;
-use crate::live::Target;
+use crate::live::{ShardMember, Target};
+use crate::object::Shard;
 use dependency::PlannedObject;
-pub use dependency::{Dependency, DependencyKind};
-pub use depends_on::DEPENDS_ON;
+pub use dependency::{Dependency, DependencyKind, ReadySet};
+pub use graph::DEPENDS_ON;
 use graph::{Order, OrderedNode};
-pub use ready_set::ReadySet;
 pub use unexplained::{
     EXPLAINING_FIELDS, Explanations, FalseClaim, NamedOwner, Unexplained, UnexplainedObject, is_transient, unexplained,
 };
@@ -63,7 +59,7 @@ impl Plan {
             targets.iter().map(|target| PlannedObject { key: &target.key, object: target.desired.object() }).collect();
         let Order { steps, warnings } = Order::of(&nodes).map_err(|unplannable| {
             let diagnostics =
-                unplannable.into_iter().map(|one| depends_on::diagnostic(&targets[one.at].desired.origin, one));
+                unplannable.into_iter().map(|one| graph::diagnostic(&targets[one.at].desired.origin, one));
             diagnostics.collect::<Vec<_>>()
         })?;
         for (at, warning) in warnings {
@@ -90,5 +86,37 @@ impl Plan {
     /// The objects, in the order of the plan.
     pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
         self.items.iter_mut().map(|item| &mut item.target)
+    }
+}
+
+impl Plan {
+    /// Keeps the objects of one shard; all of them without a shard. An object of another shard stays, to be read only, if an object of
+    /// this shard needs it in a way that `needed` accepts. The order of all objects does not change.
+    pub fn shard(self, shard: Option<Shard>, needed: impl Fn(DependencyKind) -> bool) -> Self {
+        let Some(shard) = shard else { return self };
+        let holders: Vec<Shard> = self.items.iter().map(|item| shard.holding(&item.target.key)).collect();
+        let is_ours = |at: usize| holders.get(at) == Some(&shard);
+        let mut stays: Vec<bool> = (0..holders.len()).map(is_ours).collect();
+        for item in self.items.iter().zip(&holders).filter(|(_, holder)| **holder == shard).map(|(item, _)| item) {
+            for need in item.needs.iter().filter(|need| needed(need.strength)) {
+                stays[need.on] = true;
+            }
+        }
+        // The new position of each object of the whole plan; those that do not stay have none.
+        let mut next = 0..;
+        let positions: Vec<Option<usize>> = stays.iter().map(|stays| if *stays { next.next() } else { None }).collect();
+        let (mut items, mut in_other_shards) = (Vec::with_capacity(next.start), self.in_other_shards);
+        for (position, (mut item, holder)) in self.items.into_iter().zip(holders).enumerate() {
+            item.target.shard_member = Some(ShardMember { position, other_shard: (holder != shard).then_some(holder) });
+            if positions[position].is_none() {
+                in_other_shards.push(item.target);
+                continue;
+            }
+            // An object that is only read does not wait for what it needs.
+            let needs = if holder == shard { item.needs } else { Vec::new() };
+            let moved = |need: Dependency| Some(Dependency { on: positions[need.on]?, ..need });
+            items.push(PlanItem { needs: needs.into_iter().filter_map(moved).collect(), ..item });
+        }
+        Self { items, in_other_shards }
     }
 }

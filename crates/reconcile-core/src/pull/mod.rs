@@ -5,13 +5,10 @@
 //! ```
 
 mod defaults;
-mod duplicates;
-mod order;
 mod place;
 mod proposal;
 mod secret_lines;
 mod selection;
-mod value;
 
 pub use proposal::{Obstacle, Proposal, Proposer, adds_items};
 pub use secret_lines::secret_lines;

@@ -1,20 +1,17 @@
 //! The changes of one object as edits of its manifest.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
 use kube_yaml::{Document, Validation, read};
 use manifest_edit::{Change, Edit, Refusal, Step};
 use serde_json::{Map, Value};
-use structured_merge::{FieldPath, ObjectKey, Op, PathElement, TypeRef, builtin};
+use structured_merge::{FieldPath, ObjectKey, Op, PathElement, TypeRef, builtin, item_element};
 
-use super::defaults::{is_known_default, without_known_defaults};
-use super::duplicates::has_duplicates;
-use super::order::in_live_order;
+use super::defaults::{is_known_default, without_defaults, without_known_defaults};
 use super::place::{place_of_new, steps, value_at};
 use super::selection::Selection;
-use super::value::without_defaults;
 use crate::compare::{Class, FieldChange, holds_redacted};
 use crate::manifest::Origin;
 
@@ -202,5 +199,93 @@ impl ManifestObject {
 
     fn edit_of(&self, below: &[Step], change: Change) -> Edit {
         Edit { document: self.document, path: [self.above.as_slice(), below].concat(), change }
+    }
+}
+
+/// Returns true if a value has a list with two items of the same key.
+pub(super) fn has_duplicates(value: &Value, schema: TypeRef<'_>) -> bool {
+    match value {
+        Value::Array(items) => {
+            let mut seen = BTreeSet::new();
+            let is_new = |element| seen.insert(element);
+            !items.iter().filter_map(|item| item_element(item, schema)).all(is_new)
+                || items.iter().any(|item| has_duplicates(item, schema.item()))
+        }
+        Value::Object(map) => map.iter().any(|(name, value)| has_duplicates(value, schema.field(name))),
+        _ => false,
+    }
+}
+
+/// The items of a list in the order of the live one. `desired` and `live` name those that both lists have, in the order of the manifest
+/// and of the cluster. Other items keep their places. `None` if the names do not tell the items apart.
+pub(super) fn in_live_order(written: &Value, desired: &Value, live: &Value) -> Option<Value> {
+    let (written, desired, live) = (written.as_array()?, desired.as_array()?, live.as_array()?);
+    let is_whole = written.len() == desired.len();
+    let place = |(position, name): (usize, &Value)| {
+        let mut named = written.iter().enumerate().filter(|(_, item)| is_named(item, name)).map(|(index, _)| index);
+        let first = named.next();
+        if named.next().is_none() && first.is_some() { first } else { is_whole.then_some(position) }
+    };
+    let places: Vec<usize> = desired.iter().enumerate().map(place).collect::<Option<_>>()?;
+    if live.len() != desired.len() || !places.is_sorted_by(|a, b| a < b) {
+        return None;
+    }
+    let mut ordered = written.clone();
+    for (place, name) in places.iter().zip(live) {
+        let from = *places.get(desired.iter().position(|desired| desired == name)?)?;
+        *ordered.get_mut(*place)? = written.get(from)?.clone();
+    }
+    Some(Value::Array(ordered))
+}
+
+/// Returns true if an item may have a name: the value of its key, all of its keys, or the item of a set itself.
+fn is_named(item: &Value, name: &Value) -> bool {
+    match (item, name) {
+        (Value::Object(item), Value::Object(keys)) => {
+            // A key that the item leaves out is set by the server.
+            let mut written = keys.iter().filter_map(|(key, value)| Some((item.get(key)?, value))).peekable();
+            written.peek().is_some() && written.all(|(own, value)| own == value)
+        }
+        (Value::Object(item), name) => item.values().any(|value| value == name),
+        (item, name) => item == name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use structured_merge::{GroupVersionKind, builtin};
+
+    use super::*;
+
+    #[test]
+    fn items_with_the_same_key_are_found_at_any_depth() {
+        let schema = builtin().object(&GroupVersionKind::new("v1", "Pod")).unwrap();
+        let pod = |ports: Value| json!({"spec": {"containers": [{"name": "a", "ports": ports}, {"name": "b"}]}});
+        let port = |protocol: &str| json!({"containerPort": 53, "protocol": protocol});
+        assert!(!has_duplicates(&pod(json!([port("TCP"), port("UDP")])), schema));
+        assert!(has_duplicates(&pod(json!([port("TCP"), {"containerPort": 53}])), schema));
+        assert!(has_duplicates(&json!({"metadata": {"finalizers": ["x", "x"]}}), schema));
+        assert!(!has_duplicates(&json!({"spec": {"tolerations": [{"key": "x"}, {"key": "x"}]}}), schema));
+    }
+
+    #[test]
+    fn shared_items_take_the_places_of_each_other() {
+        let written = json!([{"name": "a", "v": 1}, {"name": "own"}, {"name": "b"}]);
+        let ordered = in_live_order(&written, &json!(["a", "b"]), &json!(["b", "a"]));
+        assert_eq!(ordered, Some(json!([{"name": "b"}, {"name": "own"}, {"name": "a", "v": 1}])));
+        let ports = json!([{"port": 53, "protocol": "UDP"}, {"port": 53}]);
+        let names = |protocols: [&str; 2]| protocols.map(|protocol| json!({"port": 53, "protocol": protocol}));
+        let ordered = in_live_order(&ports, &json!(names(["UDP", "TCP"])), &json!(names(["TCP", "UDP"])));
+        assert_eq!(ordered, Some(json!([{"port": 53}, {"port": 53, "protocol": "UDP"}])));
+        assert_eq!(in_live_order(&json!(["x", "y"]), &json!(["x", "y"]), &json!(["y", "x"])), Some(json!(["y", "x"])));
+    }
+
+    #[test]
+    fn items_that_cannot_be_distinguished_stay() {
+        let written = json!([{"name": "a", "to": "b"}, {"name": "own"}, {"name": "b", "to": "a"}]);
+        assert_eq!(in_live_order(&written, &json!(["a", "b"]), &json!(["b", "a"])), None);
+        assert_eq!(in_live_order(&json!(["x"]), &json!(["x", "y"]), &json!(["y", "x"])), None);
+        assert_eq!(in_live_order(&json!({}), &json!(["x"]), &json!(["x"])), None);
     }
 }

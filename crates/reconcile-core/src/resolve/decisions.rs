@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use structured_merge::ObjectKey;
 
 use super::difference::Difference;
-use super::exact_rule::{exact_field, exact_managers, exact_rule, exact_target};
+use super::difference::{exact_field, exact_managers, exact_rule, exact_target};
 use crate::compare::{Action, FieldChange, ObjectVerdict};
 use crate::rules::{FieldPattern, IgnoreRule, MAX_FIELDS};
 use crate::text::one_line;

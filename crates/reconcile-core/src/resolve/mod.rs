@@ -9,10 +9,8 @@
 
 mod decisions;
 mod difference;
-mod exact_rule;
 #[cfg(test)]
 mod tests;
 
 pub use decisions::{Choice, Consent, Decisions};
-pub use difference::Difference;
-pub use exact_rule::{exact_field, exact_managers, exact_rule, exact_target};
+pub use difference::{Difference, exact_field, exact_managers, exact_rule, exact_target};

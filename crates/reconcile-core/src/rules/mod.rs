@@ -9,27 +9,24 @@
 //! This is below all stages. Other modules read the configuration file and the annotation of a manifest, with their positions, and
 //! pass in the date. Everything is bounded, because a rule may come from anybody who may propose a change.
 
-mod annotation;
 mod autoscaler;
 mod built_in;
 mod coverage;
 mod foreign_paths;
 mod glob;
 mod matching;
-mod object_pattern;
 mod parse;
 mod pattern;
 mod protected;
 mod readiness;
 mod rule;
 
-pub use annotation::{IGNORE_ANNOTATION, annotated};
 pub use autoscaler::{AUTOSCALER_FIELDS, AUTOSCALERS, Autoscaler, Autoscalers, Workload, workload};
 pub use built_in::BUILT_IN;
 pub use coverage::{Coverage, Covered, CoveredObject, RuleRef};
 pub use foreign_paths::{jq_path, json_pointer};
 pub use glob::{Glob, GlobError};
-pub use object_pattern::ObjectPattern;
+pub use parse::{IGNORE_ANNOTATION, annotated};
 pub use pattern::{FieldPattern, MAX_PATTERN, PatternError};
 pub use readiness::{MAX_READINESS_RULES, ReadinessRule, ReadinessRules};
-pub use rule::{IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_RULES};
+pub use rule::{IgnoreRule, IgnoreRules, MAX_FIELDS, MAX_RULES, ObjectPattern};

@@ -7,7 +7,7 @@ use kstatus::Readiness;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use super::object_pattern::ObjectPattern;
+use super::rule::ObjectPattern;
 
 /// Most readiness rules of one configuration.
 pub const MAX_READINESS_RULES: usize = 100;

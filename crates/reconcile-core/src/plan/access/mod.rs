@@ -7,9 +7,7 @@
 //! out: every authenticated user may read them (`system:discovery`).
 
 mod permissions;
-mod purpose;
 mod role;
-mod subject;
 #[cfg(test)]
 mod tests;
 
@@ -17,13 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::live::{Discovery, Target};
 use crate::object::Permission;
-pub use permissions::{Needs, Pruned};
+pub use permissions::{Needs, Pruned, Purpose};
 use permissions::{optional, permissions};
-pub use purpose::Purpose;
-pub use role::RoleFor;
 use role::roles;
-pub use role::verbs_in_order;
-pub use subject::{BindingFor, Subject};
+pub use role::{BindingFor, RoleFor, Subject, verbs_in_order};
 
 /// The permissions that some commands need.
 #[derive(Debug, Default)]

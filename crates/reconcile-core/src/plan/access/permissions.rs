@@ -1,9 +1,11 @@
+//! The permissions of the requests that each command sends.
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::purpose::Purpose;
+use structured_merge::GroupVersionKind;
+
 use crate::live::{Discovery, FEW, Resolution, Resource, Target};
 use crate::object::{Permission, granting};
-use structured_merge::GroupVersionKind;
 
 /// The Namespace whose uid identifies a cluster.
 const KUBE_SYSTEM: &str = "kube-system";
@@ -205,4 +207,35 @@ impl Needed {
 fn permission((group, resource): (&str, &str), namespace: Option<&str>, verb: &str) -> Permission {
     let namespace = namespace.map(ToOwned::to_owned);
     Permission { namespace, group: group.to_owned(), resource: resource.to_owned(), name: None, verb: verb.to_owned() }
+}
+
+/// A command that permissions are computed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// `diff`
+    Diff,
+    /// `apply`
+    Apply,
+    /// `blame`
+    Blame,
+}
+
+impl Purpose {
+    /// The name of the command.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Diff => "diff",
+            Self::Apply => "apply",
+            Self::Blame => "blame",
+        }
+    }
+
+    /// Names commands in a sentence: `diff, apply and blame`.
+    pub fn listed(purposes: &[Self]) -> String {
+        let names: Vec<&str> = purposes.iter().map(|purpose| purpose.name()).collect();
+        match names.split_last() {
+            Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+            _ => names.concat(),
+        }
+    }
 }

@@ -3,15 +3,16 @@
 //! An anchored value is copied for each alias, so that a few lines can grow without limit. go-yaml counts its decoding
 //! steps and rejects a document if too many of them come from aliases. This module keeps the same count, and charges
 //! the size of the copies to the budget of the run.
+//! [`AliasBudget`] limits the memory that the aliases of a whole run may take.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use super::budget::AliasBudget;
 use super::mapping::Kinds;
 use super::scalar::{KeyKind, Scalar};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// Approximate memory of a value without its text, in bytes.
 const VALUE_SIZE: usize = 256;
@@ -127,5 +128,47 @@ impl<'b> Cost<'b> {
         let allowed = 0.99 - 0.89 * ((steps.clamp(LOW, HIGH) - LOW) / (HIGH - LOW));
         let is_excessive = self.alias_steps > 100 && self.steps > 1000 && alias_steps / steps > allowed;
         is_excessive.then_some(Excess::Document)
+    }
+}
+
+/// Budget of every run, in bytes.
+const BASE: usize = 64 << 20;
+/// Additional budget for each byte of input.
+const PER_BYTE: usize = 4;
+
+/// Bounds the memory that copies of anchored values take in all documents of a run: 64 MiB and four times the size of
+/// the input, as the reader roughly counts them.
+///
+/// An alias is written in a few bytes and becomes a copy of a value of any size, so a bound for each document would
+/// multiply with the number of documents. Readers on several threads share one budget. Only the input decides if it is
+/// exhausted in the end, but the document that exceeds it depends on timing: to report the position, read the input
+/// again in order, with a new budget.
+#[derive(Debug)]
+pub struct AliasBudget {
+    limit: usize,
+    spent: AtomicUsize,
+}
+
+impl AliasBudget {
+    /// Creates a budget for inputs of `size` bytes in total.
+    pub fn for_input(size: usize) -> Self {
+        Self { limit: size.saturating_mul(PER_BYTE).saturating_add(BASE), spent: AtomicUsize::new(0) }
+    }
+
+    /// Returns true if the copies need more than the budget. Then no more YAML documents are read.
+    pub fn is_exhausted(&self) -> bool {
+        self.spent.load(Ordering::Relaxed) > self.limit
+    }
+
+    /// Charges the memory of a copy. Returns true if the copy is allowed.
+    pub(super) fn spend(&self, size: usize) -> bool {
+        let add = |spent: usize| Some(spent.saturating_add(size));
+        let before = self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).unwrap_or_else(|spent| spent);
+        before.saturating_add(size) <= self.limit
+    }
+
+    /// The whole budget in MiB.
+    pub(super) fn mebibytes(&self) -> usize {
+        self.limit >> 20
     }
 }

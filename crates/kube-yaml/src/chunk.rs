@@ -1,7 +1,7 @@
 //! Chunks of an input that can be read independently, and therefore in parallel.
 
 use super::{AliasBudget, MAX_INPUT, Mark, Stream, Validation, stream};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// A run of documents of an input, or all of them.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
+use super::anchors::AliasBudget;
 use super::anchors::{Anchored, Anchors, Cost};
-use super::budget::AliasBudget;
 use super::collector::Collector;
 use super::events::{self, Event, EventKind, Parser};
 use super::mapping::{KeyPositions, Kinds, Open, Pending};
@@ -14,7 +14,7 @@ use super::positions::{Edge, Keys, Nodes};
 use super::scalar::{self, KeyKind, Scalar};
 use super::scan::{Failure, Spot, Style, Tag};
 use super::{MAX_DEPTH, Mark, SyntaxDiagnostic, diagnostics, text};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// Returns true if a key is the merge key: `<<` without quotes, or with its tag.
 pub(super) fn is_merge(text: &str, style: Style, tag: Option<&Tag>) -> bool {

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::budget::AliasBudget;
+use serde_json::Value;
+
+use super::anchors::AliasBudget;
 use super::collector::Collector;
 use super::compose::Composer;
-use super::content::Content;
 use super::events::Parser;
 use super::positions::{Keys, Nodes};
 use super::text::Cursor;
@@ -51,4 +52,12 @@ fn check_rest(text: &str, end: usize, start: Mark, root: Mark, diagnostics: &mut
     let marker = (content.len() < rest.len()).then(|| cursor.mark(end));
     let dropped = cursor.mark(text.len().saturating_sub(dropped.len()));
     diagnostics.add(diagnostics::dropped(dropped, marker.unwrap_or(root)));
+}
+
+/// Result of reading one document.
+pub(super) struct Content {
+    /// The value; `None` if the document is empty or cannot be read.
+    pub value: Option<Value>,
+    pub start: Mark,
+    pub nodes: Nodes,
 }

@@ -45,9 +45,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
-mod advance;
 mod anchors;
-mod budget;
 #[cfg_attr(
     not(test),
     expect(clippy::indexing_slicing, reason = "positions in one text, and every loop ends with it: fuzzed")
@@ -55,7 +53,6 @@ mod budget;
 mod chunk;
 mod collector;
 mod compose;
-mod content;
 mod diagnostics;
 mod document;
 mod events;
@@ -64,7 +61,6 @@ mod events;
     expect(clippy::indexing_slicing, reason = "positions in one text, and every loop ends with it: fuzzed")
 )]
 mod json;
-mod json_outline;
 mod mapping;
 mod node;
 mod number;
@@ -96,7 +92,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-pub use budget::AliasBudget;
+pub use anchors::AliasBudget;
 pub use chunk::Chunk;
 pub use events::Layout;
 pub use node::{Entry, Item, Key, Kind, Node};

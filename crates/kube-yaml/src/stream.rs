@@ -6,17 +6,17 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::budget::AliasBudget;
+use super::anchors::AliasBudget;
 use super::collector::Collector;
-use super::content::Content;
 use super::diagnostics::too_large;
+use super::document::Content;
 use super::positions::{Keys, Sealed};
 use super::text::{self, Cursor};
 use super::{
     Document, MAX_COMMENT, MAX_DOCUMENT, MAX_INPUT, Mark, Severity, Stream, Syntax, SyntaxDiagnostic, Validation,
 };
 use super::{document, json};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// Number of bytes in which kubectl looks for the brace that makes an input JSON.
 const GUESS_LENGTH: usize = 4096;

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::collector::Collector;
 use super::{Mark, SyntaxDiagnostic};
-use crate::advance::Advance as _;
 
 /// Converts increasing offsets in a text to positions; all calls together read each byte once.
 pub(super) struct Cursor<'a> {
@@ -167,4 +166,25 @@ fn clock(text: &str) -> bool {
     let whole = matches!((hour, minute, second), (Some(0..=23), Some(0..=59), Some(0..=59)));
     let fraction = fraction.is_none_or(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     whole && fraction && parts.next().is_none()
+}
+
+/// An offset in a text, or a count. Both are bounded by the length of the input; if a bound is wrong, they saturate
+/// instead of wrapping around.
+pub(super) trait Advance {
+    /// Adds a number.
+    fn advance(&mut self, by: Self);
+}
+
+impl Advance for usize {
+    #[inline]
+    fn advance(&mut self, by: Self) {
+        *self = self.saturating_add(by);
+    }
+}
+
+impl Advance for u32 {
+    #[inline]
+    fn advance(&mut self, by: Self) {
+        *self = self.saturating_add(by);
+    }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::change::Edit;
+use super::change::Refusal;
 use super::file::File;
-use super::refusal::Refusal;
 
 /// Bytes that are read at most to find the edits that can be made together.
 const EFFORT: usize = 1 << 30;

@@ -6,7 +6,7 @@ use kube_yaml::{Document, Validation};
 use serde_json::Value;
 
 use super::change::Edit;
-use super::refusal::Refusal;
+use super::change::Refusal;
 use super::rewrite::{Rewriter, Writing};
 use super::values::applied;
 

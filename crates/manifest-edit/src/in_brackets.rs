@@ -2,8 +2,8 @@
 
 use kube_yaml::{Kind, Layout, Node};
 
+use super::change::Refusal;
 use super::collections::Part;
-use super::refusal::Refusal;
 use super::rewrite::Rewriter;
 
 impl Rewriter<'_> {

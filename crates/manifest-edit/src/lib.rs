@@ -37,13 +37,10 @@ mod flow;
 mod habits;
 mod in_brackets;
 mod lines;
-mod order;
-mod refusal;
 mod rewrite;
 mod scalar;
 mod values;
 
-pub use change::{Change, Edit, Step};
+pub use change::{Change, Edit, Refusal, Step};
 pub use edit::{Edited, Refused, edit};
-pub use refusal::Refusal;
 pub use values::applied;

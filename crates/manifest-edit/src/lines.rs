@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::refusal::Refusal;
+use super::change::Refusal;
 
 /// The text of one document, by lines.
 #[derive(Clone, Copy)]

@@ -6,10 +6,10 @@ use kube_yaml::{Document, Key, Kind, Layout, Node, Outline, Style, Syntax};
 use serde_json::Value;
 
 use super::block::{Block, indented, is_collection};
+use super::change::Refusal;
 use super::flow::Brackets;
 use super::habits::{Habits, Spaces};
 use super::lines::{Lines, Splices};
-use super::refusal::Refusal;
 use super::scalar::{Around, Former, scalar};
 
 /// The way in which new values are written.

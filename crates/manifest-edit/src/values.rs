@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::change::Refusal;
 use super::change::{Change, Edit, Step};
-use super::refusal::Refusal;
 
 /// A value with edits applied. The indices of all edits are those of the given value: values are set first, then entries
 /// and items are removed and inserted, the last ones first. A value behind the end of a list is appended, and mappings on the way that

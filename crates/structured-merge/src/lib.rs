@@ -94,13 +94,11 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
-mod applier;
 mod bookkeeping;
 mod changes;
 mod claimants;
 mod comparison;
 mod last_applied;
-mod managed_object;
 mod merge;
 mod moved_items;
 mod node_ports;
@@ -113,16 +111,13 @@ mod prove;
 mod prune;
 mod schema;
 mod selection;
-mod spelling;
 mod string_data;
 mod subset;
 
-pub use applier::Applier;
 pub use bookkeeping::leave_out_bookkeeping;
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength};
 pub use last_applied::{LastApplied, fields_last_applied, owns_last_applied};
-pub use managed_object::ManagedObject;
 pub use merge::merge;
 pub use node_ports::with_node_ports;
 pub use object::{
@@ -130,9 +125,9 @@ pub use object::{
     NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
     without_system_fields,
 };
-pub use ownership::{LostFields, Ownership};
+pub use ownership::{Applier, LostFields, ManagedObject, Ownership};
 pub use parts::{Unpaired, WithParts, with_parts_of};
-pub use predict::{predict, predict_displacing, unrecorded};
+pub use predict::{predict, predict_displacing, unrecorded, verbatim, with_live_spelling};
 pub use prove::{Proof, Unproven, prove};
 pub use prune::prune;
 pub use schema::{
@@ -141,6 +136,5 @@ pub use schema::{
     is_current, is_default, is_nothing, item_element, semantically_equal, take_out_refused_nulls, untyped_object,
 };
 pub use selection::{Selected, Selection};
-pub use spelling::{verbatim, with_live_spelling};
 pub use string_data::{with_string_data, with_string_data_folded};
 pub use subset::{whole_value, with_fields_of, without_fields};

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::applier::Applier;
 use crate::last_applied::{fields_last_applied, owns_last_applied};
 use crate::object::{
     FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for,
@@ -244,4 +243,49 @@ fn is_dropped(path: &FieldPath, schema: TypeRef<'_>, applied: &FieldSet, claimed
         applied = below;
     }
     false
+}
+
+/// The field manager of an apply, and the managers whose claims pass to it.
+///
+/// A server-side apply takes a field from another manager only by force, and never becomes the only owner of a field
+/// whose value stays. So a client that replaces other managers first moves their claims to its own entry, as
+/// client-go's `csaupgrade` does for client-side apply. A string is an applier that takes over no claims: the name of
+/// its field manager.
+pub trait Applier {
+    /// The name of the field manager.
+    fn manager(&self) -> &str;
+
+    /// Returns true if the claims of an entry pass to the applier, for the fields that the applier claims as well.
+    fn takes_over(&self, entry: &ManagedFieldsEntry) -> bool {
+        self.adopts(entry)
+    }
+
+    /// Returns true if they pass even when nothing else changes: as long as the entry claims a field of the applier,
+    /// the object is not in sync.
+    fn adopts(&self, _entry: &ManagedFieldsEntry) -> bool {
+        false
+    }
+}
+
+impl Applier for str {
+    fn manager(&self) -> &str {
+        self
+    }
+}
+
+/// An object with the owners of its fields: a live one, or the prediction of an apply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ManagedObject {
+    /// The object.
+    pub object: Value,
+    /// The owners of its fields.
+    pub owners: Ownership,
+}
+
+impl ManagedObject {
+    /// Reads the owners of a live object from its `metadata.managedFields`; `manager` is that of the applier.
+    pub fn new(object: Value, manager: &str) -> Self {
+        let owners = Ownership::of(&object, manager);
+        Self { object, owners }
+    }
 }

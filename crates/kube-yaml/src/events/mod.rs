@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use stage::{Flow, Stage};
 
 use super::scan::{Cause, Failure, Quoted, Scanner, Spot, Style, Tag, TokenKind};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// Kind of an event.
 pub(super) enum EventKind<'t> {

@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
-use crate::advance::Advance as _;
 use crate::collector::Collector;
-use crate::content::Content;
 use crate::diagnostics::too_large;
+use crate::document::Content;
 use crate::positions::{Edge, Keys, Nodes};
+use crate::text::Advance as _;
 use crate::text::Cursor;
 use crate::{MAX_DEPTH, MAX_DOCUMENT, Mark, Severity, SyntaxDiagnostic, diagnostics, mapping};
 

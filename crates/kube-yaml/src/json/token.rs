@@ -6,8 +6,8 @@ use serde_json::{Number, Value};
 
 use super::Scanner;
 use crate::SyntaxDiagnostic;
-use crate::advance::Advance as _;
 use crate::collector::Collector;
+use crate::text::Advance as _;
 
 impl Scanner<'_> {
     /// Reads a string that begins with a quote.

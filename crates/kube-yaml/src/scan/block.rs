@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Cause, Failure, Scanner, Spot, Style, TokenKind};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// Treatment of the line breaks at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]

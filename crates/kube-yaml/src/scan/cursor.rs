@@ -2,10 +2,10 @@
 
 use std::slice::SliceIndex;
 
-use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::token::index;
+use super::token::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::{Cause, Failure, Scanner, Spot};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 impl<'t> Scanner<'t> {
     /// Advances to the end of the line.

@@ -4,10 +4,8 @@
 //! lines. A token that may turn out to be a key waits in a queue until its `:` follows, or can no longer follow.
 
 mod block;
-mod characters;
 mod cursor;
 mod failure;
-mod level;
 mod plain;
 mod properties;
 mod quoted;
@@ -16,16 +14,13 @@ mod token;
 
 use std::collections::VecDeque;
 
-use characters::Characters;
-use level::Level;
-use token::column;
+use token::{Characters, Level, column};
 
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 pub(super) use failure::{Cause, Failure};
-pub(super) use level::MAX_KEY;
 pub use token::Style;
-pub(super) use token::{Quoted, Spot, Tag, Token, TokenKind};
+pub(super) use token::{MAX_KEY, Quoted, Spot, Tag, Token, TokenKind};
 
 /// Cuts one document into tokens.
 pub(super) struct Scanner<'t> {

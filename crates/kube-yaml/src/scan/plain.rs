@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::characters::is_blank_or_break;
+use super::token::is_blank_or_break;
 use super::{Cause, Failure, Scanner, Spot, Style, TokenKind};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// The bytes at which unquoted text may end.
 const MAY_END: [bool; 256] = {

@@ -1,7 +1,7 @@
 //! Anchors, aliases and tags.
 
 use super::{Cause, Failure, Scanner, Spot, Tag, TokenKind};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// The prefix of YAML's own tags.
 const CORE: &str = "tag:yaml.org,2002:";

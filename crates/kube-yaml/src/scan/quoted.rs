@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::characters::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::plain::fold;
+use super::token::{Characters, OLD_BREAKS, is_blank_or_break};
 use super::{Cause, Failure, Quoted, Scanner, Spot, Style, TokenKind};
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// End of a part of a quoted text.
 enum Part {

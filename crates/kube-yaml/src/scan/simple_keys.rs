@@ -1,7 +1,7 @@
 //! Simple keys: tokens that turn out to be keys when a `:` follows.
 
-use super::level::{Level, MAX_KEY, SimpleKey};
 use super::token::column;
+use super::token::{Level, MAX_KEY, SimpleKey};
 use super::{Cause, Failure, Scanner, Spot};
 
 impl Scanner<'_> {

@@ -1,6 +1,8 @@
+//! Tokens and their positions, the keys that they may be, and classes of characters.
+
 use std::borrow::Cow;
 
-use crate::advance::Advance as _;
+use crate::text::Advance as _;
 
 /// A position in the text of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,4 +101,50 @@ pub(super) fn column(spot: Spot) -> i32 {
 /// Converts a length to 32 bits; the bound of documents is far below.
 pub(super) fn index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// Length of the longest key up to its colon, in characters, if no `?` precedes it.
+pub(crate) const MAX_KEY: usize = 1024;
+
+/// A token that is a key if a `:` follows it.
+#[derive(Clone, Copy)]
+pub(super) struct SimpleKey {
+    /// True if the token has to be a key.
+    pub required: bool,
+    pub spot: Spot,
+}
+
+/// The block, or a collection in brackets inside it.
+pub(super) struct Level {
+    pub key: Option<SimpleKey>,
+    /// The number of the key's token, or of the token where the last key could have been.
+    pub token: usize,
+}
+
+/// Characters that are line breaks in YAML 1.1 only.
+pub(super) const OLD_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+/// Characters of a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Characters {
+    /// Only ASCII: a character is a byte.
+    Ascii,
+    /// Characters of several bytes as well.
+    Wide,
+    /// [`OLD_BREAKS`] as well.
+    OldBreaks,
+}
+
+impl Characters {
+    pub(super) fn of(text: &str) -> Self {
+        match text {
+            text if text.is_ascii() => Self::Ascii,
+            text if text.contains(OLD_BREAKS) => Self::OldBreaks,
+            _ => Self::Wide,
+        }
+    }
+}
+
+pub(super) fn is_blank_or_break(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }

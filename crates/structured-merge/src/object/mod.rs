@@ -5,10 +5,8 @@ mod fields_v1;
 mod key;
 mod lookup;
 mod managed_fields;
-mod metadata;
 mod object_meta;
 mod path;
-mod path_text;
 mod quantity;
 mod scalar;
 
@@ -19,9 +17,7 @@ pub use lookup::Lookup;
 pub use managed_fields::{
     LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields, managed_fields_for, read_managed_fields,
 };
-pub use metadata::{SERVER_METADATA, without_system_fields};
-pub use object_meta::ObjectMeta;
-pub use path::{FieldPath, PathElement};
-pub use path_text::NotAPath;
+pub use object_meta::{ObjectMeta, SERVER_METADATA, without_system_fields};
+pub use path::{FieldPath, NotAPath, PathElement};
 pub use quantity::Quantity;
 pub use scalar::Scalar;

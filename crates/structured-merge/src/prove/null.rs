@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::unproven::Unproven;
+use super::walk::Unproven;
 use super::walk::{Walk, holds_entries};
 use crate::node_ports::is_node_port;
 use crate::object::FieldPath;

@@ -12,27 +12,24 @@ mod defaults;
 mod definition;
 mod equality;
 mod field_set;
-mod new_objects;
 mod nulls;
 mod openapi;
 mod openapi_document;
 mod pointers;
 mod table;
 mod type_ref;
-mod validity;
 
+pub(crate) use builtin::new_object;
 pub use builtin::{builtin, builtin_kind, untyped_object};
 pub use definition::{compile_definition, defined_kind};
 pub use equality::{
-    equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
+    conforms, equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
     serializes_as,
 };
 pub(crate) use field_set::without_stripped;
 pub use field_set::{brought_up_to_date, field_set, fields_of, is_current, with_named_parents};
-pub(crate) use new_objects::new_object;
 pub use nulls::{RefusedNull, take_out_refused_nulls};
 pub use openapi::{CompileError, Origin, compile};
 pub use openapi_document::OpenApiDocument;
 pub use table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeTable};
 pub use type_ref::{TypeRef, item_element, items_by_element};
-pub use validity::conforms;

@@ -9,18 +9,17 @@
 mod null;
 #[cfg(test)]
 mod tests;
-mod unproven;
 mod walk;
 
 use serde_json::Value;
 
-use crate::applier::Applier;
-use crate::managed_object::ManagedObject;
 use crate::node_ports::keeps_node_ports;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation};
+use crate::ownership::Applier;
+use crate::ownership::ManagedObject;
 use crate::ownership::Ownership;
 use crate::schema::{self, KindInfo, TypeRef};
-pub use unproven::Unproven;
+pub use walk::Unproven;
 use walk::Walk;
 
 /// Result of [`prove`].

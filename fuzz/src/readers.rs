@@ -1,6 +1,9 @@
 //! Properties of the readers of reports, configurations, definitions, conditions and words to complete.
 
-use bounded_cel::{Condition, EvaluationError};
+use std::panic::{set_hook, take_hook};
+use std::sync::Once;
+
+use bounded_cel::{Condition, EvaluationError, is_guarded};
 use kube_yaml::Validation;
 use kubectl_reconcile::readers;
 use reconcile_core::live::Discovery;
@@ -108,6 +111,16 @@ const SHOWN_BY_NO_ERROR: &str = "hunter2-of-the-object";
 
 /// A condition has one answer, which does not change with fields that it does not name, and its negation has the other one.
 pub fn cel(input: &[u8]) {
+    // libFuzzer's hook ends the process at any panic, also at one that is caught.
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !is_guarded() {
+                usual(panic);
+            }
+        }));
+    });
     let Ok(text) = std::str::from_utf8(input) else { return };
     let (text, object) = text.split_once('\n').unwrap_or((text, "{}"));
     let Ok(Value::Object(mut object)) = serde_json::from_str(object) else { return };

@@ -4,9 +4,15 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::panic::{Location, PanicHookInfo, set_hook};
 
-/// Replaces the message of a panic, which may have values, by one without. The process exits with 101, as any Rust program does.
+use bounded_cel::is_guarded;
+
+/// Replaces the message of a panic, which may have values, by one without. The process exits with 101, as any Rust program does. A panic
+/// in the evaluation of a readiness rule is no bug of this program: it becomes an error of the rule.
 pub fn report_panics() {
     set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+        if is_guarded() {
+            return;
+        }
         let text = message(panic.location(), std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0"));
         // If stderr is closed, only the exit code says it.
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
@@ -67,6 +73,23 @@ mod tests {
             assert!(stderr.contains("src/terminal/bug.rs:") && !stderr.contains("hunter2"), "{stderr}");
             assert_eq!(stderr.contains(" 0: "), backtrace == "1", "{stderr}");
         }
+    }
+
+    /// Run in a process of its own by the test below.
+    #[test]
+    #[ignore = "it panics on purpose"]
+    fn panics_in_a_readiness_rule() {
+        report_panics();
+        let secret = "hunter2".to_owned();
+        assert!(bounded_cel::guarded(|| panic!("cannot evaluate {secret}")).is_err());
+    }
+
+    #[test]
+    fn a_panic_in_a_readiness_rule_is_not_printed() {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "terminal::bug::tests::panics_in_a_readiness_rule", "--ignored", "--nocapture"]);
+        let output = command.output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
     }
 
     #[test]

@@ -1,18 +1,26 @@
+//! Parses and evaluates a condition.
+//!
+//! The parser of `cel` recurses for each bracket and each operand, so the size of a text is checked before, which bounds its stack.
+//! JSON is converted to values of `cel` that borrow its strings.
+
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::sync::{Arc, LazyLock, Once};
+use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
+use cel::common::types::{CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString, CelUInt};
+use cel::common::value::Val;
 use cel::parser::{Expression, Parser};
 use cel::{Context, Env, ExecutionError};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
+use super::allowed;
 use super::budget::{self, Spent};
 use super::error::{EvaluationError, ParseError};
 use super::metered::metered;
-use super::{allowed, check, variables};
+use crate::MAX_LENGTH;
 
 /// Stack size of the parser, which recurses through a dozen rules for each bracket. The system only allocates the part
 /// that is used.
@@ -41,7 +49,7 @@ impl Eq for Condition {}
 impl Condition {
     /// Parses an expression.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        check::check(text)?;
+        check_size(text)?;
         let read = || guarded(|| Self::read(text)).ok();
         let outcome = thread::scope(|scope| {
             let reader = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, read).ok()?;
@@ -76,7 +84,7 @@ impl Condition {
         let mut context = Context::with_env(Arc::clone(&ENVIRONMENT));
         budget::install(&mut context).map_err(|_| EvaluationError::Internal)?;
         for (name, field) in fields.iter().filter(|(name, _)| self.reads.contains(*name)) {
-            context.add_variable_as_val(name, variables::value(field));
+            context.add_variable_as_val(name, value(field));
         }
         match cel::Value::resolve(&self.expression, &context) {
             Ok(cel::Value::Bool(answer)) => Ok(answer),
@@ -117,24 +125,85 @@ fn parsed(text: &str) -> Result<Expression, ParseError> {
 }
 
 thread_local! {
-    /// True while the thread runs code of `cel`.
+    /// True while the thread runs code whose panics are caught.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs code of `cel` and catches its panics. They are not printed, as they could show a value.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let usual = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !GUARDED.get() {
-                usual(panic);
-            }
-        }));
-    });
+/// Runs code and catches its panics, as parsing and evaluating do with those of `cel`.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     let before = GUARDED.replace(true);
     // No data of the closure is used after a panic.
     let outcome = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(before);
     outcome
+}
+
+/// Returns true while this thread runs code whose panics are caught and become an error of the expression. The panic hook of a program
+/// should print nothing for such a panic: its message could show a value of the object.
+pub fn is_guarded() -> bool {
+    GUARDED.get()
+}
+
+/// Largest number of brackets in an expression, including those in strings. Their number bounds the depth.
+const MAX_BRACKETS: usize = 40;
+/// Largest number of names, numbers and signs in an expression: each of `a.a.a`, `1+1+1` and `a?b:c` nests as deeply as
+/// it is long.
+const MAX_TOKENS: usize = 300;
+
+/// Checks the size of a text before the parser of `cel` reads it.
+fn check_size(text: &str) -> Result<(), ParseError> {
+    let hint = "shorten it";
+    if text.trim().is_empty() {
+        return Err(ParseError::new("the expression is empty", "write one as in `status.phase == \"Ready\"`"));
+    }
+    if text.len() > MAX_LENGTH {
+        return Err(ParseError::new(format!("the expression is longer than {MAX_LENGTH} bytes"), hint));
+    }
+    if text.chars().filter(|character| "([{".contains(*character)).count() > MAX_BRACKETS {
+        return Err(ParseError::new(format!("the expression has more than {MAX_BRACKETS} brackets"), hint));
+    }
+    if tokens(text) > MAX_TOKENS {
+        let message = format!("the expression has more than {MAX_TOKENS} names, numbers and signs");
+        return Err(ParseError::new(message, hint));
+    }
+    Ok(())
+}
+
+/// Upper bound of the number of tokens: each run of letters and digits, and each other character.
+fn tokens(text: &str) -> usize {
+    let mut tokens: usize = 0;
+    let mut continues = false;
+    for character in text.chars() {
+        let is_word = character.is_alphanumeric() || character == '_';
+        let is_new = if is_word { !continues } else { !character.is_whitespace() };
+        tokens = tokens.saturating_add(usize::from(is_new));
+        continues = is_word;
+    }
+    tokens
+}
+
+/// Converts a JSON value; whole numbers become `int`.
+fn value(json: &Value) -> Box<dyn Val + '_> {
+    match json {
+        Value::Null => Box::new(CelNull),
+        Value::Bool(flag) => Box::new(CelBool::from(*flag)),
+        Value::Number(number) => number_value(number),
+        Value::String(text) => Box::new(CelString::from(text.as_str())),
+        Value::Array(items) => Box::new(CelList::from(items.iter().map(value).collect::<Vec<_>>())),
+        Value::Object(fields) => {
+            let key = |name| CelMapKey::String(CelString::from(String::as_str(name)));
+            let entries: HashMap<_, _> = fields.iter().map(|(name, field)| (key(name), value(field))).collect();
+            Box::new(CelMap::from(entries))
+        }
+    }
+}
+
+fn number_value(number: &Number) -> Box<dyn Val> {
+    if let Some(int) = number.as_i64() {
+        Box::new(CelInt::from(int))
+    } else if let Some(uint) = number.as_u64() {
+        Box::new(CelUInt::from(uint))
+    } else {
+        Box::new(CelDouble::from(number.as_f64().unwrap_or(f64::NAN)))
+    }
 }

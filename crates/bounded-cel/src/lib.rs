@@ -27,6 +27,21 @@
 //! list at each step, and nested loops multiply. The interpreter of `cel` has no limit, so the parsed expression is
 //! rewritten to call a function that charges a budget wherever work depends on data. When the budget is spent, the
 //! evaluation ends at once.
+//!
+//! # Panics
+//!
+//! A panic of `cel` is caught and becomes an error of the expression. The panic hook still runs before, and it belongs to the program:
+//! let it print nothing while [`is_guarded`] returns true, as the message of the panic could show a value.
+//!
+//! ```
+//! let usual = std::panic::take_hook();
+//! std::panic::set_hook(Box::new(move |panic| {
+//!     if !bounded_cel::is_guarded() {
+//!         usual(panic);
+//!     }
+//! }));
+//! assert!(bounded_cel::guarded(|| panic!("not printed")).is_err());
+//! ```
 
 // What others wrote is read here: a wrong index or sum must not end the program.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -34,15 +49,13 @@
 
 mod allowed;
 mod budget;
-mod check;
 mod condition;
 mod error;
 mod metered;
 #[cfg(test)]
 mod tests;
-mod variables;
 
-pub use condition::Condition;
+pub use condition::{Condition, guarded, is_guarded};
 pub use error::{EvaluationError, ParseError};
 
 /// Length of the longest expression, in bytes.

@@ -1,5 +1,6 @@
 //! Expressions that try to exhaust time, memory or the stack.
 
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -124,8 +125,36 @@ fn the_largest_expressions_need_little_stack() {
 
 #[test]
 fn a_panic_of_the_library_is_an_error() {
-    assert!(condition::guarded(|| -> bool { panic!("a value") }).is_err());
-    assert_eq!(condition::guarded(|| 1).ok(), Some(1));
+    assert!(guarded(|| -> bool { panic!("a value") }).is_err());
+    assert_eq!(guarded(|| 1).ok(), Some(1));
+}
+
+/// Run in a process of its own by the test below.
+#[test]
+#[ignore = "it sets the panic hook"]
+fn panics_in_a_program_that_asks() {
+    std::panic::set_hook(Box::new(|panic| {
+        writeln!(std::io::stderr(), "guarded: {}, {panic}", is_guarded()).unwrap();
+    }));
+    assert!(guarded(|| guarded(|| panic!("inner")).is_err() && panic!("outer")).is_err());
+    assert!(std::panic::catch_unwind(|| panic!("not ours")).is_err());
+    assert_eq!(
+        Condition::parse("a.b").unwrap().holds(&json!({"a": {}})),
+        Err(EvaluationError::Missing(Some("b".to_owned())))
+    );
+    assert!(!is_guarded());
+}
+
+#[test]
+fn a_panic_hook_knows_which_panics_are_caught() {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "tests::bounds::panics_in_a_program_that_asks", "--ignored", "--nocapture"]);
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let lines = stderr.lines().filter_map(|line| line.strip_prefix("guarded: "));
+    let hidden: Vec<&str> = lines.filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(hidden, ["true", "true", "false"], "{stderr}");
 }
 
 #[test]

@@ -16,12 +16,12 @@ use crate::engine::reconciliation::Reconciliation;
 use crate::live::early::EarlySubject;
 use crate::output::Output;
 use crate::output::events::Events;
+use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanToFollow, digests, flags};
 use crate::run::invocation::{Invocation, Run};
 use crate::run::question::can_confirm;
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::{early_reads, policy, requested};
-use crate::run::several::ContextCommand;
 use crate::run::stored::refuse_stored;
 use crate::terminal::Closed;
 

@@ -25,18 +25,18 @@ use crate::client::{Cluster, Context};
 use crate::config::Expectation;
 use crate::engine::interrupt::Interrupt;
 use crate::live::discover;
-use crate::live::early::{Early, EarlySubject};
+use crate::live::early::EarlySubject;
 use crate::live::fetch::fetch;
 use crate::live::types::Types;
 use crate::output::{Output, print_diagnostics};
 use crate::run::audit_log::{AuditLogs, plural_names};
 use crate::run::connection::connected;
-use crate::run::contexts::{Choice, chosen};
+use crate::run::contexts::{Choice, all_expected, chosen};
+use crate::run::driver::AT_ONCE;
 use crate::run::interrupt::listen;
-use crate::run::invocation::{Invocation, cache_folder};
-use crate::run::reading::Reading;
+use crate::run::invocation::{Invocation, RunContext, cache_folder};
+use crate::run::reading::Manifests;
 use crate::run::settings::{Configured, Settings};
-use crate::run::several::{AT_ONCE, all_expected};
 use crate::terminal::Terminal;
 
 pub(super) const AFTER_HELP: &str = "\
@@ -179,7 +179,7 @@ async fn in_several(blaming: &Blaming<'_>, contexts: &[Context], output: &Output
 }
 
 /// The inputs of all contexts.
-pub(crate) struct Blaming<'r> {
+struct Blaming<'r> {
     /// The flags.
     pub args: &'r BlameArgs,
     /// The flags that choose the manifests, and the configuration; none for objects of the command line.
@@ -193,7 +193,7 @@ pub(crate) struct Blaming<'r> {
 }
 
 /// The objects of one context.
-pub(crate) struct BlamedContext {
+struct BlamedContext {
     /// The URL of its server.
     pub server: String,
     /// The objects.
@@ -232,21 +232,12 @@ impl Blaming<'_> {
         connection: &ConnectionArgs,
         output: &Output,
     ) -> Result<(Cluster, Vec<Target>), Failure> {
-        let allows_namespace = |namespace: &str| invocation.allows_namespace(namespace);
-        let early = Early::new([EarlySubject::Objects], &allows_namespace);
-        let connecting = invocation.join(connection, output, self.interrupt.clone(), None, &early);
-        let reading = async {
-            if let Some(desired) = &self.desired {
-                early.begin(desired).await;
-            }
+        let manifests = match &self.desired {
+            Some(desired) => Manifests::Read(desired.clone()),
+            None => Manifests::Stored,
         };
-        let (run, ()) = Box::pin(async { futures::join!(connecting, reading) }).await;
-        let run = run?;
-        let desired = match &self.desired {
-            Some(desired) => desired.clone(),
-            None => Reading::stored(invocation.input, &run.server, &output.terminal).await?.desired().await?,
-        };
-        run.complete(&early, &desired);
+        let context = RunContext { connection, output, interrupt: self.interrupt.clone(), participant: None };
+        let (run, desired) = Box::pin(invocation.begin_in(context, manifests, vec![EarlySubject::Objects])).await?;
         if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
             output.terminal.note(Role::Note, &left_out);
         }

@@ -30,12 +30,12 @@ use crate::output::Output;
 use crate::output::events::Events;
 use crate::run::audit_log::{AuditLogs, PluralNames, plural_names, usual_plural_names};
 use crate::run::contexts::{Choice, chosen};
+use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanFile, baseline, digests, flags};
 use crate::run::invocation::{Invocation, Run};
 use crate::run::reading::Reading;
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::{autoscalers, early_reads, policy, requested, resolved};
-use crate::run::several::ContextCommand;
 use crate::run::unmanaged::UnmanagedSearch;
 use crate::terminal::Closed;
 

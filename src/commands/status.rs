@@ -12,9 +12,9 @@ use crate::engine::wait::{Waiting, Watched};
 use crate::output::Output;
 use crate::output::events::Events;
 use crate::output::report_builder::observed;
+use crate::run::driver::ContextCommand;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::settings::{Configured, Settings};
-use crate::run::several::ContextCommand;
 use crate::terminal::Closed;
 
 pub(super) const AFTER_HELP: &str = "\

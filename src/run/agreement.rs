@@ -1,4 +1,4 @@
-//! `--confirm` in several contexts: one question, when all of them were compared.
+//! `--confirm`: one question for all contexts, when they were compared.
 
 use std::cell::RefCell;
 
@@ -8,13 +8,13 @@ use reconcile_report::formats::text::{self, summary};
 use reconcile_report::{ClusterInfo, Report, View};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
-use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
 use crate::output::Output;
+use crate::run::contexts::Member;
 use crate::run::question::target_of;
 use crate::run::question::yes;
 
-/// The common question of several contexts, and its answer.
+/// The question that all contexts have in common, and its answer.
 pub(crate) struct Agreement {
     contexts: RefCell<Vec<AgreementState>>,
     /// The number of contexts that neither compare any more nor wait for a turn.
@@ -22,7 +22,7 @@ pub(crate) struct Agreement {
     answer: watch::Sender<Option<bool>>,
 }
 
-/// One of several contexts, while it is its turn.
+/// A context, while it is its turn.
 pub(crate) struct Participant<'a> {
     at: usize,
     agreement: &'a Agreement,
@@ -95,13 +95,7 @@ impl Agreement {
     }
 
     /// Asks when all contexts were compared, if any of them waits: shows what would be done in each, and takes one answer for all.
-    pub async fn ask(
-        &self,
-        outputs: &[(&Context, Output)],
-        output: &Output,
-        interrupt: &Interrupt,
-        before: impl FnOnce(),
-    ) {
+    pub async fn ask(&self, members: &[Member<'_>], output: &Output, interrupt: &Interrupt, before: impl FnOnce()) {
         let all = self.contexts.borrow().len();
         let mut settled = self.settled.subscribe();
         if settled.wait_for(|settled| *settled == all).await.is_err() {
@@ -110,25 +104,23 @@ impl Agreement {
         let targets = {
             let contexts = self.contexts.borrow();
             let mut targets = Vec::new();
-            let waiting = contexts.iter().zip(outputs).filter_map(|(state, (context, own))| match state {
-                AgreementState::Waiting { differences, plan, target } => {
-                    Some((context, own, differences, plan, target))
-                }
+            let waiting = contexts.iter().zip(members).filter_map(|(state, member)| match state {
+                AgreementState::Waiting { differences, plan, target } => Some((member, differences, plan, target)),
                 AgreementState::Comparing | AgreementState::Over => None,
             });
             let mut before = Some(before);
-            for (context, own, differences, plan, target) in waiting {
+            for (Member { context, output: own, .. }, differences, plan, target) in waiting {
                 if let Some(before) = before.take() {
                     before();
                 }
-                if own.shows_text() {
-                    // A reader that went away changes nothing about the run.
+                if !own.shows_text() {
+                    own.terminal.message(differences);
+                } else if let Some(context) = context {
+                    // The text of one of several contexts is held back. A reader that went away changes nothing about the run.
                     let mut section = heading(&context.name, context.server.as_deref());
                     section.append(own.take_text());
                     section.line_end();
                     let _ = output.text(&section);
-                } else {
-                    own.terminal.message(differences);
                 }
                 own.terminal.message(plan);
                 targets.push(target.clone());

@@ -2,6 +2,8 @@
 
 use crate::cli::ConnectionArgs;
 use crate::client::{Context, Contexts, Environment};
+use crate::config::Expectation;
+use crate::output::Output;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::rules::Glob;
 use reconcile_core::text::listed;
@@ -16,6 +18,24 @@ pub(crate) enum Choice {
     One(Box<ConnectionArgs>),
     /// It runs in each of these contexts.
     Several(Vec<Context>),
+}
+
+/// One of the contexts.
+pub(crate) struct Member<'a> {
+    /// The context; `None` if it is the only one.
+    pub context: Option<&'a Context>,
+    /// The flags for its connection.
+    pub connection: ConnectionArgs,
+    /// The output of its own, or that of the run.
+    pub output: &'a Output,
+}
+
+impl<'a> Member<'a> {
+    /// One of several contexts, over a connection with these flags.
+    pub fn of(context: &'a Context, connection: &ConnectionArgs, output: &'a Output) -> Self {
+        let connection = ConnectionArgs { context: Some(context.name.clone()), ..connection.clone() };
+        Self { context: Some(context), connection, output }
+    }
 }
 
 /// Reads `--context`. A context with exactly this name is selected, whatever characters it has; otherwise commas separate names,
@@ -100,6 +120,13 @@ fn override_of_one_cluster(args: &ConnectionArgs) -> Option<&'static str> {
         ("--insecure-skip-tls-verify", args.insecure_skip_tls_verify == Some(true)),
     ];
     given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+}
+
+/// Refuses the run if one of its contexts is not expected, before anything is sent to any of them.
+pub(crate) fn all_expected(contexts: &[Context], expect: &Expectation) -> Result<(), Vec<Diagnostic>> {
+    let refused = |context: &Context| expect.allows_cluster(Some(&context.name), context.server.as_deref()).err();
+    let refused: Vec<Diagnostic> = contexts.iter().filter_map(refused).collect();
+    if refused.is_empty() { Ok(()) } else { Err(refused) }
 }
 
 /// Warnings about contexts that have the same cluster and namespace.

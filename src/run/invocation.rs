@@ -1,6 +1,7 @@
 //! The run of a command in one context, and the flags of the command.
 
 use std::cell::Cell;
+use std::future::ready;
 use std::path::PathBuf;
 
 use apply_set::ApplySet;
@@ -27,8 +28,8 @@ use crate::run::agreement::Participant;
 use crate::run::connection::{cluster_info, cluster_uid, connected, server_version};
 use crate::run::contexts::only_one;
 use crate::run::interrupt::listen;
-use crate::run::question::confirmed;
-use crate::run::reading::Reading;
+
+use crate::run::reading::{Manifests, Reading, while_connecting};
 use crate::run::settings::Settings;
 use crate::run::setup::{autoscalers, resolved};
 use crate::run::stored::excluded;
@@ -61,50 +62,76 @@ pub(crate) struct Run<'a> {
     cache: Option<PathBuf>,
     /// The types of custom kinds for the first comparison, of which some are being loaded.
     types: Cell<Types>,
-    /// Its turn in the question that several contexts ask together.
+    /// Its turn in the question that all contexts ask together.
     participant: Option<Participant<'a>>,
+}
+
+/// The context in which a run begins.
+pub(crate) struct RunContext<'c, 'a> {
+    /// The flags for its connection.
+    pub connection: &'c ConnectionArgs,
+    /// Its output.
+    pub output: &'a Output,
+    /// Ctrl-C.
+    pub interrupt: Interrupt,
+    /// Its turn in the question that all contexts ask together.
+    pub participant: Option<Participant<'a>>,
 }
 
 impl<'a> Invocation<'a> {
     /// Begins the run of a command that takes a single context and writes no report: reads the manifests and connects at the same time,
     /// and reads `early` what it needs. Says on stderr how many hooks are left out.
     pub async fn begin(&self, command: &str, early: Vec<EarlySubject>) -> Result<(Run<'a>, DesiredSet), Failure> {
-        let (run, desired) = self.begin_in(&only_one(self.connection, command)?, early).await?;
+        let connection = &only_one(self.connection, command)?;
+        let manifests = self.begin_reading().await?;
+        let interrupt = listen(&self.output.terminal);
+        let context = RunContext { connection, output: self.output, interrupt, participant: None };
+        let (run, desired) = self.begin_in(context, manifests, early).await?;
         if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
             self.output.terminal.note(Role::Note, &left_out);
         }
         Ok((run, desired))
     }
 
-    /// Begins the only run, over this connection, and reads some of what it needs while discovery is under way.
-    pub(super) async fn begin_in(
+    /// Begins the run in one context: connects while the manifests are read, and reads some of what it needs while discovery is under way.
+    pub async fn begin_in(
         &self,
-        connection: &ConnectionArgs,
+        context: RunContext<'_, 'a>,
+        manifests: Manifests,
         reads: Vec<EarlySubject>,
     ) -> Result<(Run<'a>, DesiredSet), Failure> {
         let allows_namespace = |namespace: &str| self.allows_namespace(namespace);
-        let early = Early::new(reads, &allows_namespace);
-        let terminal = &self.output.terminal;
-        if self.input.from.is_some() {
-            excluded(self.input)?;
-            let run = Box::pin(self.join(connection, self.output, listen(terminal), None, &early)).await?;
-            let desired = Box::pin(Reading::stored(self.input, &run.server, terminal)).await?.desired().await?;
-            run.complete(&early, &desired);
-            return Ok((run, desired));
-        }
-        let reading = {
-            let _progress = terminal.progress("reading", 0);
-            Reading::begin(self.input, terminal).await?
+        let kinds = match &manifests {
+            Manifests::Reading(reading) => reading.kinds,
+            Manifests::Read(_) | Manifests::Stored => 0,
         };
-        let early = early.of_kinds(reading.kinds);
-        let interrupt = listen(terminal);
-        let joining = self.join(connection, self.output, interrupt, None, &early);
-        let (desired, run) = Box::pin(reading.beside(&early, joining)).await?;
+        let early = Early::new(reads, &allows_namespace).of_kinds(kinds);
+        let terminal = &context.output.terminal;
+        let connecting = self.join(context, &early);
+        let (run, desired) = match manifests {
+            Manifests::Reading(reading) => Box::pin(while_connecting(reading.desired(), &early, connecting)).await?,
+            Manifests::Read(desired) => Box::pin(while_connecting(ready(Ok(desired)), &early, connecting)).await?,
+            Manifests::Stored => {
+                let run = Box::pin(connecting).await?;
+                let reading = Box::pin(Reading::stored(self.input, &run.server, terminal)).await?;
+                (run, reading.desired().await?)
+            }
+        };
         run.complete(&early, &desired);
         Ok((run, desired))
     }
 
-    /// The manifests, before anything is connected; `None` if the cluster keeps them.
+    /// Begins to read the manifests, unless the cluster keeps them.
+    pub async fn begin_reading(&self) -> Result<Manifests, Failure> {
+        excluded(self.input)?;
+        if self.input.from.is_some() {
+            return Ok(Manifests::Stored);
+        }
+        let _progress = self.output.terminal.progress("reading", 0);
+        Ok(Manifests::Reading(Reading::begin(self.input, &self.output.terminal).await?))
+    }
+
+    /// The manifests, before anything is connected; `None` if each cluster keeps its own.
     pub async fn desired(&self) -> Result<Option<DesiredSet>, Failure> {
         excluded(self.input)?;
         if self.input.from.is_some() {
@@ -114,19 +141,13 @@ impl<'a> Invocation<'a> {
     }
 
     /// Returns true if the configuration allows objects in this namespace.
-    pub fn allows_namespace(&self, namespace: &str) -> bool {
+    fn allows_namespace(&self, namespace: &str) -> bool {
         self.settings.configuration.expect.refusal_of_namespace(namespace).is_none()
     }
 
     /// Connects one run. Discovery, the version and the `early` reads are requested at once.
-    pub async fn join(
-        &self,
-        connection: &ConnectionArgs,
-        output: &'a Output,
-        interrupt: Interrupt,
-        participant: Option<Participant<'a>>,
-        early: &Early<'_>,
-    ) -> Result<Run<'a>, Failure> {
+    async fn join(&self, context: RunContext<'_, 'a>, early: &Early<'_>) -> Result<Run<'a>, Failure> {
+        let RunContext { connection, output, interrupt, participant } = context;
         let reads_stdin = self.input.filename.iter().any(|path| path == "-");
         let connected =
             connected(connection, output, !reads_stdin, &interrupt, &self.settings.configuration.expect).await;
@@ -163,7 +184,7 @@ pub(crate) fn cache_folder(connection: &ConnectionArgs) -> Option<PathBuf> {
 
 impl Run<'_> {
     /// Sends the early reads of kinds that only discovery knows.
-    pub fn complete(&self, early: &Early<'_>, desired: &DesiredSet) {
+    fn complete(&self, early: &Early<'_>, desired: &DesiredSet) {
         let mut types = self.types.take();
         early.complete(desired, &self.server.discovery, &mut types);
         self.types.set(types);
@@ -218,11 +239,11 @@ impl Run<'_> {
             .with_readiness(&settings.readiness)
     }
 
-    /// Asks for confirmation of the changes in the report. Several contexts ask once, after all of them were compared.
+    /// Asks for confirmation of the changes in the report, once for all contexts, after all of them were compared.
     pub async fn confirmed(&self, report: &Report) -> bool {
         match &self.participant {
             Some(participant) => participant.confirmed(report, &self.output.view, &self.info).await,
-            None => confirmed(report, &self.info, self.output, &self.interrupt).await,
+            None => false,
         }
     }
 

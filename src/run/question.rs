@@ -1,6 +1,5 @@
 //! Questions to a person at the terminal.
 
-use reconcile_report::formats::text::{self, summary};
 use reconcile_report::{ApplySetInfo, ClusterInfo, Failure, Report, Role, Styled};
 
 use crate::cli::InputArgs;
@@ -43,15 +42,6 @@ pub(crate) fn interrupted() -> Failure {
 pub(crate) fn can_confirm(input: &InputArgs) -> Result<(), Failure> {
     let hint = "leave it out in a pipeline, where `diff` and `apply` are two steps";
     can_ask("`--confirm` asks on a terminal, and there is none", input, hint)
-}
-
-/// Shows the changes, unless they are on the screen already, and asks. Every answer but yes counts as no.
-pub(crate) async fn confirmed(report: &Report, cluster: &ClusterInfo, output: &Output, interrupt: &Interrupt) -> bool {
-    if !output.shows_text() {
-        output.terminal.message(&text::differences(report, &output.view));
-    }
-    output.terminal.message(&summary::plan(report, &output.view));
-    yes(format!("Apply this to {}? [y/N] ", target_of(report, cluster)), output, interrupt).await
 }
 
 /// The context and the server of a report, and the namespaces with deletions that no manifest names.

@@ -76,22 +76,38 @@ impl Reading {
         }
         Ok(if self.respects_annotations { desired } else { desired.without_ignored_fields() })
     }
+}
 
-    /// The manifests, and the result of `other` work at the same time. An error in the input ends both, and is the one that is
-    /// reported. The `early` reads begin as soon as the manifests are known.
-    pub async fn beside<T>(
-        self,
-        early: &Early<'_>,
-        other: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<(DesiredSet, T), Failure> {
-        let desired = async {
-            let desired = self.desired().await?;
-            early.begin(&desired).await;
-            Ok::<_, Failure>(desired)
-        };
-        match select(pin!(desired), pin!(other)).await {
-            Either::Left((desired, other)) => Ok((desired?, other.await?)),
-            Either::Right((other, desired)) => Ok((desired.await?, other?)),
+/// The manifests of a context that is about to be connected.
+pub(crate) enum Manifests {
+    /// They are being read.
+    Reading(Reading),
+    /// They were read before.
+    Read(DesiredSet),
+    /// Its cluster keeps them.
+    Stored,
+}
+
+/// The manifests, and the connection that is made at the same time. An error in the input ends both, and is the one that is reported.
+/// The `early` reads begin as soon as the manifests are known.
+pub(crate) async fn while_connecting<T>(
+    reading: impl Future<Output = Result<DesiredSet, Failure>>,
+    early: &Early<'_>,
+    connecting: impl Future<Output = Result<T, Failure>>,
+) -> Result<(T, DesiredSet), Failure> {
+    let desired = async {
+        let desired = reading.await?;
+        early.begin(&desired).await;
+        Ok::<_, Failure>(desired)
+    };
+    match select(pin!(desired), pin!(connecting)).await {
+        Either::Left((desired, connecting)) => {
+            let desired = desired?;
+            Ok((connecting.await?, desired))
+        }
+        Either::Right((connected, desired)) => {
+            let desired = desired.await?;
+            Ok((connected?, desired))
         }
     }
 }

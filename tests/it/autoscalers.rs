@@ -93,7 +93,7 @@ fn a_workload_that_somebody_scaled_to_zero_has_drifted() {
     ws.scale("deployment/web", 0);
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     // The server records no owner of a zero that was set by `scale`.
-    assert_eq!(diff.changes("Deployment", "web"), ["pending spec.replicas"], "the autoscaler does nothing: {diff}");
+    assert_eq!(diff.changes("Deployment", "web"), ["unrecorded spec.replicas"], "the autoscaler does nothing: {diff}");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn keda_and_the_vertical_autoscaler_are_left_alone_as_well() {
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(
         diff.changes("Deployment", "web"),
-        ["pending spec.replicas".to_owned(), format!("conflict {cpu}")],
+        ["unrecorded spec.replicas".to_owned(), format!("conflict {cpu}")],
         "{diff}"
     );
 

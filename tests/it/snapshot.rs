@@ -192,7 +192,7 @@ fn custom_resources_are_compared_offline_as_untyped_objects() {
     );
     ws.write("live.yaml", "{apiVersion: example.com/v1, kind: Widget, metadata: {name: a, namespace: x, uid: '1'}, spec: {size: 2, tags: [b], colour: red}}");
     let diff = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml"]).exits_with(1);
-    assert_eq!(diff.changes("Widget", "a"), ["pending spec.size"]);
+    assert_eq!(diff.changes("Widget", "a"), ["unrecorded spec.size"]);
     // Of an unknown kind nothing was captured: nobody knows whether it exists at all.
     ws.write("live.yaml", "");
     let diff = ws.reconcile(["diff", "-f", "manifests.yaml", "--live", "live.yaml"]);

@@ -23,7 +23,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     if !ignores_hang_up() {
         return Command::new(program);
     }
-    let mut command = Command::new("env");
+    let mut command = Command::new("/usr/bin/env");
     command.arg("--default-signal=HUP").arg(program);
     command
 }

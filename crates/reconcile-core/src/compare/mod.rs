@@ -38,7 +38,9 @@ mod wanted;
 
 pub use comparison_result::ComparisonResult;
 pub use decision::{CompareContext, Decision, decide};
-pub use diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Reason, Replacement, UnmanagedCount};
+pub use diff::{
+    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, Reason, Replacement, UnmanagedCount,
+};
 pub use judge::judge;
 pub use live_object::LiveObject;
 pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
@@ -54,4 +56,4 @@ pub use refusal::{Refusal, missing_namespace, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use versions::{Versions, masked};
-pub use wanted::{IgnoredFields, Wanted};
+pub use wanted::Wanted;

@@ -15,14 +15,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{
     ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Ownership, PathElement, TypeRef,
     changes, field_set, fields_of, leave_out_bookkeeping, with_fields_of, without_fields,
 };
 
+use super::diff::IgnoredFields;
 use super::ignored_values::IgnoredValues;
 use super::membership::{Membership, UnnamedSet, set_label, unnamed_set};
 use super::policy::Policy;
@@ -252,25 +251,6 @@ fn keep_label(id: &str, settled: &Ownership, policy: &Policy, kept: &mut FieldSe
         UnnamedSet::Stay => {}
     }
     Some(Membership::Kept(id.to_owned()))
-}
-
-/// The differences of one object that one rule hides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct IgnoredFields {
-    /// The location of the rule, or the annotation that holds it.
-    pub rule: String,
-    /// The reason that the rule gives.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// `true` for an autoscaler or another controller that this program knows without a rule.
-    #[serde(rename = "builtIn", default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_built_in: bool,
-    /// The fields.
-    pub paths: Vec<FieldPath>,
-    /// The field managers that own these fields in the live object, by path. Fields without an owner are left out.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub managers: BTreeMap<String, Vec<String>>,
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, DeserializeSeed as _, Deserializer, IgnoredAny, Map
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
-use super::discovery::Resource;
+use super::resource::Resource;
 use crate::object::{InParts, MAX_LABEL, Parts, Projection};
 
 /// The most resources of one group, in all of its versions. The kinds of a larger group are not read.

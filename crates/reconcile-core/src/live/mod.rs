@@ -16,13 +16,15 @@ pub mod readiness;
 mod reads;
 mod request_diagnostic;
 pub mod resolve;
+mod resource;
 pub mod snapshot;
 
 pub(crate) use discovery::is_builtin_group;
-pub use discovery::{Discovery, Resolution, Resource};
+pub use discovery::{Discovery, Resolution};
 pub use group_document::{GroupDocument, LEGACY_FIELDS};
 pub use reads::{
-    ExpectedCollections, FEW, LiveState, MissingObjects, PartOfList, Rest, expected_collections, is_read_by_name,
-    is_spread, only_name, reads_documents,
+    ExpectedCollections, FEW, MissingObjects, PartOfList, Rest, expected_collections, is_read_by_name, is_spread,
+    only_name, reads_documents,
 };
-pub use resolve::{ShardMember, Target};
+pub use resolve::{LiveState, ShardMember, Target};
+pub use resource::Resource;

@@ -1,7 +1,7 @@
 //! Objects as a command line names them: `TYPE/NAME…`, or `TYPE NAME…`.
 
 use super::discovery::Discovery;
-use super::discovery::Resource;
+use super::resource::Resource;
 use crate::diagnostic::Diagnostic;
 use crate::object::name_rules::path_segment_refused;
 use crate::text::{one_line, similar};

@@ -12,13 +12,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
-use super::discovery::Resource;
 use super::discovery::{Discovery, Resolution, is_builtin_group};
 use super::resolve::Namespaces;
-use crate::diagnostic::Diagnostic;
+use super::resource::Resource;
 use crate::manifest::Manifest;
 
 /// Up to this many wanted objects of a collection are read one by one: a GET costs the server a third of a
@@ -170,17 +168,6 @@ pub fn reads_documents(manifests: &[Manifest]) -> bool {
         .iter()
         .map(Manifest::gvk)
         .any(|gvk| !is_builtin_group(&gvk.group) && !defined.contains(gvk.group.as_str()))
-}
-
-/// The state of a live object. An object that may not be read is not absent.
-#[derive(Clone, Debug)]
-pub enum LiveState {
-    /// The object exists.
-    Present(Value),
-    /// The server says that it does not exist.
-    Absent,
-    /// It could not be read.
-    Unreadable(Diagnostic),
 }
 
 #[cfg(test)]

@@ -5,14 +5,26 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use serde_json::Value;
 use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
 
-use super::discovery::Resource;
 use super::discovery::{Discovery, Resolution, is_builtin_group};
+use super::resource::Resource;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::yaml::Step;
 use crate::manifest::{DesiredObject, Manifest, Placement, leave_out_copies, repeated};
 use crate::object::Shard;
+
+/// The state of a live object. An object that may not be read is not absent.
+#[derive(Clone, Debug)]
+pub enum LiveState {
+    /// The object exists.
+    Present(Value),
+    /// The server says that it does not exist.
+    Absent,
+    /// It could not be read.
+    Unreadable(Diagnostic),
+}
 
 /// A manifest whose resource and namespace are known.
 #[derive(Clone, Debug)]

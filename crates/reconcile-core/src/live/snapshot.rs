@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
-use super::reads::LiveState;
+use super::resolve::LiveState;
 use super::resolve::Target;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::Input;

@@ -15,11 +15,11 @@ mod set;
 mod source;
 mod validate;
 
-pub use chunk::{Chunk, ReadChunk, alias_budget};
+pub use chunk::{Chunk, Hooks, ReadChunk, alias_budget};
 pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
-pub use set::{DesiredSet, Hooks, ReadOptions, gather, leave_out_copies, read, repeated};
+pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, repeated};
 pub use source::{Input, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, stored_name};
 
 pub use kube_yaml as yaml;

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::is_hidden;
+use super::hidden::is_hidden;
 
 /// Returns the positions, in bytes and in order, of the characters at which the runner of a pipeline would begin to read a command in a
 /// line.

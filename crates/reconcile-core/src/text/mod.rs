@@ -3,6 +3,7 @@
 
 mod command;
 mod distinct;
+mod hidden;
 mod line;
 mod line_index;
 mod url;
@@ -11,10 +12,11 @@ mod yaml;
 
 pub use command::{command_starts, harmless_json};
 pub use distinct::{common_ends, distinct, escaped, look, outline, reads_alike, similar};
+pub use hidden::is_hidden;
 pub use line::{hex, io_reason, listed, one_line};
 pub(crate) use line_index::{IndexedLine, LineIndex};
 pub use url::{name_without_credentials, urls_without_credentials, without_credentials};
-pub use visible::{end_within, is_hidden, middle_cut, start_within, visible, visible_line, width};
+pub use visible::{end_within, middle_cut, start_within, visible, visible_line, width};
 #[cfg(test)]
 pub(crate) use yaml::tests as any_yaml;
 pub use yaml::{yaml, yaml_in_order};

@@ -177,10 +177,11 @@ fn trusted(cluster: &ClusterEntry) -> Result<Option<Vec<Vec<u8>>>, Diagnostic> {
             "a certificate authority is given together with `insecure-skip-tls-verify`, which would ignore it";
         return Err(Diagnostic::general(message).with_hint("choose one of them"));
     }
-    // Other PEM blocks, and text between the certificates, are ignored.
-    let certificates = CertificateDer::pem_slice_iter(&pem).map(|found| found.map(|certificate| certificate.to_vec()));
-    match certificates.collect::<Result<Vec<_>, _>>() {
-        Ok(certificates) if !certificates.is_empty() => Ok(Some(certificates)),
-        _ => Err(Diagnostic::general("the certificate authority holds no certificate in PEM form")),
+    // As in Go (`AppendCertsFromPEM`), other blocks, broken ones and text between the certificates are passed over.
+    let certificates = CertificateDer::pem_slice_iter(&pem).flatten().map(|certificate| certificate.to_vec());
+    let certificates: Vec<_> = certificates.collect();
+    if certificates.is_empty() {
+        return Err(Diagnostic::general("the certificate authority holds no certificate in PEM form"));
     }
+    Ok(Some(certificates))
 }

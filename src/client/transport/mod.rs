@@ -12,5 +12,6 @@ pub mod pace;
 pub mod proxy;
 pub mod retry;
 mod tls;
+mod trust;
 mod warnings;
 pub mod watch;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
 use kube::Config;
 use rustls::client::Resumption;
+use rustls::client::WantsClientCert;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use rustls_platform_verifier::BuilderVerifierExt as _;
+use rustls::{ClientConfig, ConfigBuilder, DigitallySignedStruct, SignatureScheme, WantsVerifier};
 use secrecy::ExposeSecret as _;
 
+use super::trust::Bundle;
 use crate::client::kubeconfig::credentials::ClientCertificate;
 use reconcile_core::diagnostic::Diagnostic;
 
@@ -31,13 +32,11 @@ impl Tls {
         let builder = if config.accept_invalid_certs {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate))
         } else if let Some(authorities) = &config.root_cert {
-            let mut store = RootCertStore::empty();
-            for authority in authorities {
-                store.add(CertificateDer::from(authority.as_slice())).map_err(unusable)?;
-            }
-            builder.with_root_certificates(store)
+            let certificates = authorities.iter().map(|authority| CertificateDer::from(authority.clone()));
+            let bundle = Bundle::new(certificates).ok_or_else(|| unusable("none of the trusted ones can be read"))?;
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(bundle))
         } else {
-            builder.with_platform_verifier().map_err(unusable)?
+            trusting_the_system(builder)?
         };
         let tls = match identity {
             Some((chain, key)) => builder.with_client_auth_cert(chain, key).map_err(unusable)?,
@@ -60,6 +59,27 @@ impl Tls {
         }
         builder.enable_http1().wrap_connector(connector)
     }
+}
+
+/// Trusts what the system trusts, through its own verifier.
+#[cfg(any(windows, target_vendor = "apple"))]
+fn trusting_the_system(
+    builder: ConfigBuilder<ClientConfig, WantsVerifier>,
+) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, Diagnostic> {
+    rustls_platform_verifier::BuilderVerifierExt::with_platform_verifier(builder).map_err(unusable)
+}
+
+/// Trusts the certificates of the system, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
+#[cfg(not(any(windows, target_vendor = "apple")))]
+fn trusting_the_system(
+    builder: ConfigBuilder<ClientConfig, WantsVerifier>,
+) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, Diagnostic> {
+    let found = rustls_native_certs::load_native_certs();
+    let bundle = Bundle::new(found.certs).ok_or_else(|| match found.errors.first() {
+        Some(error) => unusable(format_args!("the system has none that can be read: {error}")),
+        None => unusable("the system has none to trust"),
+    })?;
+    Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(bundle)))
 }
 
 /// The certificates and the first key, without the other blocks of the files, which Go ignores as well (`tls.X509KeyPair`).

@@ -258,7 +258,7 @@ pub fn report(input: &[u8]) {
         let context = CompareContext { schema, policy: &policy, types_will_change: false };
         ObjectReport::new(target, &offline(target, snapshot.state(&target.key), context, &redactor))
     });
-    let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default());
+    let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default()).into();
     for format in FORMATS {
         match &format.render {
             Render::Text(render) => {

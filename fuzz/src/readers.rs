@@ -9,7 +9,7 @@ use kubectl_reconcile::readers;
 use reconcile_core::live::Discovery;
 use reconcile_core::live::Resolution;
 use reconcile_report::formats::json;
-use reconcile_report::{MergeInput, Merged, View, merged};
+use reconcile_report::{MergeInput, Reports, View, merged};
 use serde_json::Value;
 use structured_merge::compile_definition;
 
@@ -41,11 +41,8 @@ pub fn report_merge(input: &[u8]) {
     }
 }
 
-fn written(merged: &Merged) -> String {
-    match merged {
-        Merged::One(report) => json::render(&**report, &View::default()),
-        Merged::Several(reports) => json::render(&**reports, &View::default()),
-    }
+fn written(reports: &Reports) -> String {
+    json::render(reports, &View::default())
 }
 
 /// Defaults that decide which cluster is asked, which objects are deleted or taken from others, and whether drift counts.

@@ -113,7 +113,7 @@ fn check(manifest: &Value, live: &Value) {
                 CompareContext { schema: types.of(&target.key.gvk), policy: &policy, types_will_change: false };
             ObjectReport::new(target, &offline(target, state.clone(), context, &redactor))
         });
-        let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default());
+        let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default()).into();
         for format in FORMATS {
             let view = View { full: true, verbosity: 9, ..View::default() };
             let text = match &format.render {

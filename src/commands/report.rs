@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_report::formats::text::{self, matrix};
-use reconcile_report::{Failure, MergeInput, Merged, merged};
+use reconcile_report::formats::text;
+use reconcile_report::{Failure, MergeInput, merged};
 
 use crate::cli::OutputArgs;
 use crate::output::Output;
@@ -69,17 +69,12 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
         return Err(Failure::refused(message, "use it in the runs themselves, or choose another format"));
     }
     let output = Output::new(&args.output)?;
-    Ok(match merged(read(args)?).map_err(Failure::invalid)? {
-        Merged::One(report) => {
-            output.warn(&report);
-            drop(output.text(&text::whole(&report, &output.view)));
-            output.finish(&report)
-        }
-        Merged::Several(reports) => {
-            drop(output.text(&matrix::whole(&reports, &output.view)));
-            output.finish_all(&reports)
-        }
-    })
+    let reports = merged(read(args)?).map_err(Failure::invalid)?;
+    if let Some(report) = reports.only() {
+        output.warn(report);
+    }
+    drop(output.text(&text::render(&reports, &output.view)));
+    Ok(output.finish(&reports))
 }
 
 /// Reads all files. The error has one diagnostic for each file that cannot be read.

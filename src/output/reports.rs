@@ -5,11 +5,11 @@ use std::sync::PoisonError;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::one_line;
 use reconcile_report::access::AccessReport;
-use reconcile_report::formats::{Format, Render, unified};
+use reconcile_report::formats::{Render, unified};
 use reconcile_report::pull::PullReport;
 use reconcile_report::version::VersionReport;
 use reconcile_report::{
-    Command, ConfigurationInfo, EXIT_INVALID, EXIT_SUCCESS, Failure, Report, Reports, Role, Section, Sections, View,
+    Command, ConfigurationInfo, ContextReport, EXIT_INVALID, EXIT_SUCCESS, Failure, Report, Reports, Role, View,
     left_alone, plain,
 };
 
@@ -31,43 +31,34 @@ pub(crate) trait CommandReport {
 
 impl Output {
     /// Writes the reports that go to files, also where stdout is closed, and data that goes to stdout. Returns the exit code.
-    pub fn finish(&self, report: &Report) -> u8 {
-        self.write(report.exit_code, report, |format| &format.render)
-    }
-
-    /// The same for the reports of several contexts.
-    pub fn finish_all(&self, reports: &Reports) -> u8 {
-        self.write(reports.exit_code, reports, |format| &format.render_all)
-    }
-
-    fn write<R: Sections + Clone>(&self, exit_code: u8, report: &R, render: fn(&Format) -> &Render<R>) -> u8 {
-        let mut code = exit_code;
+    pub fn finish(&self, reports: &Reports) -> u8 {
+        let mut code = reports.exit_code;
         let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
         let mut lines = self.lines.as_ref();
         let mut unwritten = Vec::new();
-        let shown = self.view.shown(report);
+        let shown = self.view.all_shown(reports);
         for target in &self.targets {
-            let report = if target.format.has_known { report } else { &*shown };
-            match (&target.file, render(target.format)) {
+            let reports = if target.format.has_known { reports } else { &*shown };
+            match (&target.file, &target.format.render) {
                 // The command has printed the text.
                 (None, Render::Text(_)) => {}
                 // Reports to files are written even if standard output is closed.
-                (None, Render::Data(data)) => drop(self.terminal.data(&data(report, &self.view))),
-                (None, Render::Patch(patch)) => code = code.max(self.print(report, *patch)),
+                (None, Render::Data(data)) => drop(self.terminal.data(&data(reports, &self.view))),
+                (None, Render::Patch(patch)) => code = code.max(self.print(reports, *patch)),
                 // The same lines go wherever they were asked for.
                 (_, Render::Lines(last)) => {
                     if let Some(lines) = lines.take() {
-                        unwritten.extend(lines.end(&last(report, &self.view)));
+                        unwritten.extend(lines.end(&last(reports, &self.view)));
                     }
                 }
                 (Some(file), render) => {
-                    let content = content(report, render, &self.view);
+                    let content = content(reports, render, &self.view);
                     let written = files.next().map_or(Ok(()), |to| to.write(content.as_bytes()));
                     unwritten.extend(written.err().map(|error| (file.clone(), error)));
                 }
             }
         }
-        self.remark(report);
+        self.remark(reports);
         for (file, error) in unwritten {
             print_diagnostics(&self.terminal, &[unwritable(&file, &error)]);
             code = code.max(EXIT_INVALID);
@@ -76,22 +67,22 @@ impl Output {
     }
 
     /// Prints a patch on stdout, or has a program show the difference. Returns the exit code.
-    fn print<R: Sections>(&self, report: &R, patch: fn(&R, &View) -> String) -> u8 {
-        let Some(program) = self.external_diff.as_ref().filter(|_| report.command() == Command::Diff) else {
-            drop(self.terminal.patch(&patch(report, &self.view)));
+    fn print(&self, reports: &Reports, patch: fn(&Reports, &View) -> String) -> u8 {
+        let Some(program) = self.external_diff.as_ref().filter(|_| reports.command == Command::Diff) else {
+            drop(self.terminal.patch(&patch(reports, &self.view)));
             return EXIT_SUCCESS;
         };
-        for remark in unified::remarks(report, &self.view) {
+        for remark in unified::remarks(reports, &self.view) {
             self.terminal.note(Role::Note, &remark);
         }
-        program.show(&unified::files(report)).unwrap_or_else(|diagnostic| {
+        program.show(&unified::files(reports)).unwrap_or_else(|diagnostic| {
             print_diagnostics(&self.terminal, &[diagnostic]);
             EXIT_INVALID
         })
     }
 
     /// Names on stderr the rules in force and the hooks that are left out, if no output of the run does, or if names alone are on stdout.
-    fn remark<R: Sections>(&self, report: &R) {
+    fn remark(&self, reports: &Reports) {
         let is_text_on_stdout = |target: &OutputTarget| target.file.is_none() && target.format.is_text();
         let says_it = |target: &OutputTarget| target.format.has_remarks && !is_text_on_stdout(target);
         let is_names_alone = |target: &OutputTarget| target.file.is_none() && !target.format.has_remarks;
@@ -99,11 +90,11 @@ impl Output {
         if is_said && !self.targets.iter().any(is_names_alone) {
             return;
         }
-        for Section { context, report } in report.sections() {
+        for ContextReport { context, report, .. } in &reports.contexts {
             let has_rules = report.configuration.as_ref().is_some_and(ConfigurationInfo::has_rules);
             let hides = has_rules || report.summary.hooks > 0 || report.has_known();
             if let Some(remark) = left_alone(report).filter(|_| hides) {
-                let context = context.map(|context| format!("{context}: ")).unwrap_or_default();
+                let context = context.as_ref().map(|context| format!("{context}: ")).unwrap_or_default();
                 self.terminal.note(Role::Note, &one_line(&format!("{context}{remark}"), REMARK));
             }
         }
@@ -113,7 +104,7 @@ impl Output {
     pub fn failed(&self, command: Command, failure: Failure) -> u8 {
         print_diagnostics(&self.terminal, &failure.diagnostics);
         let report = Report::stopped(command, failure.verdict, failure.diagnostics);
-        self.finish(&self.identified(report))
+        self.finish(&self.identified(report).into())
     }
 
     /// Prints a report and its errors, and returns the exit code. `stopped` makes the report of a run that failed, if its format has one. A
@@ -166,10 +157,10 @@ impl CommandReport for VersionReport {
 }
 
 /// Returns the content of a file.
-fn content<R>(report: &R, render: &Render<R>, view: &View) -> String {
+fn content(reports: &Reports, render: &Render, view: &View) -> String {
     let view = View { width: terminal::default_width(), now: None, ..view.clone() };
     match render {
-        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(report, &view),
-        Render::Text(text) => plain(&text(report, &view)),
+        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(reports, &view),
+        Render::Text(text) => plain(&text(reports, &view)),
     }
 }

@@ -76,7 +76,7 @@ impl Invocation<'_> {
         let driver =
             Driver { manifests: Cell::new(Some(manifests)), ..Driver::new(command, self, &members, interrupt) };
         let mut code = EXIT_SUCCESS;
-        driver.run(|_, report| code = self.output.finish(&report)).await;
+        driver.run(|_, report| code = self.output.finish(&report.into())).await;
         Ok(code)
     }
 
@@ -101,7 +101,7 @@ impl Invocation<'_> {
         let show = |member: &Member<'_>, report: Report| {
             let Some(context) = member.context else { return };
             let server = report.cluster.as_ref().map(|cluster| cluster.server.clone()).or(context.server.clone());
-            let one = ContextReport { context: context.name.clone(), server, report };
+            let one = ContextReport { context: Some(context.name.clone()), server, report };
             // A reader that went away changes nothing about the run.
             let _ = output.text(&section(&one, member.output.take_text()));
             reports.push(one);
@@ -118,14 +118,14 @@ impl Invocation<'_> {
         }
         let reports = Reports::of(C::NAME, reports, warnings);
         drop(output.text(&matrix::together(&reports, &output.view)));
-        Ok(output.finish_all(&reports))
+        Ok(output.finish(&reports))
     }
 }
 
 impl Invocation<'_> {
     /// Shows the report of a run without a context, and writes it. Returns the exit code.
     pub fn reported(&self, command: &impl ContextCommand, report: Report) -> u8 {
-        self.output.finish(&self.shown(command, self.output, true, report))
+        self.output.finish(&self.shown(command, self.output, true, report).into())
     }
 
     /// The report of one context, which it shows. If it is the only one, it has the warnings about the configuration.
@@ -229,7 +229,7 @@ fn warn(output: &Output, warning: &str) {
 
 /// The text about one context.
 fn section(one: &ContextReport, text: Styled) -> Styled {
-    let mut section = matrix::heading(&one.context, one.server.as_deref());
+    let mut section = matrix::heading(one.name(), one.server.as_deref());
     section.append(if text.is_empty() { matrix::stopped(one) } else { text });
     section.line_end();
     section

@@ -11,7 +11,7 @@ use reconcile_core::diagnostic::Location;
 use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::rules::{Autoscalers, CoveredObject, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern};
 use reconcile_report::formats::{FORMATS, Render};
-use reconcile_report::{Command, FailOn, ObjectReport, Report, View};
+use reconcile_report::{Command, FailOn, ObjectReport, Report, Reports, View};
 use serde_json::{Map, Value, json};
 use structured_merge::{
     FieldPath, FieldSet, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, PathElement, Scalar, TypeRef,
@@ -264,7 +264,7 @@ fn very_many_managers() {
 }
 
 /// A Service with as many ports that differ, every second of them a conflict.
-fn report(count: usize) -> Report {
+fn report(count: usize) -> Reports {
     let agent = Owner {
         manager: "agent".to_owned(),
         operation: Operation::Update,
@@ -301,7 +301,7 @@ fn report(count: usize) -> Report {
     let gvk = GroupVersionKind::new("v1", "Service");
     let key = ObjectKey { gvk, namespace: Some("b".to_owned()), name: "a".to_owned() };
     let object = ObjectReport::unwanted(&key, ObjectVerdict::Update(fields));
-    Report::compared(Command::Diff, vec![object], &FailOn::default())
+    Report::compared(Command::Diff, vec![object], &FailOn::default()).into()
 }
 
 #[test]

@@ -39,13 +39,13 @@ mod view;
 mod words;
 
 pub use baseline::{Baseline, KnownDifferences};
-pub use merge::{MergeInput, Merged, merged};
+pub use merge::{MergeInput, merged};
 pub use model::{
     ApplySetInfo, AuditQuestions, Audited, CLASSES, ChangeReport, ClassInfo, ClusterInfo, Command, ConfigurationInfo,
     ContextReport, ContextsSummary, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY,
     EXIT_SUCCESS, EXIT_UNREACHABLE, FAIL_CLASSES, FailClass, FailOn, Failure, Level, ObjectDiff, ObjectMessages,
-    ObjectReport, ObjectRun, ParentAction, ParentInfo, ReadinessCounts, Report, Reports, Section, Sections, Side,
-    SideCounts, StartTime, Summary, ToolInfo, UnmanagedObject, Verdict, Why,
+    ObjectReport, ObjectRun, ParentAction, ParentInfo, ReadinessCounts, Report, Reports, Side, SideCounts, StartTime,
+    Summary, ToolInfo, UnmanagedObject, Verdict, Why,
 };
 pub use paint::{paint, plain};
 pub use saved_plan::{ManifestDigest, PlanFlags, SavedPlan, SecretCoverage};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use reconcile_core::manifest::Source;
 
-use crate::{ObjectReport, Report, Sections};
+use crate::{ObjectReport, Report, Reports};
 
 /// The options for showing a report, from the command line and from the terminal. Every format gets them.
 #[derive(Clone, Debug)]
@@ -71,8 +71,15 @@ impl View {
     pub const WIDTH: usize = 100;
 
     /// A report as it is shown: without known differences, unless they were asked for.
-    pub fn shown<'r, R: Sections + Clone>(&self, report: &'r R) -> Cow<'r, R> {
-        if self.show_known || !report.has_known() { Cow::Borrowed(report) } else { Cow::Owned(report.without_known()) }
+    pub fn shown<'r>(&self, report: &'r Report) -> Cow<'r, Report> {
+        let leaves_out = !self.show_known && report.has_known();
+        if leaves_out { Cow::Owned(report.clone().without_known()) } else { Cow::Borrowed(report) }
+    }
+
+    /// The reports of all contexts as they are shown: without known differences, unless they were asked for.
+    pub fn all_shown<'r>(&self, reports: &'r Reports) -> Cow<'r, Reports> {
+        let leaves_out = !self.show_known && reports.contexts.iter().any(|one| one.report.has_known());
+        if leaves_out { Cow::Owned(reports.clone().without_known()) } else { Cow::Borrowed(reports) }
     }
 
     /// The objects of a report in the order in which they are shown.

@@ -22,13 +22,14 @@ pub fn write(folder: &Path) {
     let page = |name: &str, text: String| fs::write(folder.join(format!("{name}.html")), text).unwrap();
     let view = View::default();
     shop(&folder.join("shop.html"));
-    page("many", html::render(&many(), &view));
-    page("groups", html::render(&groups(), &view));
-    page("hostile", html::render(&hostile(), &view));
-    page("contexts", html::render_all(&contexts(), &view));
+    page("many", html::render(&many().into(), &view));
+    page("groups", html::render(&groups().into(), &view));
+    page("hostile", html::render(&hostile().into(), &view));
+    page("contexts", html::render(&contexts(), &view));
     let errors =
         vec![Diagnostic::new(Code::ConnectionLost, "cannot connect to the server").with_hint("check the network")];
-    page("stopped", html::render(&Report::stopped(Command::Diff, Verdict::Unreachable, errors), &view));
+    let stopped = Report::stopped(Command::Diff, Verdict::Unreachable, errors);
+    page("stopped", html::render(&stopped.into(), &view));
 }
 
 /// The shop of `testdata`, compared with what its cluster had one day.
@@ -156,7 +157,7 @@ fn unknown() -> ObjectReport {
 /// Two contexts that were looked at, and one that was not.
 fn contexts() -> Reports {
     let of = |name: &str, objects| ContextReport {
-        context: name.to_owned(),
+        context: Some(name.to_owned()),
         server: Some(format!("https://{name}.example.com")),
         report: Report::compared(Command::Diff, objects, &FailOn::default()),
     };
@@ -167,6 +168,6 @@ fn contexts() -> Reports {
     ];
     let errors = vec![Diagnostic::new(Code::ConnectionLost, "cannot connect to the server")];
     let report = Report::stopped(Command::Diff, Verdict::Unreachable, errors);
-    reports.push(ContextReport { context: "down".to_owned(), server: None, report });
+    reports.push(ContextReport { context: Some("down".to_owned()), server: None, report });
     Reports::of(Command::Diff, reports, vec!["the context `old` has no server".to_owned()])
 }

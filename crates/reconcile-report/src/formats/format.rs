@@ -1,8 +1,7 @@
 //! The output formats: one row for each. The values of `-o`, their help, their completion and their renderers come from it.
 
-use super::text::matrix;
 use super::{github, gitlab, html, json, jsonl, junit, markdown, name, prometheus, sarif, text, unified, yaml};
-use crate::{Report, Reports, Styled, View};
+use crate::{Reports, Styled, View};
 
 /// An output format.
 #[derive(Debug)]
@@ -11,10 +10,8 @@ pub struct Format {
     pub name: &'static str,
     /// Its help.
     pub help: &'static str,
-    /// The renderer of a report.
-    pub render: Render<Report>,
-    /// The renderer of the reports of several contexts.
-    pub render_all: Render<Reports>,
+    /// The renderer of a run, in one context or in several.
+    pub render: Render,
     /// True if it shows objects as a whole, which a comparison keeps only for such formats.
     pub shows_versions: bool,
     /// False if it has no place for remarks about the run, which then go to standard error.
@@ -25,15 +22,15 @@ pub struct Format {
 
 /// The renderer of a format.
 #[derive(Debug)]
-pub enum Render<R> {
+pub enum Render {
     /// Text for people: in colours on a terminal, and shown while the run goes on.
-    Text(fn(&R, &View) -> Styled),
+    Text(fn(&Reports, &View) -> Styled),
     /// A patch: data, in colours on a terminal.
-    Patch(fn(&R, &View) -> String),
+    Patch(fn(&Reports, &View) -> String),
     /// Data for programs: written as it is, once the run is over.
-    Data(fn(&R, &View) -> String),
+    Data(fn(&Reports, &View) -> String),
     /// Lines for programs: one for each event while the run goes on, and these at the end.
-    Lines(fn(&R, &View) -> String),
+    Lines(fn(&Reports, &View) -> String),
 }
 
 /// All formats; the first is the default.
@@ -41,8 +38,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "text",
         help: "For people: the differences and a summary",
-        render: Render::Text(text::whole),
-        render_all: Render::Text(matrix::whole),
+        render: Render::Text(text::render),
         shows_versions: false,
         has_remarks: true,
         has_known: false,
@@ -51,7 +47,6 @@ pub const FORMATS: &[Format] = &[
         name: "unified",
         help: "For people: a patch, as `kubectl diff` prints it",
         render: Render::Patch(unified::render),
-        render_all: Render::Patch(unified::render),
         shows_versions: true,
         has_remarks: true,
         has_known: false,
@@ -60,7 +55,6 @@ pub const FORMATS: &[Format] = &[
         name: "json",
         help: "For programs: the complete report",
         render: Render::Data(json::render),
-        render_all: Render::Data(json::render),
         shows_versions: false,
         has_remarks: true,
         has_known: true,
@@ -69,7 +63,6 @@ pub const FORMATS: &[Format] = &[
         name: "yaml",
         help: "For programs: the document of `json` as YAML",
         render: Render::Data(yaml::render),
-        render_all: Render::Data(yaml::render),
         shows_versions: false,
         has_remarks: true,
         has_known: true,
@@ -78,7 +71,6 @@ pub const FORMATS: &[Format] = &[
         name: "jsonl",
         help: "For programs: one event per line, as it happens",
         render: Render::Lines(jsonl::render),
-        render_all: Render::Lines(jsonl::render),
         shows_versions: false,
         has_remarks: true,
         has_known: true,
@@ -87,7 +79,6 @@ pub const FORMATS: &[Format] = &[
         name: "name",
         help: "The names of what differs or was done, as `kubectl get -o name` prints them",
         render: Render::Data(name::render),
-        render_all: Render::Data(name::render_all),
         shows_versions: false,
         has_remarks: false,
         has_known: false,
@@ -96,7 +87,6 @@ pub const FORMATS: &[Format] = &[
         name: "markdown",
         help: "For a pull request: a comment, or the summary of a job",
         render: Render::Data(markdown::render),
-        render_all: Render::Data(markdown::render),
         shows_versions: false,
         has_remarks: true,
         has_known: false,
@@ -105,7 +95,6 @@ pub const FORMATS: &[Format] = &[
         name: "junit",
         help: "For test reports: a test case for each object",
         render: Render::Data(junit::render),
-        render_all: Render::Data(junit::render),
         shows_versions: false,
         has_remarks: true,
         has_known: false,
@@ -114,7 +103,6 @@ pub const FORMATS: &[Format] = &[
         name: "sarif",
         help: "For code scanning: SARIF 2.1.0, with files and lines",
         render: Render::Data(sarif::render),
-        render_all: Render::Data(sarif::render),
         shows_versions: false,
         has_remarks: true,
         has_known: false,
@@ -123,7 +111,6 @@ pub const FORMATS: &[Format] = &[
         name: "github",
         help: "For GitHub workflows: annotations",
         render: Render::Data(github::render),
-        render_all: Render::Data(github::render),
         shows_versions: false,
         has_remarks: true,
         has_known: false,
@@ -132,7 +119,6 @@ pub const FORMATS: &[Format] = &[
         name: "gitlab",
         help: "For GitLab: a Code Quality report",
         render: Render::Data(gitlab::render),
-        render_all: Render::Data(gitlab::render),
         shows_versions: false,
         has_remarks: true,
         has_known: false,
@@ -141,7 +127,6 @@ pub const FORMATS: &[Format] = &[
         name: "prometheus",
         help: "For Prometheus: metrics for the textfile collector",
         render: Render::Data(prometheus::render),
-        render_all: Render::Data(prometheus::render),
         shows_versions: false,
         has_remarks: true,
         has_known: true,
@@ -150,7 +135,6 @@ pub const FORMATS: &[Format] = &[
         name: "html",
         help: "For people: one page to open in a browser, with filters, search and both sides of each difference",
         render: Render::Data(html::render),
-        render_all: Render::Data(html::render_all),
         shows_versions: false,
         has_remarks: true,
         has_known: false,

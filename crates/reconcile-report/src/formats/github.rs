@@ -8,7 +8,7 @@ use reconcile_core::text::visible;
 use crate::words::conflict::conflict_hint;
 use crate::words::findings::{Finding, FindingLocation, findings, worst};
 use crate::words::{describe, location};
-use crate::{Level, Sections, View};
+use crate::{Level, Reports, View};
 
 /// Number of annotations of a level that GitHub shows.
 const SHOWN: usize = 10;
@@ -26,8 +26,8 @@ struct Annotation<'r> {
 }
 
 /// The commands, one a line: the most important level first.
-pub fn render<R: Sections>(report: &R, view: &View) -> String {
-    let all = annotations(report);
+pub fn render(reports: &Reports, view: &View) -> String {
+    let all = annotations(reports);
     let mut text = String::new();
     for level in [Level::Error, Level::Warning, Level::Note] {
         let of_level: Vec<&Annotation<'_>> = all.iter().filter(|one| one.level == level).collect();
@@ -41,9 +41,9 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
     text
 }
 
-fn annotations<R: Sections>(report: &R) -> Vec<Annotation<'_>> {
+fn annotations(reports: &Reports) -> Vec<Annotation<'_>> {
     let mut annotations = Vec::new();
-    for warning in report.general_warnings() {
+    for warning in &reports.warnings {
         let lines = vec![describe::message(warning)];
         annotations.push(Annotation {
             level: Level::Note,
@@ -52,8 +52,8 @@ fn annotations<R: Sections>(report: &R) -> Vec<Annotation<'_>> {
             lines,
         });
     }
-    for section in report.sections() {
-        let found = findings(&section);
+    for one in &reports.contexts {
+        let found = findings(one);
         let is_same = |a: &Finding<'_>, b: &Finding<'_>| match (a.object, b.object) {
             (Some(a), Some(b)) => std::ptr::eq(a, b),
             _ => false,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::json;
 use crate::words::findings::{Finding, findings};
 use crate::words::{describe, fingerprint, location};
-use crate::{Level, Sections, View};
+use crate::{Level, Reports, View};
 
 /// The path of findings without a file: GitLab requires a path for each.
 const NOWHERE: &str = "kubectl-reconcile";
@@ -34,9 +34,9 @@ struct Lines {
 }
 
 /// The document: a list of issues.
-pub fn render<R: Sections>(report: &R, view: &View) -> String {
+pub fn render(reports: &Reports, view: &View) -> String {
     let mut seen = HashMap::new();
-    let found: Vec<Finding<'_>> = report.sections().iter().flat_map(findings).collect();
+    let found: Vec<Finding<'_>> = reports.contexts.iter().flat_map(findings).collect();
     let issues: Vec<Issue> = found.iter().map(|one| issue(one, view, &mut seen)).collect();
     json::document(&issues)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::model::ChangeReport;
-use crate::{ObjectReport, Section, Sections, View};
+use crate::{ContextReport, ObjectReport, Reports, View};
 
 /// Longest object that is repeated as a whole without `--full`, in bytes of its JSON: definitions of kinds have a megabyte.
 pub(crate) const LARGE: usize = 64 << 10;
@@ -16,20 +16,20 @@ pub(crate) const LARGE: usize = 64 << 10;
 pub const OMITTED_BYTES: &str = "omittedBytes";
 
 /// The document. Without `--full`, the size replaces a large object that is to be created or deleted.
-pub fn render<R: Sections + Serialize + Clone>(report: &R, view: &View) -> String {
-    document(&*shown(report, view))
+pub fn render(reports: &Reports, view: &View) -> String {
+    document(&*shown(reports, view))
 }
 
-/// The report as it is shown: with all objects as a whole, or without the large ones.
-pub(crate) fn shown<'r, R: Sections + Clone>(report: &'r R, view: &View) -> Cow<'r, R> {
-    let is_whole = |section: &Section<'_>| {
-        section.report.objects.iter().flat_map(|object| &object.diff.changes).all(|change| size(change) <= LARGE)
+/// The reports as they are shown: with all objects as a whole, or without the large ones.
+pub(crate) fn shown<'r>(reports: &'r Reports, view: &View) -> Cow<'r, Reports> {
+    let is_whole = |one: &ContextReport| {
+        one.report.objects.iter().flat_map(|object| &object.diff.changes).all(|change| size(change) <= LARGE)
     };
-    if view.full || report.sections().iter().all(is_whole) {
-        return Cow::Borrowed(report);
+    if view.full || reports.contexts.iter().all(is_whole) {
+        return Cow::Borrowed(reports);
     }
-    let mut shown = report.clone();
-    shown.reports_mut().into_iter().flat_map(|report| &mut report.objects).for_each(leave_out);
+    let mut shown = reports.clone();
+    shown.contexts.iter_mut().flat_map(|one| &mut one.report.objects).for_each(leave_out);
     Cow::Owned(shown)
 }
 

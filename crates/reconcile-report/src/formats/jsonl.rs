@@ -12,7 +12,7 @@ use structured_merge::ObjectKey;
 
 use super::json::shown_object;
 use crate::model::key::KeyFields;
-use crate::{ObjectReport, Sections, View};
+use crate::{ObjectReport, Reports, View};
 
 /// An event.
 #[derive(Debug, Serialize)]
@@ -98,14 +98,14 @@ fn line(fields: &Value) -> String {
 }
 
 /// The last lines: the report of each cluster without its objects, and that of all contexts if there are several.
-pub fn render<R: Sections + Serialize>(report: &R, _: &View) -> String {
+pub fn render(reports: &Reports, _: &View) -> String {
     let mut lines = String::new();
-    for section in report.sections() {
-        let Some(context) = section.context else { continue };
-        let fields = json!({"event": "report", "context": context, "report": without(section.report, "objects")});
+    for one in &reports.contexts {
+        let Some(context) = &one.context else { continue };
+        let fields = json!({"event": "report", "context": context, "report": without(&one.report, "objects")});
         lines.push_str(&line(&fields));
     }
-    let last = if lines.is_empty() { without(report, "objects") } else { without(report, "contexts") };
+    let last = reports.only().map_or_else(|| without(reports, "contexts"), |report| without(report, "objects"));
     lines.push_str(&line(&json!({"event": "report", "report": last})));
     lines
 }

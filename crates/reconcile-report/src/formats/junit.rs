@@ -8,42 +8,46 @@ use reconcile_core::text::visible_line;
 use crate::words::findings::{Finding, of_object, of_run, own_location};
 use crate::words::verdict::verdict;
 use crate::words::{describe, location};
-use crate::{FailClass, Level, ObjectReport, Report, Section, Sections, View};
+use crate::{ContextReport, FailClass, Level, ObjectReport, Report, Reports, View};
 
 /// The document.
-pub fn render<R: Sections>(report: &R, view: &View) -> String {
+pub fn render(reports: &Reports, view: &View) -> String {
     let mut document = Document::new("kubectl reconcile");
-    for section in report.sections() {
-        document.add_test_suite(suite(&section, view));
+    for one in &reports.contexts {
+        document.add_test_suite(suite(one, view));
     }
     // Writing to a string cannot fail.
     document.to_string().unwrap_or_default()
 }
 
-fn suite(section: &Section<'_>, view: &View) -> TestSuite {
-    let command = describe::command(section.report.command);
-    let mut suite = TestSuite::new(match section.context {
+fn suite(one: &ContextReport, view: &View) -> TestSuite {
+    let ContextReport { context, report, .. } = one;
+    let command = describe::command(report.command);
+    let mut suite = TestSuite::new(match context {
         Some(context) => text(&format!("kubectl reconcile {command} ({context})")),
         None => format!("kubectl reconcile {command}"),
     });
-    if let Some(left_alone) = describe::left_alone(section.report) {
+    if let Some(left_alone) = describe::left_alone(report) {
         suite.add_property(("ignored", text(&describe::message(&left_alone)).as_str()));
     }
-    let errors: Vec<Finding<'_>> = of_run(section).into_iter().filter(|one| one.level == Level::Error).collect();
+    let errors: Vec<Finding<'_>> = of_run(one).into_iter().filter(|found| found.level == Level::Error).collect();
     // A run that ended before it looked at any object has to be visible as well.
-    if !errors.is_empty() || section.report.objects.is_empty() && section.report.exit_code > 1 {
-        suite.add_test_case(case_of_run(section.report, &errors));
+    if !errors.is_empty() || report.objects.is_empty() && report.exit_code > 1 {
+        suite.add_test_case(case_of_run(report, &errors));
     }
-    for object in &section.report.objects {
-        let found: Vec<Finding<'_>> = of_object(section.context, object, section.report.command).collect();
-        suite.add_test_case(case_of_object(section.report, object, &found, view));
+    for object in &report.objects {
+        let found: Vec<Finding<'_>> = of_object(context.as_deref(), object, report.command).collect();
+        suite.add_test_case(case_of_object(report, object, &found, view));
     }
     suite
 }
 
 fn case_of_run(report: &Report, errors: &[Finding<'_>]) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    status.set_type("run").set_message(text(verdict(report).sentence)).set_description(lines(errors));
+    status
+        .set_type("run")
+        .set_message(text(verdict(report.verdict, &report.summary).sentence))
+        .set_description(lines(errors));
     let mut case = TestCase::new("the run as a whole", status);
     case.set_classname("kubectl reconcile");
     case

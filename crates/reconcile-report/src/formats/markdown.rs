@@ -17,54 +17,52 @@ use crate::model::ChangeReport;
 use crate::words::findings::{Finding, IGNORED, WARNING, of_object, of_run};
 use crate::words::verdict::verdict;
 use crate::words::{cluster, describe, summary};
-use crate::{Command, Level, ObjectReport, Section, Sections, View};
+use crate::{Command, ContextReport, Level, ObjectReport, Reports, View};
 use comment::Comment;
 use details::details;
 use escape::{code, sentence};
 use table::table;
 
 /// The comment.
-pub fn render<R: Sections>(report: &R, view: &View) -> String {
-    let sections = report.sections();
+pub fn render(reports: &Reports, view: &View) -> String {
+    let contexts = &reports.contexts;
+    let result = verdict(reports.verdict, &reports.summary.objects).sentence;
     let mut comment = Comment::default();
-    let title =
-        format!("### kubectl reconcile {}: {}\n", describe::command(report.command()), verdict(report).sentence);
+    let title = format!("### kubectl reconcile {}: {result}\n", describe::command(reports.command));
     comment.push(&title);
-    comment.push(&identity(report));
-    for warning in report.general_warnings() {
+    comment.push(&identity(reports));
+    for warning in &reports.warnings {
         comment.push(&format!("\n- {}\n", code(&describe::message(warning))));
     }
-    let several = sections.len() != 1 || sections.iter().any(|section| section.context.is_some());
-    let entries: Vec<Vec<Entry<'_>>> = sections.iter().map(|section| entries(section, view)).collect();
-    for (section, entries) in sections.iter().zip(&entries) {
+    let several = reports.only().is_none();
+    let entries: Vec<Vec<Entry<'_>>> = contexts.iter().map(|one| entries(one, view)).collect();
+    for (one, entries) in contexts.iter().zip(&entries) {
         if several {
-            comment.push(&format!("\n#### {}\n", code(&visible(section.context.unwrap_or_default()))));
-            let server = section.report.cluster.as_ref().map(|info| code(&visible(&info.server)));
+            comment.push(&format!("\n#### {}\n", code(&visible(one.name()))));
+            let server = one.report.cluster.as_ref().map(|info| code(&visible(&info.server)));
             comment.push(&server.map(|server| format!("\nserver {server}\n")).unwrap_or_default());
         }
-        head(&mut comment, section, entries, view);
+        head(&mut comment, one, entries, view);
     }
-    for (section, entries) in sections.iter().zip(&entries).filter(|_| !view.summary) {
-        details(&mut comment, section, entries, view);
+    for (one, entries) in contexts.iter().zip(&entries).filter(|_| !view.summary) {
+        details(&mut comment, one, entries, view);
     }
     comment.end()
 }
 
 /// The line that says which cluster was looked at, and when. Several contexts have headings of their own.
-fn identity<R: Sections>(report: &R) -> String {
-    let sections = report.sections();
-    let cluster =
-        sections.iter().filter(|section| section.context.is_none()).find_map(|section| section.report.cluster.as_ref());
+fn identity(reports: &Reports) -> String {
+    let cluster = reports.only().and_then(|report| report.cluster.as_ref());
     let cluster = cluster.map(|info| cluster::cluster(info, |name| code(&visible(name))));
-    let parts: Vec<String> = cluster.into_iter().chain(report.time().map(|time| time.to_string())).collect();
+    let parts: Vec<String> = cluster.into_iter().chain(reports.time.map(|time| time.to_string())).collect();
     if parts.is_empty() { String::new() } else { format!("\n{}\n", parts.join(", ")) }
 }
 
 /// The result of a cluster, the errors of the run, and the table.
-fn head(comment: &mut Comment, section: &Section<'_>, entries: &[Entry<'_>], view: &View) {
-    let report = section.report;
+fn head(comment: &mut Comment, one: &ContextReport, entries: &[Entry<'_>], view: &View) {
+    let report = &one.report;
     let (result, remarks) = summary::result(report, view);
-    if section.context.is_some() || result != [verdict(report).sentence] {
+    if one.context.is_some() || result != [verdict(report.verdict, &report.summary).sentence] {
         for line in &result {
             comment.push(&format!("\n{}\n", sentence(line)));
         }
@@ -73,20 +71,20 @@ fn head(comment: &mut Comment, section: &Section<'_>, entries: &[Entry<'_>], vie
         comment.push(&format!("\n- {}\n", code(&describe::message(remark))));
     }
     // The lines above say what is left alone.
-    for found in of_run(section).iter().filter(|found| found.rule != IGNORED || report.command == Command::Status) {
+    for found in of_run(one).iter().filter(|found| found.rule != IGNORED || report.command == Command::Status) {
         let level = if found.level == Level::Error { "**error:** " } else { "" };
         comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(found, view)));
     }
-    table(comment, section, entries, view);
+    table(comment, one, entries, view);
 }
 
 /// The objects that are not in sync or have remarks, in groups of those that have something in common.
-fn entries<'r>(section: &Section<'r>, view: &View) -> Vec<Entry<'r>> {
-    let shows = InMarkdown { command: section.report.command };
+fn entries<'r>(one: &'r ContextReport, view: &View) -> Vec<Entry<'r>> {
+    let shows = InMarkdown { command: one.report.command };
     let is_shown = |object: &&ObjectReport| {
         object.diff.action != Action::None || of_object(None, object, shows.command).next().is_some()
     };
-    let objects: Vec<&ObjectReport> = view.sorted(section.report).into_iter().filter(is_shown).collect();
+    let objects: Vec<&ObjectReport> = view.sorted(&one.report).into_iter().filter(is_shown).collect();
     groups::entries(&objects, view.sort, &shows)
 }
 

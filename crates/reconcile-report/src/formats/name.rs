@@ -5,25 +5,17 @@ use std::collections::BTreeSet;
 use reconcile_core::compare::Action;
 use reconcile_core::text::visible_line;
 
-use crate::{Command, ObjectReport, Report, Reports, View};
+use crate::{Command, ObjectReport, Reports, View};
 
-/// A line for each object.
-pub fn render(report: &Report, view: &View) -> String {
-    let objects = view.sorted(report).into_iter().filter(|object| is_meant(object, report.command));
-    lines(objects.map(name))
-}
-
-/// A line for each object of any context.
-pub fn render_all(reports: &Reports, view: &View) -> String {
+/// A line for each object, and one for those of several contexts that have the same name.
+pub fn render(reports: &Reports, view: &View) -> String {
     let mut seen = BTreeSet::new();
+    let is_only = reports.only().is_some();
     let objects = reports
         .contexts
         .iter()
         .flat_map(|one| view.sorted(&one.report).into_iter().filter(|object| is_meant(object, one.report.command)));
-    lines(objects.map(name).filter(|name| seen.insert(name.clone())))
-}
-
-fn lines(names: impl Iterator<Item = String>) -> String {
+    let names = objects.map(name).filter(|name| is_only || seen.insert(name.clone()));
     names.fold(String::new(), |lines, name| lines + &name + "\n")
 }
 
@@ -48,7 +40,7 @@ mod tests {
     use structured_merge::{GroupVersionKind, ObjectKey};
 
     use super::*;
-    use crate::{ContextReport, FailOn};
+    use crate::{ContextReport, FailOn, Report};
     use reconcile_core::compare::{FieldDiff, ObjectVerdict};
     use reconcile_core::diagnostic::{Code, Diagnostic};
     use reconcile_core::pass::Outcome;
@@ -74,14 +66,14 @@ mod tests {
     #[test]
     fn what_differs_has_a_line() {
         let report = Report::compared(Command::Diff, objects(), &FailOn::default());
-        assert_eq!(render(&report, &View::default()), "deployment.apps/web\nconfigmap/a\\nb\n");
+        assert_eq!(render(&report.clone().into(), &View::default()), "deployment.apps/web\nconfigmap/a\\nb\n");
         let contexts = ["a", "b"].map(|context| ContextReport {
-            context: context.to_owned(),
+            context: Some(context.to_owned()),
             server: None,
             report: report.clone(),
         });
         let reports = Reports::of(Command::Diff, contexts.to_vec(), Vec::new());
-        assert_eq!(render_all(&reports, &View::default()), "deployment.apps/web\nconfigmap/a\\nb\n");
+        assert_eq!(render(&reports, &View::default()), "deployment.apps/web\nconfigmap/a\\nb\n");
     }
 
     #[test]
@@ -91,6 +83,6 @@ mod tests {
             object.run.outcome = Some(outcome);
         }
         let report = Report::compared(Command::Apply, done, &FailOn::default());
-        assert_eq!(render(&report, &View::default()), "deployment.apps/web\n");
+        assert_eq!(render(&report.clone().into(), &View::default()), "deployment.apps/web\n");
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::model::tally::tally;
 use crate::words::{describe, findings};
-use crate::{Level, ObjectReport, Section, Sections, View};
+use crate::{ContextReport, Level, ObjectReport, Reports, View};
 
 /// Most objects with a series of their own.
 const OBJECTS: usize = 500;
@@ -23,22 +23,22 @@ struct Metric {
 type Labels = Vec<(&'static str, String)>;
 
 /// The metrics in the text format of Prometheus: each with its help and type, then its samples.
-pub fn render<R: Sections>(report: &R, _: &View) -> String {
-    let sections = report.sections();
+pub fn render(reports: &Reports, _: &View) -> String {
+    let contexts = &reports.contexts;
     let mut text = String::new();
     for metric in [
-        exit_code(&sections),
-        objects(&sections),
-        outcomes(&sections),
-        changes(&sections),
-        fields(&sections),
-        baseline(&sections),
-        hooks(&sections),
-        rules(&sections),
-        requests(&sections),
-        readiness(&sections),
-        left_out(&sections),
-        drifted(&sections),
+        exit_code(contexts),
+        objects(contexts),
+        outcomes(contexts),
+        changes(contexts),
+        fields(contexts),
+        baseline(contexts),
+        hooks(contexts),
+        rules(contexts),
+        requests(contexts),
+        readiness(contexts),
+        left_out(contexts),
+        drifted(contexts),
     ] {
         write(&mut text, &metric);
     }
@@ -62,10 +62,10 @@ fn escaped(text: &str) -> String {
 }
 
 /// The labels of every series: the command, and the context if there are several.
-fn labels(section: &Section<'_>) -> Labels {
-    let cluster = section.report.cluster.as_ref().and_then(|cluster| cluster.context.as_deref());
-    let context = section.context.or(cluster).unwrap_or_default();
-    vec![("command", snake_case(&section.report.command)), ("context", context.to_owned())]
+fn labels(one: &ContextReport) -> Labels {
+    let cluster = one.report.cluster.as_ref().and_then(|cluster| cluster.context.as_deref());
+    let context = one.context.as_deref().or(cluster).unwrap_or_default();
+    vec![("command", snake_case(&one.report.command)), ("context", context.to_owned())]
 }
 
 /// A word of the report: `changed_by_other` for `changedByOther`.
@@ -87,19 +87,19 @@ fn with(labels: &Labels, name: &'static str, value: impl Into<String>) -> Labels
     labels
 }
 
-fn exit_code(sections: &[Section<'_>]) -> Metric {
-    let samples = sections.iter().map(|section| {
-        let labels = with(&labels(section), "verdict", snake_case(&section.report.verdict));
-        (labels, usize::from(section.report.exit_code))
+fn exit_code(contexts: &[ContextReport]) -> Metric {
+    let samples = contexts.iter().map(|one| {
+        let labels = with(&labels(one), "verdict", snake_case(&one.report.verdict));
+        (labels, usize::from(one.report.exit_code))
     });
     let help = "Exit code of the last run, with its verdict.";
     Metric { name: "exit_code", help, samples: samples.collect() }
 }
 
-fn objects(sections: &[Section<'_>]) -> Metric {
+fn objects(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
-    for section in sections {
-        let (counts, labels) = (&section.report.summary, labels(section));
+    for one in contexts {
+        let (counts, labels) = (&one.report.summary, labels(one));
         let states = [
             ("in_sync", counts.in_sync),
             ("create", counts.create),
@@ -114,33 +114,33 @@ fn objects(sections: &[Section<'_>]) -> Metric {
     Metric { name: "objects", help: "Objects of the last run, by the action that they need.", samples }
 }
 
-fn outcomes(sections: &[Section<'_>]) -> Metric {
+fn outcomes(contexts: &[ContextReport]) -> Metric {
     let outcomes = |object: &ObjectReport| object.run.outcome.iter().map(snake_case).collect();
-    let samples = sections.iter().flat_map(|section| counted(section, "outcome", outcomes));
+    let samples = contexts.iter().flat_map(|one| counted(one, "outcome", outcomes));
     Metric { name: "outcomes", help: "Objects of the last run, by outcome.", samples: samples.collect() }
 }
 
-fn changes(sections: &[Section<'_>]) -> Metric {
+fn changes(contexts: &[ContextReport]) -> Metric {
     let classes = |object: &ObjectReport| object.diff.changes.iter().map(|change| snake_case(&change.class)).collect();
-    let samples = sections.iter().flat_map(|section| counted(section, "class", classes));
+    let samples = contexts.iter().flat_map(|one| counted(one, "class", classes));
     Metric { name: "changes", help: "Differences that the last run found, by class.", samples: samples.collect() }
 }
 
 /// Counts the objects of a cluster by these words.
 fn counted(
-    section: &Section<'_>,
+    one: &ContextReport,
     label: &'static str,
     words: impl Fn(&ObjectReport) -> Vec<String>,
 ) -> Vec<(Labels, usize)> {
-    let labels = labels(section);
-    let counts = tally(section.report.objects.iter().flat_map(words));
+    let labels = labels(one);
+    let counts = tally(one.report.objects.iter().flat_map(words));
     counts.into_iter().map(|(word, count)| (with(&labels, label, word), count)).collect()
 }
 
-fn fields(sections: &[Section<'_>]) -> Metric {
+fn fields(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
-    for section in sections {
-        let (counts, labels) = (&section.report.summary, labels(section));
+    for one in contexts {
+        let (counts, labels) = (&one.report.summary, labels(one));
         let counts = [
             ("ignored", counts.ignored),
             ("unmanaged", counts.unmanaged),
@@ -153,10 +153,10 @@ fn fields(sections: &[Section<'_>]) -> Metric {
 }
 
 /// The differences of a baseline, where the run has one.
-fn baseline(sections: &[Section<'_>]) -> Metric {
+fn baseline(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
-    for section in sections {
-        let (counts, labels) = (&section.report.summary, labels(section));
+    for one in contexts {
+        let (counts, labels) = (&one.report.summary, labels(one));
         let counts = [("known", counts.known), ("resolved", counts.resolved)];
         let counts = counts.into_iter().filter_map(|(state, count)| Some((with(&labels, "state", state), count?)));
         samples.extend(counts);
@@ -164,16 +164,16 @@ fn baseline(sections: &[Section<'_>]) -> Metric {
     Metric { name: "baseline", help: "Differences that the baseline has as well, or alone.", samples }
 }
 
-fn hooks(sections: &[Section<'_>]) -> Metric {
-    let samples = sections.iter().map(|section| (labels(section), section.report.summary.hooks)).collect();
+fn hooks(contexts: &[ContextReport]) -> Metric {
+    let samples = contexts.iter().map(|one| (labels(one), one.report.summary.hooks)).collect();
     Metric { name: "hooks_left_out", help: "Hooks of Helm and Argo CD that the last run left out.", samples }
 }
 
-fn rules(sections: &[Section<'_>]) -> Metric {
+fn rules(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
-    for section in sections {
-        let Some(configuration) = &section.report.configuration else { continue };
-        let labels = with(&labels(section), "file", configuration.file.as_deref().unwrap_or_default());
+    for one in contexts {
+        let Some(configuration) = &one.report.configuration else { continue };
+        let labels = with(&labels(one), "file", configuration.file.as_deref().unwrap_or_default());
         let counts = [
             ("ignore", configuration.rules),
             ("readiness", configuration.readiness_rules),
@@ -184,11 +184,11 @@ fn rules(sections: &[Section<'_>]) -> Metric {
     Metric { name: "rules", help: "Rules in force, by file, and manifests with an ignore annotation.", samples }
 }
 
-fn requests(sections: &[Section<'_>]) -> Metric {
+fn requests(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
-    for section in sections {
-        let labels = labels(section);
-        let counts = serde_json::to_value(section.report.requests).unwrap_or_default();
+    for one in contexts {
+        let labels = labels(one);
+        let counts = serde_json::to_value(one.report.requests).unwrap_or_default();
         for (verb, count) in counts.as_object().into_iter().flatten() {
             let count = count.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
             samples.push((with(&labels, "verb", snake_case(verb)), count));
@@ -197,11 +197,11 @@ fn requests(sections: &[Section<'_>]) -> Metric {
     Metric { name: "requests", help: "Requests that the last run sent.", samples }
 }
 
-fn readiness(sections: &[Section<'_>]) -> Metric {
+fn readiness(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
-    for section in sections {
-        let Some(counts) = &section.report.summary.readiness else { continue };
-        let labels = labels(section);
+    for one in contexts {
+        let Some(counts) = &one.report.summary.readiness else { continue };
+        let labels = labels(one);
         let states = [
             ("current", counts.current),
             ("in_progress", counts.in_progress),
@@ -216,24 +216,24 @@ fn readiness(sections: &[Section<'_>]) -> Metric {
 }
 
 /// The objects that need a change.
-fn drifting<'r>(section: &Section<'r>) -> impl Iterator<Item = &'r ObjectReport> {
-    let (context, report) = (section.context, section.report);
+fn drifting(one: &ContextReport) -> impl Iterator<Item = &ObjectReport> {
+    let ContextReport { context, report, .. } = one;
     report.objects.iter().filter(move |object| {
-        findings::of_object(context, object, report.command).any(|found| found.level > Level::Note)
+        findings::of_object(context.as_deref(), object, report.command).any(|found| found.level > Level::Note)
     })
 }
 
-fn left_out(sections: &[Section<'_>]) -> Metric {
-    let more = |section: &Section<'_>| drifting(section).count().saturating_sub(OBJECTS);
-    let samples = sections.iter().map(|section| (labels(section), more(section))).collect();
+fn left_out(contexts: &[ContextReport]) -> Metric {
+    let more = |one: &ContextReport| drifting(one).count().saturating_sub(OBJECTS);
+    let samples = contexts.iter().map(|one| (labels(one), more(one))).collect();
     Metric { name: "objects_left_out", help: "Objects that have no series in kubectl_reconcile_object.", samples }
 }
 
-fn drifted(sections: &[Section<'_>]) -> Metric {
+fn drifted(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
-    for section in sections {
-        let common = labels(section);
-        for object in drifting(section).take(OBJECTS) {
+    for one in contexts {
+        let common = labels(one);
+        for object in drifting(one).take(OBJECTS) {
             let mut labels = with(&common, "api_version", object.key.gvk.api_version());
             labels.push(("kind", object.key.gvk.kind.clone()));
             labels.push(("namespace", object.key.namespace.clone().unwrap_or_default()));

@@ -10,15 +10,14 @@ use serde_json::{Value, json};
 use super::json;
 use crate::words::findings::{Finding, FindingLocation, findings, rules};
 use crate::words::{describe, fingerprint, location};
-use crate::{Level, Section, Sections, Verdict, View};
+use crate::{ContextReport, Level, Reports, Verdict, View};
 
 /// Most results of a run: GitHub shows 5,000, the most important first.
 const RESULTS: usize = 5_000;
 
 /// The document: a run for each context.
-pub fn render<R: Sections>(report: &R, view: &View) -> String {
-    let runs: Vec<Value> =
-        report.sections().iter().map(|section| run(section, report.general_warnings(), view)).collect();
+pub fn render(reports: &Reports, view: &View) -> String {
+    let runs: Vec<Value> = reports.contexts.iter().map(|one| run(one, &reports.warnings, view)).collect();
     json::document(&json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -26,8 +25,9 @@ pub fn render<R: Sections>(report: &R, view: &View) -> String {
     }))
 }
 
-fn run(section: &Section<'_>, general: &[String], view: &View) -> Value {
-    let mut found = findings(section);
+fn run(of_context: &ContextReport, general: &[String], view: &View) -> Value {
+    let ContextReport { context, report, .. } = of_context;
+    let mut found = findings(of_context);
     let notifications: Vec<Value> = found
         .iter()
         .filter(|one| one.object.is_none())
@@ -43,11 +43,10 @@ fn run(section: &Section<'_>, general: &[String], view: &View) -> Value {
     }
     let mut seen = HashMap::new();
     let results: Vec<Value> = found.iter().map(|one| result(one, view, &mut seen)).collect();
-    let report = section.report;
     let is_complete =
         !matches!(report.verdict, Verdict::Unreachable | Verdict::Incomplete | Verdict::Invalid | Verdict::Interrupted);
     let command = describe::command(report.command);
-    let id = match section.context {
+    let id = match context {
         Some(context) => format!("kubectl-reconcile/{command}/{}/", visible(context)),
         None => format!("kubectl-reconcile/{command}/"),
     };

@@ -14,7 +14,7 @@ use similar::{ChangeTag, DiffOp};
 use crate::words::findings::Finding;
 use crate::words::line_diff::{MATCHED, grouped};
 use crate::words::{describe, findings, fingerprint};
-use crate::{ObjectReport, Role, Section, Sections, Theme, View};
+use crate::{ContextReport, ObjectReport, Reports, Role, Theme, View};
 
 /// The start of a line that is no part of the patch. The lines of objects begin with a sign or a blank.
 const REMARK: &str = "# ";
@@ -36,20 +36,20 @@ pub struct FilePair {
 }
 
 /// The patch.
-pub fn render<R: Sections>(report: &R, view: &View) -> String {
+pub fn render(reports: &Reports, view: &View) -> String {
     let mut patch = String::new();
-    for warning in report.general_warnings() {
+    for warning in &reports.warnings {
         remark(&mut patch, &describe::message(warning));
     }
     let mut names = FileNames::default();
-    for section in report.sections() {
-        for found in findings::of_run(&section) {
+    for one in &reports.contexts {
+        for found in findings::of_run(one) {
             remark(&mut patch, &about(&found));
         }
-        for object in view.sorted(section.report) {
-            let pair = pair(&section, object, &mut names);
+        for object in view.sorted(&one.report) {
+            let pair = pair(one, object, &mut names);
             if object.diff.action != Action::None || object.is_incomplete() {
-                remarks_of(&mut patch, &section, object, pair.is_some());
+                remarks_of(&mut patch, one, object, pair.is_some());
             }
             if let Some(pair) = pair {
                 patch_of(&mut patch, &pair);
@@ -82,19 +82,18 @@ pub fn colored(patch: &str, theme: &Theme) -> String {
 }
 
 /// The remarks next to the patch: all its lines that begin with `#`, without that sign.
-pub fn remarks<R: Sections>(report: &R, view: &View) -> Vec<String> {
-    render(report, view).lines().filter_map(|line| line.strip_prefix(REMARK).map(ToOwned::to_owned)).collect()
+pub fn remarks(reports: &Reports, view: &View) -> Vec<String> {
+    render(reports, view).lines().filter_map(|line| line.strip_prefix(REMARK).map(ToOwned::to_owned)).collect()
 }
 
 /// The objects that differ, as files.
-pub fn files<R: Sections>(report: &R) -> Vec<FilePair> {
+pub fn files(reports: &Reports) -> Vec<FilePair> {
     let mut names = FileNames::default();
-    let sections = report.sections();
-    let pairs = sections.iter().flat_map(|section| section.report.objects.iter().map(move |object| (section, object)));
-    pairs.filter_map(|(section, object)| pair(section, object, &mut names)).collect()
+    let pairs = reports.contexts.iter().flat_map(|one| one.report.objects.iter().map(move |object| (one, object)));
+    pairs.filter_map(|(one, object)| pair(one, object, &mut names)).collect()
 }
 
-fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> Option<FilePair> {
+fn pair(one: &ContextReport, object: &ObjectReport, names: &mut FileNames) -> Option<FilePair> {
     let whole = object.diff.changes.first();
     let (live, desired) = match (object.diff.action, &object.details.versions) {
         (Action::Create, _) => (None, Some(masked(whole?.desired.as_ref()?))),
@@ -105,14 +104,14 @@ fn pair(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> 
         _ => return None,
     };
     let text = |object| yaml(&object);
-    Some(FilePair { name: file_name(section, object, names), live: live.map(text), desired: desired.map(text) })
+    Some(FilePair { name: file_name(one, object, names), live: live.map(text), desired: desired.map(text) })
 }
 
 /// kubectl `pkg/cmd/diff`, `InfoObject.Name`, with everything encoded that is no letter, digit, `-`, `_` or dot.
-fn file_name(section: &Section<'_>, object: &ObjectReport, names: &mut FileNames) -> String {
+fn file_name(one: &ContextReport, object: &ObjectReport, names: &mut FileNames) -> String {
     let gvk = &object.key.gvk;
     let namespace = object.key.namespace.as_deref().unwrap_or_default();
-    let parts = [section.context.unwrap_or_default(), &gvk.group, &gvk.version, &gvk.kind];
+    let parts = [one.name(), &gvk.group, &gvk.version, &gvk.kind];
     let parts = parts.into_iter().filter(|part| !part.is_empty()).chain([namespace, &object.key.name]);
     let mut name = parts.map(encoded).collect::<Vec<_>>().join(".");
     if name.starts_with('.') {
@@ -157,14 +156,14 @@ fn encoded(part: &str) -> String {
 }
 
 /// The remarks about an object next to its patch.
-fn remarks_of(patch: &mut String, section: &Section<'_>, object: &ObjectReport, has_patch: bool) {
-    for found in findings::of_object(section.context, object, section.report.command) {
+fn remarks_of(patch: &mut String, one: &ContextReport, object: &ObjectReport, has_patch: bool) {
+    for found in findings::of_object(one.context.as_deref(), object, one.report.command) {
         if !found.is_change || !has_patch {
             remark(patch, &about(&found));
         }
     }
     for conflict in &object.diff.conflicts {
-        let name = fingerprint::name(object, section.context);
+        let name = fingerprint::name(object, one.context.as_deref());
         remark(patch, &format!("{name}: conflict: {}", describe::conflict(conflict)));
     }
 }
@@ -233,9 +232,9 @@ mod tests {
             ObjectReport::unwanted(&key, FieldDiff::none(Evidence::Proven).into())
         };
         let report = Report::compared(Command::Diff, Vec::new(), &FailOn::default());
-        let section = Section { context: None, report: &report };
+        let one = ContextReport { context: None, server: None, report };
         let mut names = FileNames::default();
-        let mut name = |name: &str| file_name(&section, &object(name), &mut names);
+        let mut name = |name: &str| file_name(&one, &object(name), &mut names);
         assert_eq!(name("system:node"), "rbac.authorization.k8s.io.v1.ClusterRole..system%3Anode");
         assert_eq!(name("../../etc/passwd\n"), "rbac.authorization.k8s.io.v1.ClusterRole....%2F..%2Fetc%2Fpasswd%0A");
         // On some file systems, upper and lower case are the same.

@@ -16,31 +16,22 @@ use joined::joined;
 
 use crate::{Command, ContextReport, Report, Reports};
 
-/// The result of merging reports.
-#[derive(Debug)]
-pub enum Merged {
-    /// They are about one cluster.
-    One(Box<Report>),
-    /// They are about several.
-    Several(Box<Reports>),
-}
-
 /// Merges reports: joins the shards of one run over each cluster, and puts the clusters side by side.
-pub fn merged(parts: Vec<MergeInput>) -> Result<Merged, Diagnostic> {
+pub fn merged(parts: Vec<MergeInput>) -> Result<Reports, Diagnostic> {
     let command = same_command(&parts)?;
     let mut clusters = by_cluster(parts)?;
     if clusters.len() == 1
         && let Some((name, parts)) = clusters.pop()
     {
-        return Ok(Merged::One(Box::new(one(parts, &name)?)));
+        return Ok(one(parts, &name)?.into());
     }
     let mut contexts = Vec::new();
     for (context, parts) in clusters {
         let server = parts.iter().find_map(|part| part.cluster()?.1.map(ToOwned::to_owned));
         let report = one(parts, &context)?;
-        contexts.push(ContextReport { context, server, report });
+        contexts.push(ContextReport { context: Some(context), server, report });
     }
-    Ok(Merged::Several(Box::new(Reports::of(command, contexts, Vec::new()))))
+    Ok(Reports::of(command, contexts, Vec::new()))
 }
 
 fn same_command(parts: &[MergeInput]) -> Result<Command, Diagnostic> {

@@ -66,7 +66,7 @@ fn shards(count: u32) -> Vec<Value> {
     (0..count).map(part).collect()
 }
 
-fn merge(reports: &[Value]) -> Result<Merged, String> {
+fn merge(reports: &[Value]) -> Result<Reports, String> {
     let part =
         |(number, report): (usize, &Value)| MergeInput::read(&format!("{number}.json"), report.to_string().as_bytes());
     let parts: Result<Vec<Vec<MergeInput>>, Diagnostic> = reports.iter().enumerate().map(part).collect();
@@ -74,10 +74,7 @@ fn merge(reports: &[Value]) -> Result<Merged, String> {
 }
 
 fn whole(reports: &[Value]) -> Report {
-    match merge(reports) {
-        Ok(Merged::One(report)) => *report,
-        other => panic!("{other:?}"),
-    }
+    merge(reports).unwrap().only().cloned().unwrap()
 }
 
 #[test]
@@ -93,7 +90,7 @@ fn the_shards_of_a_run_become_the_run() {
     assert_eq!((together.summary.objects, together.summary.in_sync, together.requests.list), (12, 12, 8));
     assert_eq!((together.shard, together.exit_code), (None, 0));
     assert_eq!(together.summary.hooks, 3, "each shard leaves out the hooks of the whole input");
-    assert!(!render(&together, &View::default()).contains("\"place\""));
+    assert!(!render(&together.into(), &View::default()).contains("\"place\""));
 }
 
 #[test]
@@ -120,8 +117,7 @@ fn a_merged_report_has_the_earliest_time_and_the_program_that_merged() {
         cluster["time"] = json!(format!("2026-11-20T10:00:0{second}Z"));
         cluster["tool"] = json!({"name": "kubectl-reconcile", "version": format!("0.0.{second}")});
     }
-    let Ok(Merged::Several(reports)) = merge(&clusters) else { panic!("{clusters:?}") };
-    let reports = serde_json::to_value(reports).unwrap();
+    let reports = serde_json::to_value(merge(&clusters).unwrap()).unwrap();
     assert_eq!(reports["time"], clusters[1]["time"]);
     for (read, written) in clusters.iter().zip(reports["contexts"].as_array().unwrap()) {
         assert_eq!((&written["time"], &written["tool"]), (&read["time"], &read["tool"]));
@@ -216,15 +212,15 @@ fn clusters_stand_side_by_side() {
     parts.push(json!({"apiVersion": "kubectl-reconcile/v1", "kind": "Report", "command": "diff", "verdict": "unreachable", "exitCode": 3,
                       "summary": parts[0]["summary"], "requests": parts[0]["requests"], "objects": [], "errors": [{"message": "down"}]}));
     parts[4]["summary"]["objects"] = json!(0);
-    let Ok(Merged::Several(reports)) = merge(&parts) else { panic!("one report") };
-    let names: Vec<&str> = reports.contexts.iter().map(|one| one.context.as_str()).collect();
+    let reports = merge(&parts).unwrap();
+    assert!(reports.only().is_none());
+    let names: Vec<&str> = reports.contexts.iter().map(ContextReport::name).collect();
     assert_eq!(names, ["prod", "test", "4.json"]);
     assert_eq!((reports.contexts[1].report.objects.len(), reports.exit_code), (12, 3));
     // And again, as a document of its own.
-    let text = render(&*reports, &View::default());
+    let text = render(&reports, &View::default());
     let again = merged(MergeInput::read("all.json", text.as_bytes()).unwrap()).unwrap();
-    let Merged::Several(again) = again else { panic!("one report") };
-    assert_eq!(render(&*again, &View::default()), text);
+    assert_eq!(render(&again, &View::default()), text);
 }
 
 /// A report that belongs to the run of the others.
@@ -254,7 +250,7 @@ fn numbers_of_secrets_are_never_taken_for_those_of_another_shard() {
         changed.map(|object| object.diff.changes[0].live.clone().unwrap()["redacted"].to_string()).collect();
     assert_eq!(values.len(), 2);
     assert!(values.contains(&"\"#1@0\"".to_owned()) && values.contains(&"\"#1@1\"".to_owned()), "{values:?}");
-    let text = render(&report, &View::default());
+    let text = render(&report.into(), &View::default());
     assert!(text.contains("#2@1") && text.contains("\"mine\"") && text.contains("\"#1\""), "{text}");
     assert_eq!(serde_json::to_value(whole(&parts[..1])).unwrap()["exitCode"], 4);
 }

@@ -1,4 +1,4 @@
-//! The report of a run in several contexts of the kubeconfig: the report of each, and the counts over all of them.
+//! The report of a run: that of each context, of which one is the usual case, and the counts over all of them.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,9 @@ use super::tally::tally;
 use super::verdict::{EXIT_CODES, EXIT_SUCCESS, Verdict};
 
 /// The report of a run in several contexts.
+// What is derived is the document of several contexts. That of the only one is its report: see `Serialize` below.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", remote = "Self")]
 pub struct Reports {
     /// Always `kubectl-reconcile/v1`.
     #[schemars(extend("const" = "kubectl-reconcile/v1"))]
@@ -47,7 +48,9 @@ pub struct Reports {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ContextReport {
     /// The context of the kubeconfig.
-    pub context: String,
+    // `None` if the run is about one cluster only.
+    #[schemars(with = "String")]
+    pub context: Option<String>,
     /// The URL of its server, as far as the kubeconfig has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
@@ -80,6 +83,30 @@ pub(crate) fn worst<'r>(reports: impl IntoIterator<Item = &'r Report>) -> (Verdi
     results.max().unwrap_or((Verdict::InSync, EXIT_SUCCESS))
 }
 
+impl Serialize for Reports {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.only() {
+            Some(report) => report.serialize(serializer),
+            None => Self::serialize(self, serializer),
+        }
+    }
+}
+
+impl From<Report> for Reports {
+    /// The report of a run that is about one cluster only.
+    fn from(report: Report) -> Self {
+        let command = report.command;
+        Self::of(command, vec![ContextReport { context: None, server: None, report }], Vec::new())
+    }
+}
+
+impl ContextReport {
+    /// The name of the context; empty if the run is about one cluster only.
+    pub fn name(&self) -> &str {
+        self.context.as_deref().unwrap_or_default()
+    }
+}
+
 impl Reports {
     /// Puts the reports of all contexts together.
     pub fn of(command: Command, contexts: Vec<ContextReport>, warnings: Vec<String>) -> Self {
@@ -102,6 +129,21 @@ impl Reports {
             contexts,
         }
     }
+
+    /// The only report, if the run is about one cluster only.
+    pub fn only(&self) -> Option<&Report> {
+        match self.contexts.as_slice() {
+            [ContextReport { context: None, report, .. }] => Some(report),
+            _ => None,
+        }
+    }
+
+    /// Leaves out the differences that the baseline has as well. The counts are still those of all objects.
+    pub(crate) fn without_known(mut self) -> Self {
+        self.contexts =
+            self.contexts.into_iter().map(|one| ContextReport { report: one.report.without_known(), ..one }).collect();
+        self
+    }
 }
 
 #[cfg(test)]
@@ -112,7 +154,7 @@ mod tests {
     fn one(context: &str, verdict: Verdict, exit_zero: bool) -> ContextReport {
         let mut report = Report::stopped(Command::Diff, verdict, Vec::new());
         report.exit_code = verdict.exit_code(exit_zero);
-        ContextReport { context: context.to_owned(), server: None, report }
+        ContextReport { context: Some(context.to_owned()), server: None, report }
     }
 
     fn worst(verdicts: &[Verdict], exit_zero: bool) -> (Verdict, u8) {

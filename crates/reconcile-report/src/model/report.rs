@@ -190,7 +190,12 @@ impl Report {
         self
     }
 
-    /// The same without the differences that are known. Its counts are still those of all objects.
+    /// Returns true if it has differences that its baseline has as well.
+    pub fn has_known(&self) -> bool {
+        self.summary.known.is_some_and(|known| known > 0)
+    }
+
+    /// Leaves out the differences that are known. The counts are still those of all objects.
     pub(crate) fn without_known(mut self) -> Self {
         self.objects.iter_mut().for_each(ObjectReport::leave_out_known);
         self

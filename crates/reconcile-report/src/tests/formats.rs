@@ -11,7 +11,7 @@ use super::parsers;
 use super::scenario::{apply, diff, quiet, several, stopped};
 use crate::formats::{FORMATS, Format, Render};
 use crate::plain;
-use crate::{Command, ConfigurationInfo, ContextReport, Report, Reports, Sections, View, left_alone};
+use crate::{Command, ConfigurationInfo, ContextReport, Report, Reports, View, left_alone};
 
 fn view() -> View {
     let folder: Arc<Path> = Arc::from(Path::new("/srv/shop"));
@@ -25,17 +25,18 @@ pub fn one(format: &Format, report: &Report) -> String {
 
 /// The same in another view.
 pub fn one_in(format: &Format, report: &Report, view: &View) -> String {
-    match format.render {
-        Render::Text(text) => plain(&text(report, view)),
-        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(report, view),
-    }
+    all_in(format, &report.clone().into(), view)
 }
 
 /// Renders several reports in a format.
 pub fn all(format: &Format, reports: &Reports) -> String {
-    match format.render_all {
-        Render::Text(text) => plain(&text(reports, &view())),
-        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(reports, &view()),
+    all_in(format, reports, &view())
+}
+
+fn all_in(format: &Format, reports: &Reports, view: &View) -> String {
+    match format.render {
+        Render::Text(text) => plain(&text(reports, view)),
+        Render::Data(data) | Render::Patch(data) | Render::Lines(data) => data(reports, view),
     }
 }
 
@@ -79,7 +80,7 @@ fn a_large_object_is_left_out_of_json_unless_all_of_it_is_wanted() {
     let small: Value = serde_json::from_str(&one(named("json"), &report)).unwrap();
     let size = large.to_string().len();
     assert_eq!(small["objects"][0]["changes"][0]["desired"], json!({"omittedBytes": size}));
-    let whole = crate::formats::json::render(&report, &View { full: true, ..view() });
+    let whole = crate::formats::json::render(&report.clone().into(), &View { full: true, ..view() });
     let whole: Value = serde_json::from_str(&whole).unwrap();
     assert_eq!(whole["objects"][0]["changes"][0]["desired"], large);
     // Data that the document leaves out stays in the report.
@@ -132,7 +133,7 @@ fn every_format_names_the_rules_in_force_and_counts_what_they_hide() {
         let report = ruled(command);
         assert_eq!(left_alone(&report).as_deref(), Some(words));
         let contexts = ["eu", "us"].map(|context| ContextReport {
-            context: context.to_owned(),
+            context: Some(context.to_owned()),
             server: None,
             report: report.clone(),
         });
@@ -296,7 +297,7 @@ fn every_format_shows_every_context() {
     for format in FORMATS.iter().filter(|format| !["text", "name"].contains(&format.name)) {
         let shown = all(format, &reports);
         assert!(shown.contains("cannot connect") || format.name == "prometheus", "{}", format.name);
-        let contexts = reports.sections().iter().filter(|section| shown.contains(section.context.unwrap())).count();
+        let contexts = reports.contexts.iter().filter(|one| shown.contains(one.name())).count();
         // In sync, a context has nothing to show in a patch or in annotations.
         assert!(contexts == 3 || ["unified", "github", "gitlab"].contains(&format.name), "{}: {shown}", format.name);
         (parsers::of(format.name))(&shown);

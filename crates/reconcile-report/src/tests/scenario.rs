@@ -264,7 +264,7 @@ pub fn quiet() -> Report {
 pub fn several(text: &str) -> Reports {
     let down = Diagnostic::new(Code::ConnectionLost, format!("cannot connect: {text}"));
     let unreachable = Report::stopped(Command::Diff, Verdict::Unreachable, vec![down]);
-    let one = |context: &str, report| ContextReport { context: context.to_owned(), server: None, report };
+    let one = |context: &str, report| ContextReport { context: Some(context.to_owned()), server: None, report };
     let contexts = vec![one("eu", diff(text)), one(text, unreachable), one("us", quiet())];
     Reports::of(Command::Diff, contexts, vec![text.to_owned()])
 }

@@ -8,7 +8,7 @@ use reconcile_core::manifest::Source;
 use super::describe;
 use super::label::outcome_name;
 use crate::model::ChangeReport;
-use crate::{CLASSES, ClassInfo, Command, Level, ObjectReport, Report, Section};
+use crate::{CLASSES, ClassInfo, Command, ContextReport, Level, ObjectReport, Report};
 
 /// A kind of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,21 +83,21 @@ pub(crate) struct Finding<'r> {
 }
 
 /// All findings of a cluster: those of the run, then those of the objects in the order of the plan.
-pub(crate) fn findings<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
-    let mut found = of_run(section);
-    for object in &section.report.objects {
-        found.extend(of_object(section.context, object, section.report.command));
+pub(crate) fn findings(one: &ContextReport) -> Vec<Finding<'_>> {
+    let mut found = of_run(one);
+    for object in &one.report.objects {
+        found.extend(of_object(one.context.as_deref(), object, one.report.command));
     }
     found
 }
 
 /// The findings of the run as a whole.
-pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
-    let Report { errors, warnings, unmanaged, .. } = section.report;
+pub(crate) fn of_run(one: &ContextReport) -> Vec<Finding<'_>> {
+    let Report { errors, warnings, unmanaged, .. } = &one.report;
     let general = |rule, level, message, location| Finding {
         rule,
         level,
-        context: section.context,
+        context: one.context.as_deref(),
         object: None,
         path: String::new(),
         is_change: false,
@@ -112,7 +112,7 @@ pub(crate) fn of_run<'r>(section: &Section<'r>) -> Vec<Finding<'r>> {
         let message = format!("{object}: {}", object.reason());
         general(UNMANAGED_OBJECT, Level::Note, describe::message(&message), None)
     });
-    let ignored = describe::left_alone(section.report);
+    let ignored = describe::left_alone(&one.report);
     let ignored = ignored.map(|text| general(IGNORED, Level::Note, describe::message(&text), None));
     errors.chain(ignored).chain(warnings).chain(unmanaged).collect()
 }

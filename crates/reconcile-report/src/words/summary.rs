@@ -45,7 +45,9 @@ impl SummaryLines {
 pub(crate) fn result(report: &Report, view: &View) -> (Vec<String>, Vec<String>) {
     let alone = |sentence: String| (vec![sentence], Vec::new());
     match report.command {
-        _ if report.objects.is_empty() && !report.errors.is_empty() => alone(verdict(report).sentence.to_owned()),
+        _ if report.objects.is_empty() && !report.errors.is_empty() => {
+            alone(verdict(report.verdict, &report.summary).sentence.to_owned())
+        }
         Command::Status if report.verdict == Verdict::Interrupted => alone(format!("interrupted: {}", ready(report))),
         Command::Status => alone(ready(report)),
         Command::Diff | Command::Apply => {

@@ -1,6 +1,6 @@
 //! Verdicts in words.
 
-use crate::{Sections, Verdict};
+use crate::{Summary, Verdict};
 
 /// A verdict in words.
 pub(crate) struct VerdictWords {
@@ -12,16 +12,15 @@ pub(crate) struct VerdictWords {
     pub of_context: &'static str,
 }
 
-/// Returns the words for the result of a report, or of those of several contexts. Differences are drift if something changed in
-/// the cluster; changes of the manifests alone, as in a pull request, are changes.
-pub(crate) fn verdict<R: Sections + ?Sized>(report: &R) -> VerdictWords {
+/// Returns the words for a result with these counts. Differences are drift if something changed in the cluster; changes of the
+/// manifests alone, as in a pull request, are changes.
+pub(crate) fn verdict(verdict: Verdict, counts: &Summary) -> VerdictWords {
     let words = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
-    let is_drift = || report.sections().iter().any(|section| section.report.summary.sides.has_cluster());
-    match report.verdict() {
+    match verdict {
         Verdict::Ready => words("Ready", "ready", "ready"),
         Verdict::InSync => words("In sync", "in sync", "without differences"),
         Verdict::Applied => words("Applied", "applied", "applied"),
-        Verdict::Drift if is_drift() => words("Drift", "drift", "with drift"),
+        Verdict::Drift if counts.sides.has_cluster() => words("Drift", "drift", "with drift"),
         Verdict::Drift => words("Changes", "changes", "with changes"),
         Verdict::NotReady => words("Not ready", "not ready", "not ready"),
         Verdict::Unreachable => words("Unreachable", "the cluster cannot be reached", "unreachable"),

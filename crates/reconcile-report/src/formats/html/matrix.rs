@@ -30,7 +30,7 @@ pub(super) fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
     page.raw("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"matrix\"><table><thead><tr>");
     page.raw("<th scope=\"col\">Object</th>");
     for one in &contexts {
-        page.element("<th scope=\"col\"", &one.context, "</th>");
+        page.element("<th scope=\"col\"", one.name(), "</th>");
     }
     page.raw("</tr></thead><tbody>\n");
     for row in different.iter().take(SHOWN) {

@@ -27,58 +27,43 @@ use object::Objects;
 use section::{Section, facts};
 
 use crate::words::verdict::verdict;
-use crate::{Command, Report, Reports, View};
+use crate::{Command, Reports, View};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The page of a report.
-pub fn render(report: &Report, view: &View) -> String {
-    render_within(report, view, Limits::of(view))
+/// The page of a run: that of the only context, or the matrix and a section for each context.
+pub fn render(reports: &Reports, view: &View) -> String {
+    render_within(reports, view, Limits::of(view))
 }
 
-fn render_within(report: &Report, view: &View, limits: Limits) -> String {
-    let facets = Facets::of(report.objects.iter());
-    let section = Section { report, number: 0 };
-    let objects = Objects { numbers: facets.numbers(), limits, view, is_open: section.shown() <= OPEN };
-    let mut header = Markup::default();
-    let title = verdict(report).heading;
-    header.element("<h1", title, "</h1>").element("<p", &section::result(report), "</p>");
-    facts(&mut header, report);
-    let mut body = Markup::default();
-    section.write(&mut body, &objects);
-    let context = report.cluster.as_ref().and_then(|cluster| cluster.context.as_deref());
-    let titles: Vec<&str> = [Some(title), context].into_iter().flatten().collect();
-    page(&titles.join(" · "), report.command, &header, &facets, &body)
-}
-
-/// The page of the reports of several contexts: the matrix, and a section for each context.
-pub fn render_all(reports: &Reports, view: &View) -> String {
+fn render_within(reports: &Reports, view: &View, limits: Limits) -> String {
     let facets = Facets::of(reports.contexts.iter().flat_map(|one| &one.report.objects));
-    let mut header = Markup::default();
-    let heading = verdict(reports).heading;
-    header.element("<h1", heading, "</h1>").element("<p", &crate::formats::text::matrix::totals(reports), "</p>");
-    if let Some(time) = reports.time {
-        header.element("<p><time", &time.to_string(), "</time></p>");
-    }
-    let mut body = Markup::default();
-    section::warnings(&mut body, &reports.warnings);
-    matrix::matrix(&mut body, reports, view);
     let sections: Vec<Section<'_>> =
-        reports.contexts.iter().enumerate().map(|(number, one)| Section { report: &one.report, number }).collect();
+        reports.contexts.iter().enumerate().map(|(number, one)| Section { one, number }).collect();
     let is_open = sections.iter().map(Section::shown).sum::<usize>() <= OPEN;
-    let objects = Objects { numbers: facets.numbers(), limits: Limits::of(view), view, is_open };
-    for (one, section) in reports.contexts.iter().zip(&sections) {
-        body.raw("<section class=\"context\" aria-labelledby=\"c").number(section.number).raw("\"><h2 id=\"c");
-        body.number(section.number).raw("\">").text(&one.context);
-        if let Some(server) = &one.server {
-            body.element(" <small", server, "</small>");
+    let objects = Objects { numbers: facets.numbers(), limits, view, is_open };
+    let heading = verdict(reports.verdict, &reports.summary.objects).heading;
+    let mut titles = vec![heading];
+    let mut header = Markup::default();
+    let mut body = Markup::default();
+    header.element("<h1", heading, "</h1>");
+    if let Some(report) = reports.only() {
+        header.element("<p", &section::result(report), "</p>");
+        facts(&mut header, report);
+        titles.extend(report.cluster.as_ref().and_then(|cluster| cluster.context.as_deref()));
+    } else {
+        header.element("<p", &crate::formats::text::matrix::totals(reports), "</p>");
+        if let Some(time) = reports.time {
+            header.element("<p><time", &time.to_string(), "</time></p>");
         }
-        body.raw("</h2><p>").text(&section::sentence(one)).raw("</p>");
-        section.write(&mut body, &objects);
-        body.raw("</section>");
+        section::warnings(&mut body, &reports.warnings);
+        matrix::matrix(&mut body, reports, view);
     }
-    page(heading, reports.command, &header, &facets, &body)
+    for section in &sections {
+        section.write(&mut body, &objects);
+    }
+    page(&titles.join(" · "), reports.command, &header, &facets, &body)
 }
 
 fn page(title: &str, command: Command, header: &Markup, facets: &Facets<'_>, body: &Markup) -> String {

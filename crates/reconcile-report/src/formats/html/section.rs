@@ -12,34 +12,48 @@ use crate::words::number::grouped;
 use crate::words::{describe, excerpt, summary};
 use crate::{Command, ContextReport, ObjectReport, Report, View};
 
-/// A report, and the number that identifies its objects on the page.
+/// The report of one context, and the number that identifies its objects on the page.
 pub(super) struct Section<'r> {
-    pub report: &'r Report,
+    pub one: &'r ContextReport,
     pub number: usize,
 }
 
 impl Section<'_> {
     /// Number of objects that are not in sync or have remarks.
     pub fn shown(&self) -> usize {
-        self.report.objects.iter().filter(|object| !is_quiet(object)).count()
+        self.one.report.objects.iter().filter(|object| !is_quiet(object)).count()
+    }
+
+    /// Writes the section, which has a heading if it is that of one of several contexts.
+    pub fn write(&self, page: &mut Markup, objects: &Objects<'_>) {
+        let Some(context) = &self.one.context else { return self.content(page, objects) };
+        page.raw("<section class=\"context\" aria-labelledby=\"c").number(self.number).raw("\"><h2 id=\"c");
+        page.number(self.number).raw("\">").text(context);
+        if let Some(server) = &self.one.server {
+            page.element(" <small", server, "</small>");
+        }
+        page.raw("</h2><p>").text(&sentence(self.one)).raw("</p>");
+        self.content(page, objects);
+        page.raw("</section>");
     }
 
     /// Writes everything but the heading.
-    pub fn write(&self, page: &mut Markup, objects: &Objects<'_>) {
-        for error in &self.report.errors {
+    fn content(&self, page: &mut Markup, objects: &Objects<'_>) {
+        let report = &self.one.report;
+        for error in &report.errors {
             page.raw("<div class=\"error\">");
             styled(page, &excerpt::diagnostic(error, "", "error: "));
             page.raw("</div>\n");
         }
-        warnings(page, &self.report.warnings);
-        let sorted = objects.view.sorted(self.report);
+        warnings(page, &report.warnings);
+        let sorted = objects.view.sorted(report);
         let mut section = PageSection::new(self.number, &sorted);
         let (quiet, shown): (Vec<&ObjectReport>, _) = sorted.iter().copied().partition(|object| is_quiet(object));
         listed(page, objects, &shown, &mut section);
-        if let Some(set) = &self.report.apply_set {
+        if let Some(set) = &report.apply_set {
             styled(page, &parent_text(set, objects.view));
         }
-        styled(page, &unmanaged::lines(self.report, objects.view));
+        styled(page, &unmanaged::lines(report, objects.view));
         rest(page, objects, &quiet, " in sync", &section);
     }
 }
@@ -104,7 +118,7 @@ pub(super) fn warnings(page: &mut Markup, warnings: &[String]) {
 }
 
 /// The result of one of several contexts, in a sentence.
-pub(super) fn sentence(one: &ContextReport) -> String {
+fn sentence(one: &ContextReport) -> String {
     if matrix::is_stopped(&one.report) {
         return styled::sentence(&matrix::stopped(one));
     }

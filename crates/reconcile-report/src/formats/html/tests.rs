@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement};
 
 use super::limits::Limits;
-use super::{SCRIPT, STYLE, policy, render, render_all, render_within};
+use super::{SCRIPT, STYLE, policy, render, render_within};
 use crate::{ChangeReport, ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports, Sort, View};
 
 /// Text that would end a script, an attribute, a comment or a line, or deceive a reader.
@@ -52,7 +52,7 @@ fn in_sync(name: &str) -> ObjectReport {
 }
 
 fn page(objects: Vec<ObjectReport>) -> String {
-    render(&Report::compared(Command::Diff, objects, &FailOn::default()), &View::default())
+    render(&Report::compared(Command::Diff, objects, &FailOn::default()).into(), &View::default())
 }
 
 /// A report with hostile text in every field of the model that holds text from outside.
@@ -116,14 +116,14 @@ fn is_harmless(page: &str) {
 #[test]
 fn text_of_others_stays_text() {
     let report = hostile();
-    is_harmless(&render(&report, &View::default()));
+    is_harmless(&render(&report.clone().into(), &View::default()));
     let in_context = |name: &str| ContextReport {
-        context: name.to_owned(),
+        context: Some(name.to_owned()),
         server: Some(HOSTILE.to_owned()),
         report: report.clone(),
     };
     let reports = Reports::of(Command::Diff, vec![in_context(HOSTILE), in_context("b")], vec![HOSTILE.to_owned()]);
-    is_harmless(&render_all(&reports, &View::default()));
+    is_harmless(&render(&reports, &View::default()));
 }
 
 #[test]
@@ -216,6 +216,7 @@ fn equal_changes_conflicts_and_diagnostics_are_written_once() {
     };
     objects.extend((0..4).map(refused));
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
+    let report = report.into();
     let page = |view: &View| render(&report, view);
     let grouped = page(&View::default());
     assert_eq!((grouped.matches("class=\"o group\"").count(), grouped.matches("<li class=\"f\">").count()), (3, 3));
@@ -242,7 +243,8 @@ fn equal_changes_conflicts_and_diagnostics_are_written_once() {
 /// A screen reader says these names, which are words of people and not of the program.
 #[test]
 fn controls_have_names_in_plain_words() {
-    let page = render(&Report::compared(Command::Diff, vec![in_sync("a")], &FailOn::default()), &View::default());
+    let page =
+        render(&Report::compared(Command::Diff, vec![in_sync("a")], &FailOn::default()).into(), &View::default());
     let names = page.split("aria-label=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let names: Vec<&str> = names.collect();
     assert!(names.contains(&"State") && names.contains(&"Search"), "{names:?}");
@@ -256,7 +258,7 @@ fn a_page_that_would_be_too_big_keeps_a_line_for_each_object() {
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
     let view = View::default();
     let limits = Limits { page_bytes: 20_000, ..Limits::of(&view) };
-    let bounded = render_within(&report, &view, limits);
+    let bounded = render_within(&report.into(), &view, limits);
     assert_eq!(bounded.matches("its details are left out").count(), 100 - bounded.matches("<del>").count());
     assert!(bounded.contains("web-99</span>") && bounded.contains("its details are left out"), "{bounded}");
 }
@@ -265,12 +267,12 @@ fn a_page_that_would_be_too_big_keeps_a_line_for_each_object() {
 fn contexts_have_sections_and_a_matrix_that_leads_to_their_objects() {
     let in_context = |name: &str, objects| {
         let report = Report::compared(Command::Diff, objects, &FailOn::default());
-        ContextReport { context: name.to_owned(), server: None, report }
+        ContextReport { context: Some(name.to_owned()), server: None, report }
     };
     let unknown = || object("web", ObjectVerdict::Unknown(Diagnostic::new(Code::Forbidden, "no")));
     let contexts =
         vec![in_context("eu", vec![in_sync("db"), in_sync("web")]), in_context("us", vec![in_sync("db"), unknown()])];
-    let page = render_all(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default());
+    let page = render(&Reports::of(Command::Diff, contexts, Vec::new()), &View::default());
     let row = "<tr><th scope=\"row\">ConfigMap shop/web</th><td><a class=\"note\" href=\"#o0-1\">in sync</a></td>\
                <td><a class=\"diagnostic\" href=\"#o1-1\">not compared</a></td></tr>";
     assert!(page.contains(row), "{page}");

@@ -10,7 +10,7 @@ use crate::words::conflict::conflict_hint;
 use crate::words::describe;
 use crate::words::findings::of_object;
 use crate::words::number::counted_objects;
-use crate::{Command, ObjectReport, Section, View};
+use crate::{Command, ContextReport, ObjectReport, View};
 
 /// The name of a group in the count of what is left out.
 const GROUP: &str = "group of objects with its differences";
@@ -20,24 +20,25 @@ const NAMED: usize = 5;
 const LINES: usize = 200;
 
 /// Writes the differences of a section.
-pub(super) fn details(comment: &mut Comment, section: &Section<'_>, entries: &[Entry<'_>], view: &View) {
+pub(super) fn details(comment: &mut Comment, one: &ContextReport, entries: &[Entry<'_>], view: &View) {
     for entry in entries {
         match entry {
             Entry::Changes(group) => {
                 let mut lines = changes_and_conflicts(&group.common, view.full);
                 let hint = conflict_hint(&group.common, group.objects.len());
                 lines.extend(hint.iter().map(|hint| format!("! hint: {hint}")));
-                comment.add(&group_details(&group.objects, lines, section.context, view), GROUP);
+                comment.add(&group_details(&group.objects, lines, one.context.as_deref(), view), GROUP);
             }
             Entry::Messages(messages, objects) => {
                 let (sentences, hint) = messages.sentences(objects, view.full);
                 let hint = hint.map(|hint| format!("hint: {hint}"));
                 let lines = sentences.iter().chain(&hint).map(|line| format!("! {}", describe::message(line)));
-                comment.add(&group_details(objects, lines.collect(), section.context, view), GROUP);
+                comment.add(&group_details(objects, lines.collect(), one.context.as_deref(), view), GROUP);
             }
             Entry::Object(object, rest) => {
-                let lines = lines(rest, section.report.command, view.full);
-                let context = section.context.map(|context| format!(" in {}", visible(context))).unwrap_or_default();
+                let lines = lines(rest, one.report.command, view.full);
+                let context =
+                    one.context.as_deref().map(|context| format!(" in {}", visible(context))).unwrap_or_default();
                 let name = format!("{}{context}", describe::name(object));
                 let heading = format!("<code>{}</code> {}", html(&name), describe::state(object));
                 comment.add(&folded(&heading, &lines, ""), "object with its differences");

@@ -10,7 +10,7 @@ use crate::words::findings::{of_object, own_location};
 use crate::words::number::counted_objects;
 use crate::words::places::places;
 use crate::words::{describe, label, location};
-use crate::{Command, ObjectReport, Section, View};
+use crate::{Command, ContextReport, ObjectReport, View};
 
 /// Longest finding that is not a change, in characters.
 const CELL: usize = 100;
@@ -18,12 +18,12 @@ const CELL: usize = 100;
 const PLACES: usize = 3;
 
 /// Writes the table, unless it has no rows.
-pub(super) fn table(comment: &mut Comment, section: &Section<'_>, entries: &[Entry<'_>], view: &View) {
+pub(super) fn table(comment: &mut Comment, one: &ContextReport, entries: &[Entry<'_>], view: &View) {
     if entries.is_empty() {
         return;
     }
     comment.push("\n| | object | state | findings | location |\n| --- | --- | --- | --- | --- |\n");
-    let command = section.report.command;
+    let command = one.report.command;
     for entry in entries {
         match entry {
             Entry::Changes(group) => {

@@ -26,7 +26,7 @@ pub fn whole(reports: &Reports, view: &View) -> Styled {
     let mut text = Styled::new();
     let headed = View { is_headed: true, ..view.clone() };
     for one in &reports.contexts {
-        text.append(heading(&one.context, one.server.as_deref()));
+        text.append(heading(one.name(), one.server.as_deref()));
         text.append(if is_stopped(&one.report) { stopped(one) } else { section(&one.report, &headed) });
         text.line_end();
     }
@@ -46,7 +46,7 @@ pub fn heading(context: &str, server: Option<&str>) -> Styled {
 
 /// The matrix of all contexts that were looked at, the others, and the counts over all.
 pub fn together(reports: &Reports, view: &View) -> Styled {
-    let reports = &*view.shown(reports);
+    let reports = &*view.all_shown(reports);
     let looked_at: Vec<&ContextReport> = reports.contexts.iter().filter(|one| !is_stopped(&one.report)).collect();
     let mut text = Styled::new();
     let rows = rows(&looked_at);
@@ -61,7 +61,7 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
         text.append(line(Role::Note, format!("{count}{more} {objects} no change in any of these contexts")));
     }
     for one in reports.contexts.iter().filter(|one| is_stopped(&one.report)) {
-        text.push(Role::Name, one.context.clone());
+        text.push(Role::Name, one.name().to_owned());
         text.push(Role::Plain, ": ");
         text.append(stopped(one));
     }
@@ -78,12 +78,15 @@ pub(crate) fn is_stopped(report: &Report) -> bool {
 /// The error for which a context was not looked at, or its result.
 pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
     let why = report.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
-    line(Role::Error, format!("{}{why}", verdict(report).of_context))
+    line(Role::Error, format!("{}{why}", verdict(report.verdict, &report.summary).of_context))
 }
 
 /// `3 contexts: 1 with drift, 1 in sync, 1 unreachable`
 pub(crate) fn totals(reports: &Reports) -> String {
-    let results = reports.contexts.iter().map(|one| (one.report.verdict, verdict(&one.report).of_context));
+    let results = reports
+        .contexts
+        .iter()
+        .map(|one| (one.report.verdict, verdict(one.report.verdict, &one.report.summary).of_context));
     let results: Vec<(usize, &str)> =
         tally(results).into_iter().rev().map(|((_, words), count)| (count, words)).collect();
     format!("{} contexts: {}", reports.summary.contexts, counted(&results))
@@ -139,9 +142,9 @@ pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
 fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
     let most = if view.full { usize::MAX } else { SHOWN };
     let shown = &rows[..rows.len().min(most)];
-    let is_numbered = contexts.iter().any(|one| width(&one.context) > HEAD);
+    let is_numbered = contexts.iter().any(|one| width(one.name()) > HEAD);
     let head =
-        |number: usize, one: &ContextReport| if is_numbered { format!("[{number}]") } else { one.context.clone() };
+        |number: usize, one: &ContextReport| if is_numbered { format!("[{number}]") } else { one.name().to_owned() };
     let heads: Vec<String> = (1..).zip(contexts).map(|(number, one)| head(number, one)).collect();
     let words = |at: usize| shown.iter().filter_map(move |row| row.cells.get(at)?.map(|cell| cell.word.len()));
     let widths: Vec<usize> =
@@ -172,7 +175,7 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
     }
     if is_numbered {
         for (head, one) in heads.iter().zip(contexts) {
-            text.append(line(Role::Note, format!("{head} {}", one.context)));
+            text.append(line(Role::Note, format!("{head} {}", one.name())));
         }
     }
     text
@@ -232,13 +235,13 @@ mod tests {
 
     fn context(name: &str, objects: Vec<ObjectReport>) -> ContextReport {
         let report = Report::compared(Command::Diff, objects, &FailOn::default());
-        ContextReport { context: name.to_owned(), server: Some(format!("https://{name}")), report }
+        ContextReport { context: Some(name.to_owned()), server: Some(format!("https://{name}")), report }
     }
 
     fn down(name: &str) -> ContextReport {
         let errors = vec![Diagnostic::new(Code::ConnectionLost, "cannot connect")];
         let report = Report::stopped(Command::Diff, Verdict::Unreachable, errors);
-        ContextReport { context: name.to_owned(), server: None, report }
+        ContextReport { context: Some(name.to_owned()), server: None, report }
     }
 
     fn shown(contexts: Vec<ContextReport>) -> String {

@@ -26,3 +26,13 @@ pub(crate) use notes::is_shown;
 pub(crate) use object::{foremost, object_error, object_text};
 pub(crate) use whole::parent_text;
 pub use whole::{differences, findings, whole};
+
+use crate::{Reports, Styled, View};
+
+/// The whole text at once: about the only context, or a section for each with a matrix at the end.
+pub fn render(reports: &Reports, view: &View) -> Styled {
+    match reports.only() {
+        Some(report) => whole(report, view),
+        None => matrix::whole(reports, view),
+    }
+}

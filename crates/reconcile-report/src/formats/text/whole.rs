@@ -6,7 +6,7 @@ use crate::words::conflict;
 use crate::words::label::{ParentLabel, parent_label};
 use crate::{ApplySetInfo, Command, ObjectReport, Report, Styled, View};
 
-/// The whole text at once.
+/// The whole text about one cluster at once.
 pub fn whole(report: &Report, view: &View) -> Styled {
     if report.command == Command::Status {
         return readiness::whole(report, view);

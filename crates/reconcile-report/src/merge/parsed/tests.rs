@@ -59,9 +59,9 @@ fn read(text: &str) -> Result<Report, String> {
 #[test]
 fn what_is_read_is_written_alike() {
     let whole = full();
-    let text = render(&read(&whole.to_string()).unwrap(), &View::default());
+    let text = render(&read(&whole.to_string()).unwrap().into(), &View::default());
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), whole);
-    assert_eq!(render(&read(&text).unwrap(), &View::default()), text);
+    assert_eq!(render(&read(&text).unwrap().into(), &View::default()), text);
 }
 
 /// Every field but the ones that may be left out is needed, and no other is known.

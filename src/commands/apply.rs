@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use reconcile_core::compare::{EvidenceMode, Policy};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::DependencyKind;
-use reconcile_report::formats::text::{self, explained, outcomes, readiness, summary};
+use reconcile_report::formats::text::{self, explained, outcomes, readiness};
 use reconcile_report::{Command, FailOn, Failure, ObjectReport, Report, View};
 
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitArgs};
@@ -235,7 +235,7 @@ impl ContextCommand for Apply<'_> {
             output.text(&readiness::left(report))?;
         }
         // The first line named the cluster.
-        output.text(&summary::summary(report, &View { is_headed: true, ..output.view.clone() }))
+        output.text(&text::summary(report, &View { is_headed: true, ..output.view.clone() }))
     }
 }
 

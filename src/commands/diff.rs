@@ -10,7 +10,7 @@ use reconcile_core::live::snapshot::Snapshot;
 use reconcile_core::live::{Discovery, LiveState};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::{DependencyKind, Plan};
-use reconcile_report::formats::text::{self, explained, summary};
+use reconcile_report::formats::text::{self, explained};
 use reconcile_report::{Baseline, ClusterInfo, Command, FailOn, Failure, KnownDifferences, Report};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -246,7 +246,7 @@ impl ContextCommand for Diff<'_> {
         if self.args.compare.explain_ignores {
             output.text(&explained(report, ignore, &output.view))?;
         }
-        output.text(&summary::summary(report, &output.view))
+        output.text(&text::summary(report, &output.view))
     }
 }
 

@@ -19,7 +19,7 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 use reconcile_core::text::io_reason;
 use reconcile_report::formats::Format;
-use reconcile_report::formats::text::summary;
+use reconcile_report::formats::text;
 use reconcile_report::{ClusterInfo, Failure, Report, Role, StartTime, Styled, View, excerpt};
 
 use crate::cli::{ConsoleArgs, OutputArgs, OutputTarget, ShardArgs, TextArgs};
@@ -220,7 +220,7 @@ impl Output {
     /// Names the cluster that a run is going to change, on stderr, unless something names it already.
     pub fn name_cluster(&self, info: &ClusterInfo) {
         if !self.view.is_headed {
-            self.progress(&summary::named(info));
+            self.progress(&text::cluster_line(info));
         }
     }
 

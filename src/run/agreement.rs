@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use reconcile_report::Styled;
+use reconcile_report::formats::text;
 use reconcile_report::formats::text::matrix::heading;
-use reconcile_report::formats::text::{self, summary};
 use reconcile_report::{ClusterInfo, Report, View};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
@@ -72,7 +72,7 @@ impl Agreement {
 
     /// Waits for the answer.
     async fn wait(&self, at: usize, report: &Report, view: &View, cluster: &ClusterInfo) -> bool {
-        let (differences, plan) = (text::differences(report, view), summary::plan(report, view));
+        let (differences, plan) = (text::differences(report, view), text::plan(report, view));
         self.settle(at, AgreementState::Waiting { differences, plan, target: target_of(report, cluster) });
         let mut answer = self.answer.subscribe();
         let answered = answer.wait_for(Option::is_some).await;

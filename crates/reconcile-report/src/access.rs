@@ -1,6 +1,5 @@
 //! The report of `access`: roles, and the permissions of them that the user has.
 
-mod reviewed;
 mod table;
 
 use std::fmt::Write as _;
@@ -11,12 +10,13 @@ use reconcile_core::plan::access::{BindingFor, Purpose, RoleFor, Subject};
 use reconcile_core::text::{visible, yaml_in_order};
 use serde::{Serialize, Serializer};
 
-pub use reviewed::Reviewed;
-use reviewed::fields_of;
+pub use table::Reviewed;
+use table::fields_of;
 
 use crate::formats::json::document;
 use crate::model::diagnostic::of_run;
-use crate::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role, Styled};
+use crate::model::{ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS, Failure};
+use crate::words::styled::{Role, Styled};
 
 /// The report of `access`.
 #[derive(Debug, Serialize)]

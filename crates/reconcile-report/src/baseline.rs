@@ -9,9 +9,8 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use crate::merge::MergeInput;
-use crate::model::ChangeReport;
+use crate::model::{ChangeReport, ClusterInfo, Command, ObjectReport, Report};
 use crate::words::number::counted;
-use crate::{ClusterInfo, Command, ObjectReport, Report};
 
 /// The reports of an earlier `diff`, one for each of its clusters.
 #[derive(Debug)]

@@ -12,8 +12,9 @@ use serde_json::Value;
 use structured_merge::{ObjectKey, Ownership};
 
 use crate::formats::json::document;
-use crate::model::{Audited, AuditedItem};
-use crate::{Styled, Verdict, View};
+use crate::model::{Audited, AuditedItem, Verdict};
+use crate::view::View;
+use crate::words::styled::Styled;
 
 /// A live object and the managers of its fields.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -116,7 +117,7 @@ pub fn text(objects: &[BlamedObject], view: &View) -> Styled {
     let mut text = Styled::new();
     for (at, object) in shown.iter().enumerate() {
         if at > 0 {
-            text.push(crate::Role::Note, "---");
+            text.push(crate::words::styled::Role::Note, "---");
             text.line_end();
         }
         text.append(layout::lines(&object.fields, view));

@@ -9,7 +9,7 @@
 //! - `merge` reads reports again and joins them, `baseline` compares a report with an earlier one, and `saved_plan` keeps what was shown
 //!   for the apply.
 //! - [`access`], [`blame`], [`pull`], [`resolve`] and [`version`] are what the other commands print.
-//! - `theme` and `paint` give text its colours.
+//! - `theme` gives text its colours.
 
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
@@ -25,7 +25,6 @@ mod groups;
 mod merge;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod model;
-mod paint;
 pub mod pull;
 pub mod resolve;
 // Plans are read from files.
@@ -47,13 +46,12 @@ pub use model::{
     ObjectReport, ObjectRun, ParentAction, ParentInfo, ReadinessCounts, Report, Reports, Side, SideCounts, StartTime,
     Summary, ToolInfo, UnmanagedObject, Verdict, Why,
 };
-pub use paint::{paint, plain};
 pub use saved_plan::{ManifestDigest, PlanFlags, SavedPlan, SecretCoverage};
-pub use theme::{STANDARD, THEMES, Theme};
+pub use theme::{STANDARD, THEMES, Theme, paint, plain};
 pub use view::{Sort, View};
-pub use words::cluster::cluster;
 pub use words::describe::{hooks_left_out, left_alone};
 pub use words::excerpt;
 pub use words::label::why_without_fields;
 pub use words::styled::{Role, Styled};
+pub use words::summary::cluster;
 pub use words::why::why;

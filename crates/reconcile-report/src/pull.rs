@@ -12,12 +12,12 @@ use structured_merge::ObjectKey;
 
 use crate::formats::json::document;
 use crate::model::diagnostic::{DiagnosticEntry, of_run};
-use crate::model::key::{self, KeyFields};
-use crate::words::number::counted;
-use crate::{
+use crate::model::identity::{self, KeyFields};
+use crate::model::{
     ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_SUCCESS, EXIT_UNREACHABLE, Failure,
-    Role, Styled,
 };
+use crate::words::number::counted;
+use crate::words::styled::{Role, Styled};
 
 use crate::model::ChangeReport;
 
@@ -66,7 +66,7 @@ pub struct PullReport {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PulledObject {
     /// The object.
-    #[serde(flatten, serialize_with = "key::as_fields")]
+    #[serde(flatten, serialize_with = "identity::as_fields")]
     #[schemars(with = "KeyFields")]
     pub key: ObjectKey,
     /// Its location.
@@ -79,7 +79,7 @@ pub struct PulledObject {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MissingObject {
     /// The object.
-    #[serde(flatten, serialize_with = "key::as_fields")]
+    #[serde(flatten, serialize_with = "identity::as_fields")]
     #[schemars(with = "KeyFields")]
     pub key: ObjectKey,
     /// Its location.

@@ -8,11 +8,12 @@ use structured_merge::{FieldPath, ObjectKey};
 
 use crate::formats::text;
 use crate::groups::EqualChanges;
-use crate::model::ChangeReport;
 use crate::model::object::Details;
+use crate::model::{ChangeReport, Command, FailOn, ObjectDiff, ObjectMessages, ObjectReport, Report};
+use crate::view::View;
 use crate::words::label::planned;
 use crate::words::number::counted;
-use crate::{Command, FailOn, ObjectDiff, ObjectMessages, ObjectReport, Report, Role, Styled, View};
+use crate::words::styled::{Role, Styled};
 
 /// Differences that one answer decides about: a field, in one or in several objects.
 #[derive(Debug)]
@@ -155,7 +156,7 @@ mod tests {
     use structured_merge::GroupVersionKind;
 
     use super::*;
-    use crate::plain;
+    use crate::theme::plain;
 
     fn difference(name: &str, action: Action, fields: usize) -> Vec<Difference> {
         let gvk = GroupVersionKind::new("v1", "ConfigMap");

@@ -15,11 +15,9 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op};
 
 use crate::baseline::is_same;
-use crate::model::ChangeReport;
-use crate::model::identity::{StartTime, ToolInfo};
-use crate::model::key::key;
+use crate::model::identity::{StartTime, ToolInfo, key};
 use crate::model::report::{Fixed, api_version, exactly};
-use crate::{ClusterInfo, ObjectReport, Report};
+use crate::model::{ChangeReport, ClusterInfo, ObjectReport, Report};
 
 /// Most objects that an error names.
 const NAMED: usize = 5;

@@ -4,7 +4,8 @@ use reconcile_core::diagnostic::Diagnostic;
 use serde::Serialize;
 
 use crate::model::diagnostic::of_run;
-use crate::{ClusterInfo, EXIT_SUCCESS, Failure, Role, Styled};
+use crate::model::{ClusterInfo, EXIT_SUCCESS, Failure};
+use crate::words::styled::{Role, Styled};
 
 /// The minor versions of Kubernetes 1 whose API servers the tests run against: the oldest and the newest.
 pub const TESTED_SERVERS: (u32, u32) = (30, 36);
@@ -159,7 +160,7 @@ fn platform() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plain;
+    use crate::theme::plain;
 
     #[test]
     fn servers_are_supported_within_the_tested_range() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use reconcile_core::manifest::Source;
 
-use crate::{ObjectReport, Report, Reports};
+use crate::model::{ObjectReport, Report, Reports};
 
 /// The options for showing a report, from the command line and from the terminal. Every format gets them.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use clap::{Args, Command as Program};
 use reconcile_core::compare::{Action, EvidenceMode, Policy};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::resolve::{Choice, Decisions};
-use reconcile_report::formats::text::{self, outcomes, summary};
+use reconcile_report::formats::text::{self, outcomes};
 use reconcile_report::resolve::questions;
 use reconcile_report::{Command, EXIT_DRIFT, EXIT_SUCCESS, FailOn, Failure, Report, Role, View};
 
@@ -114,7 +114,7 @@ async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: Re
     let questions = questions(&report);
     if questions.is_empty() {
         let _ = output.text(&text::findings(&report, &output.view));
-        let _ = output.text(&summary::summary(&report, &View { is_headed: true, ..output.view.clone() }));
+        let _ = output.text(&text::summary(&report, &View { is_headed: true, ..output.view.clone() }));
         return Ok(report.exit_code);
     }
     let compared = not_compared(report, output);
@@ -162,6 +162,6 @@ fn skipped(decisions: &Decisions) -> u8 {
 async fn applied(pass: &ResolvePass<'_, '_>, decisions: &Decisions, output: &Output) -> Result<u8, Failure> {
     let report = Box::pin(pass.apply(decisions)).await?;
     let _ = output.text(&outcomes::left(&report, &output.view));
-    let _ = output.text(&summary::summary(&report, &View { is_headed: true, ..output.view.clone() }));
+    let _ = output.text(&text::summary(&report, &View { is_headed: true, ..output.view.clone() }));
     Ok(report.exit_code)
 }

@@ -5,9 +5,10 @@ use reconcile_core::compare::REDACTED;
 use reconcile_core::text::{middle_cut, width, yaml};
 use serde_json::Value;
 
+use crate::view::View;
+use crate::words::styled::{Role, Styled};
 use crate::words::value::inline;
 use crate::words::why::{owner_text, owner_within};
-use crate::{Role, Styled, View};
 
 /// The sign of a field without an owner.
 const NOBODY: &str = "-";

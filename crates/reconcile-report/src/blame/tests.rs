@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, builtin, builtin_kind};
 
 use super::*;
-use crate::plain;
-use crate::{EXIT_INCOMPLETE, EXIT_SUCCESS};
+use crate::model::{EXIT_INCOMPLETE, EXIT_SUCCESS};
+use crate::theme::plain;
 
 fn live(value: &str, manager: &str) -> Value {
     json!({

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::json;
+use crate::model::{Level, Reports};
+use crate::view::View;
 use crate::words::findings::{Finding, findings};
-use crate::words::{describe, fingerprint, location};
-use crate::{Level, Reports, View};
+use crate::words::{describe, findings, location};
 
 /// The path of findings without a file: GitLab requires a path for each.
 const NOWHERE: &str = "kubectl-reconcile";
@@ -45,10 +46,10 @@ fn issue(found: &Finding<'_>, view: &View, seen: &mut HashMap<String, usize>) ->
     let location = found.location.as_ref();
     let path = location.and_then(|at| location::path(at.file, view)).unwrap_or_else(|| NOWHERE.to_owned());
     Issue {
-        description: fingerprint::subject(found)
+        description: findings::subject(found)
             .map_or_else(|| found.message.clone(), |subject| format!("{subject}: {}", found.message)),
         check_name: found.rule.id,
-        fingerprint: fingerprint::unique(found, seen),
+        fingerprint: findings::unique(found, seen),
         severity: match found.level {
             Level::Error => "critical",
             Level::Warning => "major",

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use reconcile_core::text::harmless_json;
+use reconcile_core::text::{harmless_json, yaml};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::model::ChangeReport;
-use crate::{ContextReport, ObjectReport, Reports, View};
+use crate::model::{ChangeReport, ContextReport, ObjectReport, Reports};
+use crate::view::View;
 
 /// Longest object that is repeated as a whole without `--full`, in bytes of its JSON: definitions of kinds have a megabyte.
 pub(crate) const LARGE: usize = 64 << 10;
@@ -66,4 +66,10 @@ pub fn document<T: Serialize>(value: &T) -> String {
     // Serialising can fail only for maps whose keys are not strings, and the model has none.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     format!("{}\n", harmless_json(&text))
+}
+
+/// The document of `-o json`, as YAML.
+pub fn render_yaml(reports: &Reports, view: &View) -> String {
+    // Serialising can fail only for maps whose keys are not strings, and the model has none.
+    yaml(&serde_json::to_value(&*shown(reports, view)).unwrap_or_default())
 }

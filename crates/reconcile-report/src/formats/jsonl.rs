@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use structured_merge::ObjectKey;
 
 use super::json::shown_object;
-use crate::model::key::KeyFields;
-use crate::{ObjectReport, Reports, View};
+use crate::model::identity::KeyFields;
+use crate::model::{ObjectReport, Reports};
+use crate::view::View;
 
 /// An event.
 #[derive(Debug, Serialize)]

@@ -5,10 +5,11 @@ use reconcile_core::compare::Action;
 use reconcile_core::pass::Outcome;
 use reconcile_core::text::visible_line;
 
+use crate::model::{ContextReport, FailClass, Level, ObjectReport, Report, Reports};
+use crate::view::View;
 use crate::words::findings::{Finding, of_object, of_run, own_location};
-use crate::words::verdict::verdict;
+use crate::words::summary::verdict;
 use crate::words::{describe, location};
-use crate::{ContextReport, FailClass, Level, ObjectReport, Report, Reports, View};
 
 /// The document.
 pub fn render(reports: &Reports, view: &View) -> String {

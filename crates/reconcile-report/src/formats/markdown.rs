@@ -3,7 +3,6 @@
 
 mod comment;
 mod details;
-mod escape;
 mod hunk;
 mod table;
 
@@ -13,14 +12,13 @@ use reconcile_core::compare::Action;
 use reconcile_core::text::visible;
 
 use crate::groups::{self, Entry, Shows};
-use crate::model::ChangeReport;
+use crate::model::{ChangeReport, Command, ContextReport, Level, ObjectReport, Reports};
+use crate::view::View;
+use crate::words::describe;
 use crate::words::findings::{Finding, IGNORED, WARNING, of_object, of_run};
-use crate::words::verdict::verdict;
-use crate::words::{cluster, describe, summary};
-use crate::{Command, ContextReport, Level, ObjectReport, Reports, View};
-use comment::Comment;
+use crate::words::summary::{self, verdict};
+use comment::{Comment, code, sentence};
 use details::details;
-use escape::{code, sentence};
 use table::table;
 
 /// The comment.
@@ -53,7 +51,7 @@ pub fn render(reports: &Reports, view: &View) -> String {
 /// The line that says which cluster was looked at, and when. Several contexts have headings of their own.
 fn identity(reports: &Reports) -> String {
     let cluster = reports.only().and_then(|report| report.cluster.as_ref());
-    let cluster = cluster.map(|info| cluster::cluster(info, |name| code(&visible(name))));
+    let cluster = cluster.map(|info| summary::cluster(info, |name| code(&visible(name))));
     let parts: Vec<String> = cluster.into_iter().chain(reports.time.map(|time| time.to_string())).collect();
     if parts.is_empty() { String::new() } else { format!("\n{}\n", parts.join(", ")) }
 }

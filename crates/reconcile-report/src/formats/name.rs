@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use reconcile_core::compare::Action;
 use reconcile_core::text::visible_line;
 
-use crate::{Command, ObjectReport, Reports, View};
+use crate::model::{Command, ObjectReport, Reports};
+use crate::view::View;
 
 /// A line for each object, and one for those of several contexts that have the same name.
 pub fn render(reports: &Reports, view: &View) -> String {
@@ -40,7 +41,7 @@ mod tests {
     use structured_merge::{GroupVersionKind, ObjectKey};
 
     use super::*;
-    use crate::{ContextReport, FailOn, Report};
+    use crate::model::{ContextReport, FailOn, Report};
     use reconcile_core::compare::{FieldDiff, ObjectVerdict};
     use reconcile_core::diagnostic::{Code, Diagnostic};
     use reconcile_core::pass::Outcome;

@@ -6,9 +6,10 @@ use reconcile_core::text::visible;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::tally::tally;
+use crate::model::summary::tally;
+use crate::model::{ContextReport, Level, ObjectReport, Reports};
+use crate::view::View;
 use crate::words::{describe, findings};
-use crate::{ContextReport, Level, ObjectReport, Reports, View};
 
 /// Most objects with a series of their own.
 const OBJECTS: usize = 500;

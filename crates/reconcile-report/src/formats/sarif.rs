@@ -8,9 +8,10 @@ use reconcile_core::text::visible;
 use serde_json::{Value, json};
 
 use super::json;
+use crate::model::{ContextReport, Level, Reports, Verdict};
+use crate::view::View;
 use crate::words::findings::{Finding, FindingLocation, findings, rules};
-use crate::words::{describe, fingerprint, location};
-use crate::{ContextReport, Level, Reports, Verdict, View};
+use crate::words::{describe, findings, location};
 
 /// Most results of a run: GitHub shows 5,000, the most important first.
 const RESULTS: usize = 5_000;
@@ -90,7 +91,7 @@ fn level(level: Level) -> &'static str {
 }
 
 fn result(found: &Finding<'_>, view: &View, seen: &mut HashMap<String, usize>) -> Value {
-    let subject = fingerprint::subject(found).unwrap_or_default();
+    let subject = findings::subject(found).unwrap_or_default();
     let mut location = json!({"logicalLocations": [logical(found)]});
     if let Some(physical) = found.location.as_ref().and_then(|at| physical(at, view)) {
         location["physicalLocation"] = physical;
@@ -101,7 +102,7 @@ fn result(found: &Finding<'_>, view: &View, seen: &mut HashMap<String, usize>) -
         "level": level(found.level),
         "message": {"text": format!("{subject}: {}", found.message)},
         "locations": [location],
-        "partialFingerprints": {"kubectlReconcile/v1": fingerprint::unique(found, seen)},
+        "partialFingerprints": {"kubectlReconcile/v1": findings::unique(found, seen)},
     })
 }
 

@@ -11,10 +11,13 @@ use reconcile_core::compare::{Action, masked};
 use reconcile_core::text::{visible, yaml};
 use similar::{ChangeTag, DiffOp};
 
+use crate::model::{ContextReport, ObjectReport, Reports};
+use crate::theme::Theme;
+use crate::view::View;
 use crate::words::findings::Finding;
 use crate::words::line_diff::{MATCHED, grouped};
-use crate::words::{describe, findings, fingerprint};
-use crate::{ContextReport, ObjectReport, Reports, Role, Theme, View};
+use crate::words::styled::Role;
+use crate::words::{describe, findings};
 
 /// The start of a line that is no part of the patch. The lines of objects begin with a sign or a blank.
 const REMARK: &str = "# ";
@@ -163,14 +166,14 @@ fn remarks_of(patch: &mut String, one: &ContextReport, object: &ObjectReport, ha
         }
     }
     for conflict in &object.diff.conflicts {
-        let name = fingerprint::name(object, one.context.as_deref());
+        let name = findings::name(object, one.context.as_deref());
         remark(patch, &format!("{name}: conflict: {}", describe::conflict(conflict)));
     }
 }
 
 /// `Deployment shop/web in prod: notReady: 1 of 2 replicas are updated`
 fn about(found: &Finding<'_>) -> String {
-    let subject = fingerprint::subject(found).map(|subject| format!("{subject}: ")).unwrap_or_default();
+    let subject = findings::subject(found).map(|subject| format!("{subject}: ")).unwrap_or_default();
     let rule = if found.object.is_some() { format!("{}: ", found.rule.id) } else { String::new() };
     format!("{subject}{rule}{}", found.message)
 }
@@ -221,7 +224,7 @@ mod tests {
     use structured_merge::{GroupVersionKind, ObjectKey};
 
     use super::*;
-    use crate::{Command, FailOn, Report};
+    use crate::model::{Command, FailOn, Report};
     use reconcile_core::compare::{Evidence, FieldDiff};
 
     #[test]
@@ -247,7 +250,7 @@ mod tests {
     #[test]
     fn colours_are_those_of_git_and_change_no_character() {
         let patch = "# a remark\ndiff -u -N LIVE/a MERGED/a\n--- LIVE/a\n+++ MERGED/a\n@@ -1,3 +1,3 @@\n a: 1\n--- x\n+++ y\n+c\n";
-        let painted = colored(patch, &crate::STANDARD);
+        let painted = colored(patch, &crate::theme::STANDARD);
         let lines: Vec<&str> = painted.lines().collect();
         let begins = |line: usize, code: &str| lines[line].starts_with(&format!("\u{1b}[{code}m"));
         assert!(begins(1, "1") && begins(2, "1") && begins(3, "1"), "{lines:?}");

@@ -9,9 +9,8 @@ use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use structured_merge::FieldPath;
 
-use crate::ObjectReport;
-use crate::model::ChangeReport;
 use crate::model::disposition::Disposition;
+use crate::model::{ChangeReport, ObjectReport};
 use crate::words::label::outcome_name;
 
 /// The fewest objects whose equal changes are printed together.

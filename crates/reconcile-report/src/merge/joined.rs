@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::input::MergeInput;
 use crate::model::contexts::worst;
-use crate::{ClusterInfo, Command, ConfigurationInfo, Report, StartTime, UnmanagedObject};
+use crate::model::{ClusterInfo, Command, ConfigurationInfo, Report, StartTime, UnmanagedObject};
 
 /// Most shards that a message names.
 const NAMED: usize = 10;

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Error as _, IgnoredAny, IntoDeserializer as _, 
 use serde::{Deserialize, Deserializer};
 
 use crate::model::report::{Fixed, api_version};
-use crate::{Report, Verdict};
+use crate::model::{Report, Verdict};
 
 /// The reports of a file.
 #[derive(Debug)]

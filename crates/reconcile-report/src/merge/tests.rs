@@ -2,8 +2,8 @@ use reconcile_core::object::Shard;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::View;
 use crate::formats::json::render;
+use crate::view::View;
 
 /// A report with objects that are in sync: these ConfigMaps with their positions, all of them in the shard.
 fn report(shard: Option<Shard>, verdict: &str, code: u8, objects: &[(String, usize)]) -> Value {

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
-use super::key::key;
+use super::identity::key;
 
 /// The apply set of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -61,3 +61,10 @@ impl ChangeReport {
         self.managers.iter().any(|owner| owner.manual)
     }
 }
+
+/// One difference inside a value; the owner belongs to the change of the whole value.
+pub(crate) fn difference(path: &FieldPath, op: Op, live: Option<&Value>, desired: Option<&Value>) -> ChangeReport {
+    let class = if op == Op::Move { Class::Reordered } else { Class::Pending };
+    let change = Change { path: path.clone(), op, from: live.cloned(), to: desired.cloned() };
+    FieldChange::new(change, class).into()
+}

@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::command::Command;
-use super::identity::{StartTime, ToolInfo};
+use super::identity::{Command, StartTime, ToolInfo};
 use super::report::Report;
-use super::summary::Summary;
-use super::tally::tally;
+use super::summary::{Summary, tally};
 use super::verdict::{EXIT_CODES, EXIT_SUCCESS, Verdict};
 
 /// The report of a run in several contexts.
@@ -149,7 +147,7 @@ impl Reports {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS};
+    use crate::model::verdict::{EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_SUCCESS};
 
     fn one(context: &str, verdict: Verdict, exit_zero: bool) -> ContextReport {
         let mut report = Report::stopped(Command::Diff, verdict, Vec::new());

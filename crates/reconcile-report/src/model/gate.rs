@@ -174,7 +174,7 @@ pub(crate) fn classes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CLASSES;
+    use crate::model::classes::CLASSES;
 
     #[test]
     fn every_class_of_the_report_can_be_named_as_it_is_written_there() {

@@ -1,4 +1,5 @@
-//! The identity of a run: the program that made its report, and the time at which it began.
+//! The identity of a run: the program that made its report, its command, and the time at which it began; and the keys of its
+//! objects, as a report names them.
 
 use std::borrow::Cow;
 
@@ -6,6 +7,7 @@ use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 /// The program that made a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +75,50 @@ impl JsonSchema for StartTime {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": "string", "format": "date-time"})
     }
+}
+
+/// The command that a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Command {
+    /// Reports the differences, and the changes that an apply would make.
+    Diff,
+    /// Applies the manifests, and reports the outcomes.
+    Apply,
+    /// Reports the readiness of the objects.
+    Status,
+}
+
+/// The key of an object.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyFields {
+    /// As in the manifest.
+    api_version: String,
+    /// As in the manifest.
+    kind: String,
+    /// Absent for a cluster-scoped object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    /// Its name.
+    name: String,
+}
+
+impl From<&ObjectKey> for KeyFields {
+    fn from(ObjectKey { gvk, namespace, name }: &ObjectKey) -> Self {
+        let (api_version, kind) = (gvk.api_version(), gvk.kind.clone());
+        Self { api_version, kind, namespace: namespace.clone(), name: name.clone() }
+    }
+}
+
+/// Writes a key as its fields.
+pub(crate) fn as_fields<S: Serializer>(key: &ObjectKey, serializer: S) -> Result<S::Ok, S::Error> {
+    KeyFields::from(key).serialize(serializer)
+}
+
+/// Puts together the key of an object, which the JSON of a report holds in fields.
+pub(crate) fn key(api_version: &str, kind: &str, namespace: Option<String>, name: String) -> ObjectKey {
+    ObjectKey { gvk: GroupVersionKind::new(api_version, kind), namespace, name }
 }
 
 #[cfg(test)]

@@ -2,23 +2,19 @@
 
 mod apply_set;
 mod audited;
-mod change;
+pub(crate) mod change;
 pub(crate) mod classes;
-mod command;
 mod configuration;
 pub(crate) mod contexts;
 pub(crate) mod diagnostic;
 pub(crate) mod disposition;
-mod failure;
 pub(crate) mod gate;
 pub(crate) mod identity;
-pub(crate) mod key;
 pub(crate) mod object;
 mod read_object;
 pub(crate) mod report;
 mod side;
-mod summary;
-pub(crate) mod tally;
+pub(crate) mod summary;
 mod unmanaged;
 mod verdict;
 
@@ -26,12 +22,10 @@ pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use audited::{AuditQuestions, Audited, AuditedItem};
 pub use change::ChangeReport;
 pub use classes::{CLASSES, ClassInfo, Level, Why};
-pub use command::Command;
 pub use configuration::ConfigurationInfo;
 pub use contexts::{ContextReport, ContextsSummary, Reports};
-pub use failure::Failure;
 pub use gate::{FAIL_CLASSES, FailClass, FailOn};
-pub use identity::{StartTime, ToolInfo};
+pub use identity::{Command, StartTime, ToolInfo};
 pub use object::{ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
 pub use report::{ClusterInfo, Report};
 pub use side::{Side, SideCounts};
@@ -39,5 +33,5 @@ pub use summary::{ReadinessCounts, Summary};
 pub use unmanaged::UnmanagedObject;
 pub use verdict::{
     EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE,
-    Verdict,
+    Failure, Verdict,
 };

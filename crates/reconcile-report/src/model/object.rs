@@ -19,11 +19,11 @@ use structured_merge::{FieldPath, ObjectKey};
 
 use super::change::ChangeReport;
 use super::classes::ClassInfo;
-use super::diagnostic;
 use super::diagnostic::ObjectError;
 use super::disposition::Disposition;
-use super::key::{self, KeyFields};
+use super::identity::KeyFields;
 use super::side::Side;
+use super::{diagnostic, identity};
 
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;
@@ -34,7 +34,7 @@ const LINES: usize = 1_000;
 #[serde(rename_all = "camelCase")]
 pub struct ObjectReport {
     /// The object.
-    #[serde(flatten, serialize_with = "key::as_fields")]
+    #[serde(flatten, serialize_with = "identity::as_fields")]
     #[schemars(with = "KeyFields")]
     pub key: ObjectKey,
     /// Its location; absent for a member of an apply set that is in no manifest.

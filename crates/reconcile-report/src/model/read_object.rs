@@ -11,7 +11,7 @@ use structured_merge::FieldPath;
 use super::change::ChangeReport;
 use super::classes::ClassInfo;
 use super::diagnostic;
-use super::key::key;
+use super::identity::key;
 use super::object::{Details, ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
 use super::side::Side;
 

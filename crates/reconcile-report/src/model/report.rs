@@ -6,12 +6,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::apply_set::ApplySetInfo;
-use super::command::Command;
 use super::configuration::ConfigurationInfo;
 use super::diagnostic;
 use super::diagnostic::DiagnosticEntry;
 use super::gate::{FailOn, class_names, classes};
-use super::identity::{StartTime, ToolInfo};
+use super::identity::{Command, StartTime, ToolInfo};
 use super::object::ObjectReport;
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
@@ -198,6 +197,17 @@ impl Report {
     /// Leaves out the differences that are known. The counts are still those of all objects.
     pub(crate) fn without_known(mut self) -> Self {
         self.objects.iter_mut().for_each(ObjectReport::leave_out_known);
+        self
+    }
+
+    /// Adds unmanaged objects. They fail a `diff` only if that was chosen.
+    pub fn with_unmanaged(mut self, objects: Vec<UnmanagedObject>, fails: bool) -> Self {
+        let is_found = !objects.is_empty();
+        self.unmanaged = Some(objects);
+        if fails && is_found && matches!(self.verdict, Verdict::InSync | Verdict::Drift) {
+            self.verdict = Verdict::Drift;
+            self.exit_code = self.verdict.exit_code(false);
+        }
         self
     }
 

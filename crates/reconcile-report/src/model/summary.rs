@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use reconcile_core::compare::{Action, Evidence};
 use reconcile_core::live::readiness::ReadinessState;
 use schemars::JsonSchema;
@@ -197,4 +199,14 @@ impl ReadinessCounts {
             Some(counts)
         })
     }
+}
+
+/// Counts how often each of these occurs.
+pub(crate) fn tally<K: Ord>(items: impl IntoIterator<Item = K>) -> BTreeMap<K, usize> {
+    let mut counts = BTreeMap::new();
+    for item in items {
+        let count: &mut usize = counts.entry(item).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
 }

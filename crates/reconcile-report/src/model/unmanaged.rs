@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use structured_merge::ObjectKey;
 
-use super::key::key;
+use super::identity::key;
 
 /// An object that no manifest, owner or apply set explains, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

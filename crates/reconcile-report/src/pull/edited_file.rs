@@ -9,9 +9,10 @@ use similar::ChangeTag;
 use structured_merge::ObjectKey;
 
 use crate::model::ChangeReport;
+use crate::view::View;
 use crate::words::line_diff::{MATCHED, grouped};
+use crate::words::styled::{Role, Styled};
 use crate::words::why::why_in_full;
-use crate::{Role, Styled, View};
 
 /// Lines of context, as in `diff -u`.
 const CONTEXT: usize = 3;

@@ -62,7 +62,7 @@ fn exit_codes_tell_a_dry_run_from_a_refusal() {
 
 #[test]
 fn the_last_line_tells_refusals_from_nothing() {
-    let last = |report: PullReport| crate::plain(&report.summary()).lines().last().unwrap().to_owned();
+    let last = |report: PullReport| crate::theme::plain(&report.summary()).lines().last().unwrap().to_owned();
     assert_eq!(last(report(&[true, false], false)), "pulled 1 change into 1 file");
     assert_eq!(last(report(&[true], true)), "would pull 1 change into 1 file");
     assert_eq!(last(report(&[false], false)), "pulled no change");

@@ -10,8 +10,10 @@ use structured_merge::FieldPath;
 use super::parsers;
 use super::scenario::{apply, diff, quiet, several, stopped};
 use crate::formats::{FORMATS, Format, Render};
-use crate::plain;
-use crate::{Command, ConfigurationInfo, ContextReport, Report, Reports, View, left_alone};
+use crate::model::{Command, ConfigurationInfo, ContextReport, Report, Reports};
+use crate::theme::plain;
+use crate::view::View;
+use crate::words::describe::left_alone;
 
 fn view() -> View {
     let folder: Arc<Path> = Arc::from(Path::new("/srv/shop"));

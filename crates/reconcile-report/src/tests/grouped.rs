@@ -10,7 +10,8 @@ use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation};
 
 use super::formats::one_in;
 use crate::formats::Format;
-use crate::{Command, FailOn, ObjectReport, Report, View};
+use crate::model::{Command, FailOn, ObjectReport, Report};
+use crate::view::View;
 
 fn shown(format: &str, objects: Vec<ObjectReport>) -> String {
     shown_in(format, objects, &View::default())

@@ -6,8 +6,8 @@ use reconcile_core::text::is_hidden;
 use super::formats::{all, one};
 use super::parsers;
 use super::scenario::{EVIL, apply, diff, several, stopped};
-use crate::Report;
 use crate::formats::{FORMATS, Format};
+use crate::model::Report;
 
 /// Nothing that a terminal acts on or hides, and a document that its readers understand.
 #[track_caller]

@@ -15,7 +15,7 @@ use reconcile_core::plan::UnexplainedObject;
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
-use crate::{
+use crate::model::{
     ApplySetInfo, ClusterInfo, Command, ConfigurationInfo, ContextReport, FailOn, ObjectReport, ParentAction, Report,
     Reports, StartTime, Verdict,
 };

@@ -10,8 +10,9 @@ use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
 use crate::blame::BlamedObject;
+use crate::model::{Report, Reports};
 use crate::pull::PullReport;
-use crate::{ManifestDigest, PlanFlags, Report, Reports, SavedPlan, SecretCoverage};
+use crate::saved_plan::{ManifestDigest, PlanFlags, SavedPlan, SecretCoverage};
 
 static REPORT: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(&derived()).unwrap());
 static SARIF: LazyLock<Value> = LazyLock::new(|| load("testdata/formats/sarif-schema-2.1.0.json"));

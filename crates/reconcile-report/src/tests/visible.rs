@@ -11,7 +11,8 @@ use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op};
 
 use super::formats::one_in;
 use crate::formats::FORMATS;
-use crate::{Command, FailOn, ObjectReport, Report, View};
+use crate::model::{Command, FailOn, ObjectReport, Report};
+use crate::view::View;
 
 /// The formats for people, which show values as they are read.
 const READ: [&str; 7] = ["text", "markdown", "html", "github", "gitlab", "junit", "sarif"];

@@ -5,7 +5,7 @@ use reconcile_core::object::{Certificate, certificates_in};
 use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement};
 
-use super::difference::difference;
+use crate::model::change::difference;
 
 use crate::model::ChangeReport;
 

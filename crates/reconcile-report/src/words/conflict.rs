@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use structured_merge::Operation;
 
 use super::number::grouped;
-use crate::ObjectReport;
+use crate::model::ObjectReport;
 
 /// Field managers of tools that install whole applications, in order.
 const INSTALLERS: [&str; 13] = [

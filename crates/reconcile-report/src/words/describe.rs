@@ -7,14 +7,13 @@ use serde_json::Value;
 use structured_merge::Op;
 
 use super::certificate::summarised;
-use super::meaning::{self, Meaning};
+use super::meaning::Meaning;
 use super::number::grouped;
 use super::value::{inline, stays};
 use super::why::{owner_in_sentence, why};
 use super::word_diff::Contrast;
-use super::{cut, label, managed, users};
-use crate::model::ChangeReport;
-use crate::{Command, ObjectReport, Report, Summary};
+use super::{cut, label, managed, meaning, users};
+use crate::model::{ChangeReport, Command, ObjectReport, Report, Summary};
 
 /// The room for a change: the longest value, the longest path and value of a difference inside of it, in columns, and most of these.
 struct Room {

@@ -5,7 +5,7 @@ use reconcile_core::live::readiness::ReadinessState;
 use reconcile_core::pass::Outcome;
 
 use crate::model::disposition::Disposition;
-use crate::{ObjectReport, ParentAction};
+use crate::model::{ObjectReport, ParentAction};
 
 use super::styled::Role;
 

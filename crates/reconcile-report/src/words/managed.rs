@@ -7,7 +7,7 @@ use reconcile_core::text::one_line;
 use structured_merge::{FieldPath, ObjectKey, PathElement};
 
 use super::number::{counted_objects, grouped};
-use crate::Report;
+use crate::model::Report;
 
 /// Most fields that are named, the rest is counted.
 const NAMED: usize = 3;
@@ -66,7 +66,7 @@ mod tests {
     use structured_merge::GroupVersionKind;
 
     use super::*;
-    use crate::{Command, FailOn, ObjectReport};
+    use crate::model::{Command, FailOn, ObjectReport};
 
     fn ignored(rule: &str, path: &[&str], manager: Option<&str>) -> IgnoredFields {
         let path = FieldPath::of(path);

@@ -8,8 +8,9 @@ use reconcile_core::pass::Outcome;
 use super::label::readiness_label;
 use super::number::grouped;
 use crate::model::disposition::Disposition;
-use crate::model::tally::tally;
-use crate::{ObjectReport, ReadinessCounts, Report, SideCounts, Summary, View};
+use crate::model::summary::tally;
+use crate::model::{ObjectReport, ReadinessCounts, Report, SideCounts, Summary};
+use crate::view::View;
 
 /// `shard 0/4: …`, in a run of a shard.
 pub(crate) fn of_shard(report: &Report, sentence: &str) -> String {

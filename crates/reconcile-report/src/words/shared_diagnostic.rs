@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reconcile_core::compare::Action;
-use reconcile_core::diagnostic::Code;
+use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::object::Permission;
 use reconcile_core::pass::Outcome;
 use reconcile_core::text::one_line;
 
-use super::coded::coded;
 use super::number::grouped;
-use crate::ObjectReport;
+use crate::model::ObjectReport;
 
 /// Most combinations of a verb and a place, and most resources of each, that are named.
 const SHOWN: usize = 10;
@@ -82,6 +81,12 @@ fn all_missing(objects: &[&ObjectReport], most: usize) -> Vec<String> {
         lines.push(format!("… {} more", grouped(more)));
     }
     lines
+}
+
+/// An error with its code: `namespace `x` does not exist (NotFound)`. A message that ends with the status has it already.
+pub(crate) fn coded(error: &Diagnostic) -> String {
+    let status = format!(" {})", error.code);
+    if error.message.ends_with(&status) { error.message.clone() } else { format!("{} ({})", error.message, error.code) }
 }
 
 #[cfg(test)]

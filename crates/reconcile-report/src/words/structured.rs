@@ -9,8 +9,8 @@ use serde_json::Value;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::certificate;
-use super::difference::difference;
 use super::value::is_long;
+use crate::model::change::difference;
 
 use crate::model::ChangeReport;
 

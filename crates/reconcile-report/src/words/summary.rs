@@ -1,14 +1,15 @@
-//! The summary of a run in lines: what is done, what is not, what is left alone and by which flag it is seen.
+//! The summary of a run in lines: what is done, what is not, what is left alone and by which flag it is seen; and the words for its
+//! result and its cluster.
 
 use reconcile_core::compare::Class;
+use structured_merge::{FieldPath, PathElement};
 
-use super::added_items;
 use super::describe::{baseline, hooks_left_out, ignored_clauses};
 use super::number::grouped;
 use super::sentence::{done, not_done, not_to_do, of_shard, readiness_counts, ready, to_do};
-use super::verdict::verdict;
-use crate::model::ChangeReport;
-use crate::{ApplySetInfo, Command, Report, Summary, Verdict, View};
+use crate::model::summary::tally;
+use crate::model::{ApplySetInfo, ChangeReport, ClusterInfo, Command, Report, Summary, Verdict};
+use crate::view::View;
 
 /// The summary of a run.
 pub(crate) struct SummaryLines {
@@ -81,7 +82,7 @@ fn first(report: &Report, mut sentence: String) -> String {
 fn left_alone(report: &Report) -> Option<String> {
     let is_unmanaged = |change: &ChangeReport| change.class == Class::Unmanaged;
     let is_shown = report.objects.iter().flat_map(|object| &object.diff.changes).any(is_unmanaged);
-    let added: Vec<String> = added_fields(&report.summary).into_iter().chain(added_items::clause(report)).collect();
+    let added: Vec<String> = added_fields(&report.summary).into_iter().chain(clause(report)).collect();
     let clauses = [
         seen_by(&added, if is_shown { "" } else { "--show-unmanaged" }),
         seen_by(&ignored_clauses(report), "--explain-ignores"),
@@ -123,5 +124,81 @@ fn unmanaged_objects(report: &Report) -> Option<String> {
         0 => Some("no unmanaged objects".to_owned()),
         1 => Some("1 unmanaged object".to_owned()),
         more => Some(format!("{} unmanaged objects", grouped(more))),
+    }
+}
+
+/// `context prod-eu (https://10.1.2.3:6443)`, or `server https://10.1.2.3:6443` without a context; each name in the marks of a format.
+pub fn cluster(cluster: &ClusterInfo, marked: impl Fn(&str) -> String) -> String {
+    let server = marked(&cluster.server);
+    match &cluster.context {
+        Some(context) => format!("context {} ({server})", marked(context)),
+        None => format!("server {server}"),
+    }
+}
+
+/// `1 container added by hand`; `None` if there are none.
+fn clause(report: &Report) -> Option<String> {
+    let counts = tally(report.objects.iter().flat_map(|object| &object.diff.added_items).map(list_of));
+    let items: Vec<String> = counts.iter().map(|(list, count)| named(list, *count)).collect();
+    (!items.is_empty()).then(|| format!("{} added by hand", items.join(", ")))
+}
+
+/// The list that an item belongs to.
+fn list_of(path: &FieldPath) -> &str {
+    let names = path.elements().iter().rev().filter_map(|element| match element {
+        PathElement::Field(name) => Some(name.as_str()),
+        _ => None,
+    });
+    names.into_iter().next().unwrap_or("items")
+}
+
+/// `2 containers`, from the name of the list.
+fn named(list: &str, count: usize) -> String {
+    let singular = match list {
+        "env" => return format!("{count} environment variable{}", if count == 1 { "" } else { "s" }),
+        "hostAliases" => "hostAlias",
+        _ => list.strip_suffix('s').unwrap_or(list),
+    };
+    format!("{count} {}", if count == 1 { singular } else { list })
+}
+
+/// A verdict in words.
+pub(crate) struct VerdictWords {
+    /// As a heading, and where there is room for one word or two.
+    pub heading: &'static str,
+    /// In a sentence.
+    pub sentence: &'static str,
+    /// Of one of several contexts: `2 with drift`.
+    pub of_context: &'static str,
+}
+
+/// Returns the words for a result with these counts. Differences are drift if something changed in the cluster; changes of the
+/// manifests alone, as in a pull request, are changes.
+pub(crate) fn verdict(verdict: Verdict, counts: &Summary) -> VerdictWords {
+    let words = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
+    match verdict {
+        Verdict::Ready => words("Ready", "ready", "ready"),
+        Verdict::InSync => words("In sync", "in sync", "without differences"),
+        Verdict::Applied => words("Applied", "applied", "applied"),
+        Verdict::Drift if counts.sides.has_cluster() => words("Drift", "drift", "with drift"),
+        Verdict::Drift => words("Changes", "changes", "with changes"),
+        Verdict::NotReady => words("Not ready", "not ready", "not ready"),
+        Verdict::Unreachable => words("Unreachable", "the cluster cannot be reached", "unreachable"),
+        Verdict::Incomplete => words("Incomplete", "incomplete", "incomplete"),
+        Verdict::Invalid => words("Invalid", "the input, the configuration or the command line is invalid", "invalid"),
+        Verdict::Interrupted => words("Interrupted", "interrupted", "interrupted"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_named_after_their_list() {
+        assert_eq!(named("containers", 1), "1 container");
+        assert_eq!(named("volumeMounts", 2), "2 volumeMounts");
+        assert_eq!(named("env", 1), "1 environment variable");
+        assert_eq!(named("webhooks", 1), "1 webhook");
     }
 }

@@ -75,7 +75,7 @@ mod tests {
     use structured_merge::Operation;
 
     use super::*;
-    use crate::View;
+    use crate::view::View;
     use crate::words::why::{note, owner_in_sentence, owners, why_in_full};
 
     fn user(name: &str) -> User {

@@ -5,9 +5,9 @@ use reconcile_core::owners::Owner;
 use reconcile_core::text::{middle_cut, visible, width};
 use structured_merge::Operation;
 
-use crate::View;
 use crate::model::ChangeReport;
 use crate::model::classes::{ClassInfo, Why};
+use crate::view::View;
 use crate::words::users;
 
 /// The columns that are left to the name of a manager, however long the rest of its text is.

@@ -5,9 +5,9 @@ use structured_merge::{FieldPath, PathElement};
 use super::limits::Limits;
 use super::markup::Markup;
 use super::value::values;
-use crate::View;
 use crate::formats::text::{foremost, is_shown};
 use crate::model::ChangeReport;
+use crate::view::View;
 use crate::words::number::grouped;
 use crate::words::why::why_in_full;
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use reconcile_core::compare::Class;
 
-use super::markup::Markup;
-use super::tone::tone;
+use super::markup::{Markup, tone};
+use crate::model::{ClassInfo, ObjectReport};
 use crate::words::label::summary_label;
 use crate::words::number::grouped;
-use crate::{ClassInfo, ObjectReport, Role};
+use crate::words::styled::Role;
 
 /// Distinct values in order, and the number of objects with each.
 #[derive(Debug)]

@@ -2,15 +2,13 @@
 
 use super::change::{changes, more};
 use super::limits::OPEN;
-use super::markup::Markup;
-use super::object::{Objects, TOO_BIG};
-use super::page_section::PageSection;
-use super::tone::tone;
-use crate::ObjectReport;
+use super::markup::{Markup, tone};
+use super::object::{Objects, PageSection, TOO_BIG};
 use crate::groups::{ChangeGroup, Messages};
+use crate::model::ObjectReport;
 use crate::words::label::{sign, summary_label};
+use crate::words::location::places;
 use crate::words::number::counted_objects;
-use crate::words::places::places;
 
 /// Most objects of a group that are named.
 const NAMED: usize = 5;

@@ -1,4 +1,4 @@
-use crate::View;
+use crate::view::View;
 
 /// Largest number of objects that are open from the start.
 pub(super) const OPEN: usize = 25;

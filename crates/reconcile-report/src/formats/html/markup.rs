@@ -1,6 +1,8 @@
-//! Writes HTML: values from outside can enter it only as text.
+//! Writes HTML: values from outside can enter it only as text, also those with roles as on a terminal.
 
 use reconcile_core::text::visible;
+
+use crate::words::styled::{Role, Styled};
 
 /// Markup. Literals of the program are written as they are; every other text is escaped, so that it cannot become markup, and
 /// characters that a browser would hide or reorder are made visible.
@@ -68,6 +70,47 @@ impl Markup {
     pub fn finish(self) -> String {
         self.0
     }
+}
+
+/// The class of the style sheet for a role.
+pub(super) fn tone(role: Role) -> &'static str {
+    match role {
+        Role::Add | Role::AddWord => "add",
+        Role::Change => "change",
+        Role::Remove | Role::RemoveWord => "remove",
+        Role::Error => "diagnostic",
+        Role::Hint => "hint",
+        Role::Name => "name",
+        Role::Note => "note",
+        Role::Plain => "plain",
+    }
+}
+
+/// The indentation of each line below the name of an object on a terminal.
+const MARGIN: &str = "    ";
+
+/// Writes text as the text output has it, line by line, without its margin.
+pub(super) fn styled(page: &mut Markup, text: &Styled) {
+    if text.is_empty() {
+        return;
+    }
+    page.raw("<pre class=\"text\">");
+    let mut is_start = true;
+    for (role, span) in text.spans() {
+        if span == "\n" {
+            page.raw("\n");
+        } else {
+            let span = if is_start { span.strip_prefix(MARGIN).unwrap_or(span) } else { span.as_str() };
+            page.raw("<span class=\"").raw(tone(*role)).raw("\">").text(span).raw("</span>");
+        }
+        is_start = span == "\n";
+    }
+    page.raw("</pre>");
+}
+
+/// Text without roles, on one line.
+pub(super) fn sentence(text: &Styled) -> String {
+    text.spans().iter().map(|(_, span)| span.as_str()).filter(|span| *span != "\n").collect()
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::markup::Markup;
-use super::tone::tone;
+use super::markup::{Markup, tone};
 use crate::formats::text::matrix::{is_stopped, rows};
+use crate::model::{ContextReport, Reports};
+use crate::view::View;
 use crate::words::number::grouped;
-use crate::{ContextReport, Reports, View};
 
 /// Largest number of objects that are shown.
 const SHOWN: usize = 1_000;
@@ -63,7 +63,7 @@ pub(super) fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
     page.raw("</section>\n");
 }
 
-fn id(object: &crate::ObjectReport) -> String {
+fn id(object: &crate::model::ObjectReport) -> String {
     let source = object.source.as_ref().map(ToString::to_string).unwrap_or_default();
     format!("{}\n{}\n{source}", object.key.gvk.api_version(), object.key)
 }

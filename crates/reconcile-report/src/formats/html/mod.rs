@@ -10,24 +10,23 @@ mod limits;
 mod markup;
 mod matrix;
 mod object;
-mod page_section;
-mod policy;
 mod section;
-mod styled;
 #[cfg(test)]
 mod tests;
-mod tone;
 mod value;
-mod words;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::digest::{SHA256, digest};
+
+use crate::model::{Command, Reports};
+use crate::view::View;
+use crate::words::summary::verdict;
 use facets::Facets;
 use limits::{Limits, OPEN};
 use markup::Markup;
 use object::Objects;
 use section::{Section, facts};
-
-use crate::words::verdict::verdict;
-use crate::{Command, Reports, View};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -76,7 +75,7 @@ fn page(title: &str, command: Command, header: &Markup, facets: &Facets<'_>, bod
     page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
     // Quotation marks in it are single ones, which an escape would keep as they are, only longer.
-    page.text(&policy::policy(STYLE, SCRIPT)).raw("\">\n");
+    page.text(&policy(STYLE, SCRIPT)).raw("\">\n");
     page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     page.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
     page.raw("<title>").text(title).raw(" · ").raw(name).raw("</title>\n<link rel=\"icon\" href=\"data:,\">\n");
@@ -123,3 +122,15 @@ const HELP: &str = "<dialog id=\"help\" aria-labelledby=\"help-title\"><h2 id=\"
 <dt><kbd>Esc</kbd></dt><dd>Close this list, clear the search</dd></dl>\
 <p><label><input type=\"checkbox\" id=\"keys\" checked> Use single-key shortcuts</label></p>\
 <p><button type=\"button\" data-do=\"close\">Close</button></p></dialog>";
+
+/// The content security policy of a page with this style sheet and this script: the browser may use them, as their hashes say, and
+/// load nothing.
+fn policy(style: &str, script: &str) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(digest(&SHA256, text.as_bytes())));
+    format!(
+        "default-src 'none'; style-src {}; script-src {}; img-src data:; base-uri 'none'; form-action 'none'; \
+         require-trusted-types-for 'script'",
+        hash(style),
+        hash(script)
+    )
+}

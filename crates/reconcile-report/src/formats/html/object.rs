@@ -1,21 +1,22 @@
 //! One object: a line with its name and state, and its details below.
 
+use std::collections::BTreeMap;
+
 use reconcile_core::compare::{Action, Evidence};
+use structured_merge::ObjectKey;
 
 use super::change::{changes, more};
 use super::facets::Numbers;
 use super::limits::Limits;
-use super::markup::Markup;
-use super::page_section::PageSection;
-use super::styled::styled;
-use super::tone::tone;
+use super::markup::{Markup, styled, tone};
 use super::value::{whole, yaml};
 use crate::formats::text::{is_shown, object_error};
+use crate::model::ObjectReport;
+use crate::view::View;
 use crate::words::conflict::conflict_hint;
 use crate::words::label::{sign, summary_label};
 use crate::words::users;
 use crate::words::why::owner_text;
-use crate::{ObjectReport, View};
 
 /// The line in the place of details that are left out.
 pub(super) const TOO_BIG: &str =
@@ -165,5 +166,42 @@ impl Objects<'_> {
             None => "",
         });
         page.raw("</p>");
+    }
+}
+
+/// The objects of a section of the page, by which links and filters find them.
+pub(super) struct PageSection<'r> {
+    /// The number of the section.
+    pub number: usize,
+    positions: BTreeMap<&'r ObjectKey, usize>,
+    groups: BTreeMap<&'r ObjectKey, Vec<usize>>,
+    count: usize,
+}
+
+impl<'r> PageSection<'r> {
+    /// The section with these objects, in their order.
+    pub fn new(number: usize, objects: &[&'r ObjectReport]) -> Self {
+        let positions = objects.iter().enumerate().map(|(at, object)| (&object.key, at)).collect();
+        Self { number, positions, groups: BTreeMap::new(), count: 0 }
+    }
+
+    /// Adds a group of objects, and returns its number.
+    pub fn add_group(&mut self, objects: &[&'r ObjectReport]) -> usize {
+        let number = self.count;
+        self.count = number.saturating_add(1);
+        for object in objects {
+            self.groups.entry(&object.key).or_default().push(number);
+        }
+        number
+    }
+
+    /// The position of an object.
+    pub fn position_of(&self, object: &ObjectReport) -> usize {
+        self.positions.get(&object.key).copied().unwrap_or_default()
+    }
+
+    /// The numbers of the groups that an object is in.
+    pub fn groups_of(&self, object: &ObjectReport) -> &[usize] {
+        self.groups.get(&object.key).map(Vec::as_slice).unwrap_or_default()
     }
 }

@@ -1,16 +1,14 @@
 //! The section of one report: the facts of the run, its errors, and its objects.
 
-use super::markup::Markup;
-use super::object::{Objects, is_quiet};
-use super::page_section::PageSection;
-use super::styled;
-use super::styled::styled;
-use crate::formats::text::{is_shown, matrix, parent_text, unmanaged};
+use super::markup;
+use super::markup::{Markup, styled};
+use super::object::{Objects, PageSection, is_quiet};
+use crate::formats::text::{is_shown, matrix, parent_text, unmanaged_lines};
 use crate::groups::{self, Entry, Shows};
-use crate::model::ChangeReport;
+use crate::model::{ChangeReport, Command, ContextReport, ObjectReport, Report};
+use crate::view::View;
 use crate::words::number::grouped;
 use crate::words::{describe, excerpt, summary};
-use crate::{Command, ContextReport, ObjectReport, Report, View};
 
 /// The report of one context, and the number that identifies its objects on the page.
 pub(super) struct Section<'r> {
@@ -53,7 +51,7 @@ impl Section<'_> {
         if let Some(set) = &report.apply_set {
             styled(page, &parent_text(set, objects.view));
         }
-        styled(page, &unmanaged::lines(report, objects.view));
+        styled(page, &unmanaged_lines(report, objects.view));
         rest(page, objects, &quiet, " in sync", &section);
     }
 }
@@ -120,7 +118,7 @@ pub(super) fn warnings(page: &mut Markup, warnings: &[String]) {
 /// The result of one of several contexts, in a sentence.
 fn sentence(one: &ContextReport) -> String {
     if matrix::is_stopped(&one.report) {
-        return styled::sentence(&matrix::stopped(one));
+        return markup::sentence(&matrix::stopped(one));
     }
     result(&one.report)
 }

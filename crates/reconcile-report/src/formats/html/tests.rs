@@ -8,7 +8,8 @@ use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, Pa
 
 use super::limits::Limits;
 use super::{SCRIPT, STYLE, policy, render, render_within};
-use crate::{ChangeReport, ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports, Sort, View};
+use crate::model::{ChangeReport, ClusterInfo, Command, ContextReport, FailOn, ObjectReport, Report, Reports};
+use crate::view::{Sort, View};
 
 /// Text that would end a script, an attribute, a comment or a line, or deceive a reader.
 const HOSTILE: &str =
@@ -132,7 +133,7 @@ fn the_page_loads_nothing_and_runs_only_its_own_script() {
     let style = page.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).unwrap().0;
     let script = page.split_once("<script>").and_then(|(_, rest)| rest.split_once("</script>")).unwrap().0;
     assert_eq!((style, script), (STYLE, SCRIPT), "they are what the policy has the hashes of");
-    let policy = policy::policy(style, script).replace('\'', "&#39;");
+    let policy = policy(style, script).replace('\'', "&#39;");
     assert!(page.contains(&format!("http-equiv=\"Content-Security-Policy\" content=\"{policy}\"")));
     assert!(policy.starts_with("default-src &#39;none&#39;;") && !policy.contains("unsafe"));
     for load in ["src=", "url(", "@import", "http:", "https:", "//cdn", "fetch(", "style=\"", "innerHTML", "eval("] {
@@ -285,4 +286,12 @@ fn contexts_have_sections_and_a_matrix_that_leads_to_their_objects() {
         assert!(page.contains(text), "{text} is not in {page}");
     }
     assert!(!page.contains("ConfigMap shop/db"), "what needs nothing anywhere is not in the matrix");
+}
+
+/// The hash of a script is an example of the specification, CSP Level 3, 6.7.3.3.
+#[test]
+fn hashes_are_those_of_the_specification() {
+    let policy = policy("", "alert('Hello, world.');");
+    assert!(policy.contains("script-src 'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='"), "{policy}");
+    assert!(policy.contains("style-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"), "{policy}");
 }

@@ -7,13 +7,14 @@ use structured_merge::Op;
 
 use super::limits::Limits;
 use super::markup::Markup;
-use super::words;
 use crate::model::ChangeReport;
 use crate::words::certificate::summarised;
 use crate::words::line_diff::{Line, groups};
-use crate::words::meaning::{self, Meaning};
+use crate::words::meaning::Meaning;
 use crate::words::number::grouped;
 use crate::words::value::{block, inline, is_long, stays};
+use crate::words::word_diff::{Contrast, DiffedText};
+use crate::words::{line_pairs, meaning};
 
 /// Both values of a change: on one line, or as a comparison of their lines.
 pub(super) fn values(page: &mut Markup, change: &ChangeReport, limits: &Limits) {
@@ -43,7 +44,7 @@ fn short(page: &mut Markup, change: &ChangeReport) {
         }
         (_, live, desired) => {
             let (live, desired) = (live.unwrap_or_default(), desired.unwrap_or_default());
-            let (old, new) = words::emphasised(&live, &desired);
+            let (old, new) = emphasised(&live, &desired);
             page.raw("<del>").append(&old).raw("</del><i>→</i><ins>").append(&new).raw("</ins>");
         }
     }
@@ -138,7 +139,7 @@ fn context(page: &mut Markup, lines: &[Line<'_>]) {
 
 fn plain(page: &mut Markup, lines: &[Line<'_>]) {
     for (_, line) in lines {
-        page.raw("<span>").append(&words::cut(line)).raw("</span>");
+        page.raw("<span>").append(&cut(line)).raw("</span>");
     }
 }
 
@@ -147,7 +148,7 @@ fn replaced(page: &mut Markup, lines: &[Line<'_>]) {
     if lines.is_empty() {
         return;
     }
-    let lines = words::replaced(lines);
+    let lines = replaced_words(lines);
     let tagged = |wanted: ChangeTag| lines.iter().filter(move |(tag, _)| *tag == wanted);
     page.raw("<div class=\"r\"><div>");
     for (_, line) in tagged(ChangeTag::Delete) {
@@ -188,5 +189,78 @@ impl Left {
             more => format!("… {} more lines: --full", grouped(more)),
         };
         page.element("<div class=\"gap\"", &text, "</div>");
+    }
+}
+
+/// Longest line that is shown in full: in columns, or in characters where nothing is compared to it.
+const LINE: usize = 2_000;
+
+/// Both texts, with the words that differ emphasised.
+fn emphasised(old: &str, new: &str) -> (Markup, Markup) {
+    let contrast = Contrast::of(old, new);
+    // Two texts with nothing in common differ as a whole, which the colour says already.
+    let is_emphasised = !contrast.is_whole();
+    let (live, desired) = contrast.within(LINE);
+    (line(&live, is_emphasised), line(&desired, is_emphasised))
+}
+
+/// A line, with the words that differ emphasised.
+fn line(text: &DiffedText, is_emphasised: bool) -> Markup {
+    let mut markup = Markup::default();
+    for (text, differs) in text.parts() {
+        if differs && is_emphasised {
+            markup.raw("<b>").text(text).raw("</b>");
+        } else {
+            markup.text(text);
+        }
+    }
+    markup
+}
+
+/// Removed lines and the lines in their place, with the words that differ emphasised.
+fn replaced_words(lines: &[Line<'_>]) -> Vec<(ChangeTag, Markup)> {
+    line_pairs::shown(lines, Some(LINE)).iter().map(|(tag, text)| (*tag, line(text, true))).collect()
+}
+
+/// The text, cut where it is very long.
+fn cut(text: &str) -> Markup {
+    let mut markup = Markup::default();
+    match text.char_indices().nth(LINE) {
+        None => markup.text(text),
+        Some((at, _)) => markup.text(text.get(..at).unwrap_or_default()).raw(" …"),
+    };
+    markup
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn shown(old: &str, new: &str) -> [String; 2] {
+        let (old, new) = emphasised(old, new);
+        [old.finish(), new.finish()]
+    }
+
+    #[test]
+    fn words_that_differ_are_emphasised() {
+        assert_eq!(shown("shop/web:1.3.0", "shop/web:1.2.9"), ["shop/web:1.<b>3.0</b>", "shop/web:1.<b>2.9</b>"]);
+        assert_eq!(
+            shown("ttl = \"5m\"", "ttl = \"15m\""),
+            ["ttl = &quot;<b>5m</b>&quot;", "ttl = &quot;<b>15m</b>&quot;"]
+        );
+        assert_eq!(shown("a b", "a b c"), ["a b", "a b<b> c</b>"]);
+        assert_eq!(shown("debug", "info"), ["debug", "info"]);
+        assert_eq!(shown("größe eins", "größe zwei"), ["größe <b>eins</b>", "größe <b>zwei</b>"]);
+        assert_eq!(shown("aa", "aaa"), ["aa", "aaa"]);
+    }
+
+    #[test]
+    fn the_difference_of_long_lines_is_in_sight() {
+        let text = |tail: &str| format!("{} {tail}", "x".repeat(100_000));
+        let [old, new] = shown(&text("<1>"), &text("<2>"));
+        assert!(old.len() < 200 && old.ends_with("&lt;<b>1</b>&gt;"), "{old}");
+        assert!(new.len() < 200 && new.ends_with("&lt;<b>2</b>&gt;"), "{new}");
+        assert!(cut(&"y".repeat(100_000)).finish().len() < 2_100);
     }
 }

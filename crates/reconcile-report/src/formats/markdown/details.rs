@@ -2,15 +2,15 @@
 
 use reconcile_core::text::{visible, visible_line};
 
-use super::comment::Comment;
-use super::escape::{code, html, longest_run};
+use super::comment::{Comment, code, html, longest_run};
 use super::hunk;
 use crate::groups::Entry;
+use crate::model::{Command, ContextReport, ObjectReport};
+use crate::view::View;
 use crate::words::conflict::conflict_hint;
 use crate::words::describe;
 use crate::words::findings::of_object;
 use crate::words::number::counted_objects;
-use crate::{Command, ContextReport, ObjectReport, View};
 
 /// The name of a group in the count of what is left out.
 const GROUP: &str = "group of objects with its differences";

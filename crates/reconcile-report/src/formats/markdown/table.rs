@@ -2,15 +2,14 @@
 
 use reconcile_core::text::one_line;
 
-use super::comment::Comment;
-use super::escape::in_cell;
+use super::comment::{Comment, in_cell};
 use crate::groups::Entry;
-use crate::model::ChangeReport;
+use crate::model::{ChangeReport, Command, ContextReport, ObjectReport};
+use crate::view::View;
 use crate::words::findings::{of_object, own_location};
+use crate::words::location::{self, places};
 use crate::words::number::counted_objects;
-use crate::words::places::places;
-use crate::words::{describe, label, location};
-use crate::{Command, ContextReport, ObjectReport, View};
+use crate::words::{describe, label};
 
 /// Longest finding that is not a change, in characters.
 const CELL: usize = 100;

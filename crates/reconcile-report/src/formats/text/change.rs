@@ -14,10 +14,10 @@ use crate::words::grants::GrantChanges;
 use crate::words::line_diff::{Line, groups};
 use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
+use crate::words::styled::{Role, Styled};
 use crate::words::value::{block, inline, inline_in_list, is_long, stays};
 use crate::words::why::note;
 use crate::words::word_diff::{self, Contrast, DiffedText};
-use crate::{Role, Styled};
 
 /// Between a live and a desired value.
 const ARROW: &str = " → ";

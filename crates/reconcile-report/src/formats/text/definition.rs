@@ -14,12 +14,12 @@ use structured_merge::{FieldPath, Op};
 
 use super::hunks::{more, put_lines};
 use super::sheet::{GAP, Sheet, ended, wrapped_list};
-use crate::model::ChangeReport;
+use crate::model::{ChangeReport, ObjectReport};
 use crate::words::line_diff::groups;
 use crate::words::number::grouped;
+use crate::words::styled::{Role, Styled};
 use crate::words::value::block;
 use crate::words::why::note;
-use crate::{ObjectReport, Role, Styled};
 use versions::Versions;
 
 /// Largest number of fields that are named, without `--full`.

@@ -6,8 +6,8 @@ use structured_merge::{FieldPath, PathElement};
 use super::change::change;
 use super::hunks::more;
 use super::sheet::{GAP, Sheet};
-use crate::Role;
 use crate::model::ChangeReport;
+use crate::words::styled::Role;
 use crate::words::why::note;
 
 /// The part of a line that a path may take, in percent.

@@ -3,10 +3,10 @@
 use similar::ChangeTag;
 
 use super::sheet::{GAP, Sheet};
-use crate::Role;
 use crate::words::line_diff::Line;
 use crate::words::line_pairs;
 use crate::words::number::grouped;
+use crate::words::styled::Role;
 use crate::words::word_diff::{Contrast, DiffedText};
 
 /// Two lines, one below the other.

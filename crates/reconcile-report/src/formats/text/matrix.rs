@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use reconcile_core::text::width;
 
 use super::whole as section;
-use crate::model::tally::tally;
+use crate::model::summary::tally;
+use crate::model::{ContextReport, Report, Reports, Verdict};
+use crate::view::View;
 use crate::words::label::{Label, label};
 use crate::words::number::grouped;
 use crate::words::sentence::counted;
-use crate::words::verdict::verdict;
-use crate::{ContextReport, Report, Reports, Role, Styled, Verdict, View};
+use crate::words::styled::{Role, Styled};
+use crate::words::summary::verdict;
 
 /// The longest name of a context that heads a column; longer ones are numbered.
 const HEAD: usize = 24;
@@ -212,8 +214,8 @@ mod tests {
     use structured_merge::{GroupVersionKind, ObjectKey};
 
     use super::*;
-    use crate::plain;
-    use crate::{Command, FailOn, ObjectReport};
+    use crate::model::{Command, FailOn, ObjectReport};
+    use crate::theme::plain;
     use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict};
     use reconcile_core::diagnostic::{Code, Diagnostic};
     use reconcile_core::manifest::Source;

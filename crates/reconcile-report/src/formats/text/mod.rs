@@ -5,7 +5,6 @@
 
 mod change;
 mod definition;
-mod explain_ignores;
 mod fields;
 mod hunks;
 pub mod matrix;
@@ -14,20 +13,19 @@ mod object;
 pub mod outcomes;
 pub mod readiness;
 mod sheet;
-pub mod summary;
 #[cfg(test)]
 mod tests;
 mod together;
-pub(crate) mod unmanaged;
 mod whole;
 
-pub use explain_ignores::explained;
 pub(crate) use notes::is_shown;
 pub(crate) use object::{foremost, object_error, object_text};
-pub(crate) use whole::parent_text;
-pub use whole::{differences, findings, whole};
+pub use whole::{cluster_line, differences, explained, findings, plan, summary, whole};
+pub(crate) use whole::{parent_text, unmanaged_lines};
 
-use crate::{Reports, Styled, View};
+use crate::model::Reports;
+use crate::view::View;
+use crate::words::styled::Styled;
 
 /// The whole text at once: about the only context, or a section for each with a matrix at the end.
 pub fn render(reports: &Reports, view: &View) -> Styled {

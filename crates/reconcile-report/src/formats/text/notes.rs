@@ -5,8 +5,8 @@ use reconcile_core::manifest::LEFT_OUT;
 use serde_json::Value;
 use structured_merge::PathElement;
 
-use crate::model::ChangeReport;
-use crate::{ObjectReport, View};
+use crate::model::{ChangeReport, ObjectReport};
+use crate::view::View;
 
 /// Fields of numbers in which 0 means that the server chooses.
 const CHOSEN_AT_ZERO: [&str; 3] = ["healthCheckNodePort", "nodePort", "targetPort"];

@@ -9,11 +9,12 @@ use structured_merge::FieldPath;
 use super::sheet::Sheet;
 use super::{object_error, object_text};
 use crate::groups::alike;
-use crate::words::coded::coded;
+use crate::model::{ObjectReport, Report};
+use crate::view::View;
 use crate::words::label::{Label, outcome_label};
 use crate::words::number::grouped;
-use crate::words::shared_diagnostic::SharedDiagnostic;
-use crate::{ObjectReport, Report, Role, Styled, View};
+use crate::words::shared_diagnostic::{SharedDiagnostic, coded};
+use crate::words::styled::{Role, Styled};
 
 /// Largest number of fields that are named on one line.
 const NAMED: usize = 10;

@@ -2,10 +2,12 @@
 
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 
+use crate::model::{ObjectReport, Report, Verdict};
+use crate::view::View;
 use crate::words::describe::left_alone;
 use crate::words::label::{Label, readiness_label};
 use crate::words::sentence::{of_shard, ready};
-use crate::{ObjectReport, Report, Role, Styled, Verdict, View};
+use crate::words::styled::{Role, Styled};
 
 /// Width of the longest name of a state.
 const STATE_WIDTH: usize = 11;

@@ -3,8 +3,10 @@
 use reconcile_core::manifest::Source;
 use reconcile_core::text::{end_within, width};
 
-use crate::words::places::places;
-use crate::{ObjectReport, Role, Styled, View};
+use crate::model::ObjectReport;
+use crate::view::View;
+use crate::words::location::places;
+use crate::words::styled::{Role, Styled};
 
 /// Most lines of one object, and of one field of it, without `--full`.
 const OBJECT: usize = 120;

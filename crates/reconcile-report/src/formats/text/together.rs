@@ -4,14 +4,15 @@ use reconcile_core::compare::Action;
 use reconcile_core::text::width;
 
 use crate::groups::{self, ChangeGroup, Entry, Messages, Shows};
-use crate::model::ChangeReport;
+use crate::model::{ChangeReport, ObjectReport};
+use crate::view::View;
 use crate::words::label::sign;
 use crate::words::number::{counted_objects, grouped};
-use crate::{ObjectReport, Role, Styled, View};
+use crate::words::styled::{Role, Styled};
 
-use super::notes;
-use super::object::{self, object_text};
+use super::object::object_text;
 use super::sheet::{Sheet, wrapped};
+use super::{notes, object};
 
 /// Largest number of objects of a group that are named.
 const NAMED: usize = 5;

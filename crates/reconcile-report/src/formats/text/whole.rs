@@ -1,10 +1,20 @@
-//! The whole text: the differences in their order, their outcomes, and the last line.
+//! The whole text: the differences in their order, their outcomes, and the last lines. With `--explain-ignores`, the differences that each
+//! rule hid.
+
+use std::collections::BTreeMap;
+
+use reconcile_core::rules::IgnoreRules;
 
 use super::sheet::Sheet;
-use super::{object, outcomes, readiness, summary, together, unmanaged};
+use super::{object, outcomes, readiness, together};
+use crate::model::{ApplySetInfo, ClusterInfo, Command, ObjectReport, Report};
+use crate::view::View;
 use crate::words::conflict;
 use crate::words::label::{ParentLabel, parent_label};
-use crate::{ApplySetInfo, Command, ObjectReport, Report, Styled, View};
+use crate::words::number::grouped;
+use crate::words::sentence::{not_to_do, to_do};
+use crate::words::styled::{Role, Styled};
+use crate::words::summary::{SummaryLines, cluster};
 
 /// The whole text about one cluster at once.
 pub fn whole(report: &Report, view: &View) -> Styled {
@@ -12,7 +22,7 @@ pub fn whole(report: &Report, view: &View) -> Styled {
         return readiness::whole(report, view);
     }
     let mut text = findings(report, view);
-    text.append(summary::summary(report, view));
+    text.append(summary(report, view));
     text
 }
 
@@ -41,7 +51,7 @@ pub fn differences(report: &Report, view: &View) -> Styled {
     if let Some(set) = &report.apply_set {
         text.append(parent_text(set, view));
     }
-    text.append(unmanaged::lines(report, view));
+    text.append(unmanaged_lines(report, view));
     text.append(together::texts(&urgent, view));
     let mut sheet = Sheet::new(view);
     for hint in conflict::hints(&urgent) {
@@ -63,4 +73,108 @@ pub(crate) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
         object::head(&mut sheet, (sign, role), &set.parent.key().to_string(), about, "");
     }
     sheet.text
+}
+
+/// Most objects that the text names.
+const SHOWN: usize = 100;
+
+/// The unmanaged objects: a line for each.
+pub(crate) fn unmanaged_lines(report: &Report, view: &View) -> Styled {
+    let most = if view.full { usize::MAX } else { SHOWN };
+    let mut text = Styled::new();
+    let objects = report.unmanaged.as_deref().unwrap_or_default();
+    for object in objects.iter().take(most) {
+        text.push(Role::Note, "? ");
+        text.push(Role::Name, object.to_string());
+        text.push(Role::Note, format!("  {}", object.reason()));
+        text.line_end();
+    }
+    if let Some(more @ 1..) = objects.len().checked_sub(most) {
+        text.push(Role::Note, format!("… {} more objects: --full", grouped(more)));
+        text.line_end();
+    }
+    text
+}
+
+/// The last lines: the summary, and the cluster.
+pub fn summary(report: &Report, view: &View) -> Styled {
+    let SummaryLines { done, not_done, left_alone, remarks } = SummaryLines::of(report, view);
+    let mut text = line(Role::Plain, done);
+    let asides = left_alone.into_iter().chain(remarks).map(|words| (Role::Note, words));
+    for (role, words) in not_done.into_iter().map(|words| (Role::Plain, words)).chain(asides) {
+        text.append(line(role, words));
+    }
+    if let Some(info) = report.cluster.as_ref().filter(|_| !view.is_headed) {
+        text.append(cluster_line(info));
+    }
+    text
+}
+
+/// `context prod-eu (https://10.1.2.3:6443)`
+pub fn cluster_line(info: &ClusterInfo) -> Styled {
+    line(Role::Note, cluster(info, str::to_owned))
+}
+
+/// The changes that a pass makes, and those that it does not make.
+pub fn plan(report: &Report, view: &View) -> Styled {
+    let mut text = line(Role::Plain, to_do(report, view));
+    let not_to_do = not_to_do(report);
+    if !not_to_do.is_empty() {
+        text.append(line(Role::Plain, format!("not done: {not_to_do}")));
+    }
+    text
+}
+
+fn line(role: Role, words: String) -> Styled {
+    let mut text = Styled::new().with(role, words);
+    text.line_end();
+    text
+}
+
+/// Most fields that are named of one rule.
+const FIELDS: usize = 100;
+
+/// The rules in force, in the order of the configuration, and the annotations of manifests: each with the fields that it hid.
+pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
+    let mut hidden: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for object in &report.objects {
+        for ignored in &object.diff.ignored {
+            let fields = ignored.paths.iter().map(|path| {
+                let managers = ignored.managers.get(&path.to_string()).map(Vec::as_slice).unwrap_or_default();
+                let by = match managers {
+                    [] => String::new(),
+                    managers => format!("  by {}", managers.join(", ")),
+                };
+                format!("{} {path}{by}", object.key)
+            });
+            hidden.entry(&ignored.rule).or_default().extend(fields);
+        }
+    }
+    let mut text = Styled::new();
+    for rule in rules.iter() {
+        let location = rule.location.to_string();
+        let fields = hidden.remove(location.as_str()).unwrap_or_default();
+        hidden_by(&mut text, &location, rule.reason.as_deref(), (&fields, view));
+    }
+    for (annotation, fields) in &hidden {
+        hidden_by(&mut text, annotation, None, (fields, view));
+    }
+    text
+}
+
+fn hidden_by(text: &mut Styled, rule: &str, reason: Option<&str>, (fields, view): (&[String], &View)) {
+    let most = if view.full { usize::MAX } else { FIELDS };
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let hid = if fields.is_empty() { "hid nothing" } else { "hid:" };
+    text.push(Role::Name, rule.to_owned());
+    text.push(Role::Note, format!("{reason} {hid}"));
+    text.line_end();
+    for field in fields.iter().take(most) {
+        text.push(Role::Plain, format!("    {field}"));
+        text.line_end();
+    }
+    if let Some(more @ 1..) = fields.len().checked_sub(most) {
+        text.push(Role::Note, format!("    … {} more fields: --full", grouped(more)));
+        text.line_end();
+    }
 }

@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::View;
 use crate::formats::json::render;
 use crate::merge::MergeInput;
+use crate::view::View;
 
 /// A report with everything that one can have.
 fn full() -> Value {

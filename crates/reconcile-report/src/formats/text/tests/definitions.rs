@@ -9,8 +9,9 @@ use structured_merge::{GroupVersionKind, Op, builtin, changes};
 
 use super::samples::*;
 use crate::formats::text::*;
-use crate::plain;
-use crate::{ChangeReport, Command, FailOn, ObjectReport, Report, View};
+use crate::model::{ChangeReport, Command, FailOn, ObjectReport, Report};
+use crate::theme::plain;
+use crate::view::View;
 
 #[test]
 fn what_differs_in_a_definition_is_reported_in_a_few_lines() {

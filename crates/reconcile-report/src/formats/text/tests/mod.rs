@@ -11,8 +11,9 @@ use reconcile_core::text::width;
 use serde_json::json;
 
 use super::*;
-use crate::{Command, FailOn, ObjectReport, Report, Sort, View};
-use crate::{THEMES, paint, plain};
+use crate::model::{Command, FailOn, ObjectReport, Report};
+use crate::theme::{THEMES, paint, plain};
+use crate::view::{Sort, View};
 use samples::*;
 
 fn snapshot(name: &str, text: &str) {
@@ -166,7 +167,7 @@ fn the_counts_of_the_summary_add_up() {
     let mut objects = report().objects;
     let text = |objects: &[ObjectReport]| {
         let report = Report::compared(Command::Diff, objects.to_vec(), &FailOn::default());
-        plain(&summary::summary(&report, &view(100)))
+        plain(&summary(&report, &view(100)))
     };
     while !objects.is_empty() {
         let text = text(&objects);
@@ -195,7 +196,7 @@ fn a_replacement_that_is_not_allowed_needs_attention() {
         let mut job = replaced();
         job.diff.replacement = Some(replacement);
         let report = Report::compared(Command::Diff, vec![job, web()], &FailOn::default());
-        (plain(&whole(&report, &view(100))), plain(&summary::plan(&report, &view(100))))
+        (plain(&whole(&report, &view(100))), plain(&plan(&report, &view(100))))
     };
     let (text, plan) = shown(Replacement::NeedsFlag);
     let (before, job) = text.split_once("! Job shop/migrate  needs replacement").unwrap();

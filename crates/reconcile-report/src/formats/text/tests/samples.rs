@@ -10,7 +10,8 @@ use reconcile_core::owners::{AuditAnswer, Owner};
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
-use crate::{Command, FailOn, ObjectReport, Report, View};
+use crate::model::{Command, FailOn, ObjectReport, Report};
+use crate::view::View;
 
 /// A path: `[name=web]` is an item, everything else a field.
 pub(super) fn path(steps: &[&str]) -> FieldPath {

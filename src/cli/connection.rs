@@ -11,6 +11,9 @@ pub struct ConnectionArgs {
     /// Path to the kubeconfig file
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
+    /// File with the preferences of kubectl, of which the policy for credential plugins holds [default: ~/.kube/kuberc]
+    #[arg(long, value_name = "FILE")]
+    pub kuberc: Option<PathBuf>,
     /// Kubeconfig context to use; `diff`, `apply`, `status` and `blame` take several: `a,b`, `prod-*`
     #[arg(long, value_name = "NAME")]
     pub context: Option<String>,

@@ -17,6 +17,9 @@ Exit codes:
 
 Environment variables:
   KUBECONFIG                 kubeconfig files, separated by colons (on Windows: semicolons)
+  KUBERC                     file with kubectl's preferences, of which the policy for
+                             credential plugins holds, or `off`
+  KUBECTL_KUBERC             `false` turns these preferences off
   HTTPS_PROXY, HTTP_PROXY    proxy for the connection, unless the kubeconfig names one
   NO_PROXY                   servers that are reached without a proxy
   NO_COLOR                   no colours, unless --color says otherwise

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use super::auth::session::Sessions;
 use super::cluster::Cluster;
 use super::error::not_found;
+use super::kubeconfig::credentials::Credentials;
+use super::kubeconfig::kuberc::PluginPolicy;
 use super::kubeconfig::loader::{Kubeconfig, KubeconfigError};
 use super::kubeconfig::settings::ConnectionSettings;
 use super::options::{ConnectOptions, Environment};
@@ -36,7 +38,11 @@ pub async fn connect_if(
 ) -> Result<Cluster, Diagnostic> {
     let kubeconfig = Kubeconfig::load(options.kubeconfig.as_deref(), environment)?;
     let settings = ConnectionSettings::resolve(options, environment, &kubeconfig)?;
-    let ConnectionSettings { context, config, proxy_url, client_certificate, credentials, notes } = settings;
+    let ConnectionSettings { context, config, proxy_url, client_certificate, mut credentials, notes } = settings;
+    let policy = PluginPolicy::load(options.kuberc.as_deref(), environment)?;
+    if let Credentials::Plugin(plugin) = &mut credentials {
+        plugin.policy = policy;
+    }
     let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
     is_allowed(Destination { context: context.as_deref(), server: &server })?;
     let proxy = proxy::choose(proxy_url.as_deref(), &config.cluster_url, environment)?;

@@ -19,6 +19,8 @@ const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 pub struct ConnectOptions {
     /// `--kubeconfig`.
     pub kubeconfig: Option<PathBuf>,
+    /// `--kuberc`.
+    pub kuberc: Option<PathBuf>,
     /// `--context`.
     pub context: Option<String>,
     /// `--cluster`.
@@ -160,6 +162,10 @@ fn go_duration(mut text: &str) -> Option<f64> {
 pub struct Environment {
     /// `KUBECONFIG`.
     pub kubeconfig: Option<std::ffi::OsString>,
+    /// `KUBERC`: the file with kubectl's preferences, or `off`.
+    pub kuberc: Option<std::ffi::OsString>,
+    /// True if `KUBECTL_KUBERC=false` turns kubectl's preferences off.
+    pub kuberc_is_disabled: bool,
     /// The home folder.
     pub home: Option<PathBuf>,
     /// `HTTPS_PROXY` or `https_proxy`.
@@ -185,6 +191,8 @@ impl Environment {
     pub fn from_process() -> Self {
         Self {
             kubeconfig: std::env::var_os("KUBECONFIG").filter(|value| !value.is_empty()),
+            kuberc: std::env::var_os("KUBERC").filter(|value| !value.is_empty()),
+            kuberc_is_disabled: std::env::var("KUBECTL_KUBERC").is_ok_and(|value| value.to_lowercase() == "false"),
             home: std::env::home_dir().filter(|home| !home.as_os_str().is_empty()),
             https_proxy: variable(&["HTTPS_PROXY", "https_proxy"]),
             http_proxy: variable(&["HTTP_PROXY", "http_proxy"]),

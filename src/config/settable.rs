@@ -80,6 +80,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("insecure-skip-tls-verify", Default::Never(CLUSTER)),
     ("kinds", Default::Never(INPUT)),
     ("kubeconfig", Default::Never(CLUSTER)),
+    ("kuberc", Default::Never(CLUSTER)),
     ("kustomize", Default::Never(INPUT)),
     ("leave-applyset", Default::Never("a proposed change could leave objects behind that nothing prunes")),
     ("live", Default::Never("a proposed change could replace the cluster with a file")),

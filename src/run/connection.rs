@@ -77,6 +77,7 @@ pub(crate) fn connect_options(
     let terminal = terminal.clone();
     ConnectOptions {
         kubeconfig: args.kubeconfig.clone(),
+        kuberc: args.kuberc.clone(),
         context: args.context.clone(),
         cluster: args.cluster.clone(),
         user: args.user.clone(),

@@ -1,6 +1,7 @@
 //! The reasons why a credential plugin gave no credentials.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -30,6 +31,16 @@ pub enum ExecError {
         command: String,
         /// The reason, with the folder.
         source: LookupError,
+    },
+    /// kubectl's preferences do not allow it.
+    #[error("the credential plugin `{command}` must not run by the kuberc `{}`: {reason}", file.display())]
+    Refused {
+        /// Its name or path.
+        command: String,
+        /// The file with the policy.
+        file: PathBuf,
+        /// The reason.
+        reason: &'static str,
     },
     /// It cannot be started.
     #[error("the credential plugin `{command}` cannot be started: {}", io_reason(source))]
@@ -94,6 +105,9 @@ impl ExecError {
             }
             Self::NotAllowed { .. } => Some(
                 "add the folder of the plugin to PATH, or its path to the kubeconfig, as an absolute path".to_owned(),
+            ),
+            Self::Refused { .. } => Some(
+                "if you trust the plugin, add its `command` to `credentialPluginAllowlist` of that file; kubectl does not run it either".to_owned(),
             ),
             Self::Failed { .. } => Some("see its output above; logging in again often helps".to_owned()),
             Self::NeedsTerminal { .. } => Some("run it from a terminal, with the manifests in files".to_owned()),

@@ -94,7 +94,14 @@ impl Plugin<'_> {
 
     /// Finds the program. A relative path in the kubeconfig was made absolute before, from the folder of the kubeconfig.
     fn program(&self) -> Result<PathBuf, ExecError> {
-        program::find(OsStr::new(&self.0.entry.command)).map_err(|error| match error {
+        let command = &self.0.entry.command;
+        let found = program::find(OsStr::new(command));
+        if let Some(policy) = &self.0.policy
+            && let Some(reason) = policy.refusal(command, || found.clone().ok())
+        {
+            return Err(ExecError::Refused { command: self.name(), file: policy.file.clone(), reason });
+        }
+        found.map_err(|error| match error {
             LookupError::Missing => self.not_started(io::ErrorKind::NotFound.into()),
             LookupError::OnlyRelative { .. } => ExecError::NotAllowed { command: self.name(), source: error },
         })

@@ -8,6 +8,7 @@
 pub mod credentials;
 mod files;
 mod in_cluster;
+pub(super) mod kuberc;
 pub mod loader;
 pub mod model;
 mod overrides;

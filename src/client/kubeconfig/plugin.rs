@@ -7,6 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use super::files::read;
+use super::kuberc::PluginPolicy;
 use super::model::{ClusterEntry, ExecEntry};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::one_line;
@@ -18,6 +19,8 @@ pub struct PluginConfig {
     pub interactive: Interactive,
     /// The cluster information for the plugin, if it asks for it with `provideClusterInfo`.
     pub cluster: Option<Value>,
+    /// What kubectl's preferences say about plugins.
+    pub policy: Option<PluginPolicy>,
 }
 
 /// The plugin's use of standard input (`interactiveMode`).
@@ -58,7 +61,7 @@ impl PluginConfig {
             Some(_) => return Err(wrong("has an `interactiveMode` that is not `Never`, `IfAvailable` or `Always`")),
         };
         let cluster = if entry.provide_cluster_info { Some(cluster_info(cluster)?) } else { None };
-        Ok(Self { entry, interactive, cluster })
+        Ok(Self { entry, interactive, cluster, policy: None })
     }
 }
 

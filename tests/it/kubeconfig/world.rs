@@ -25,6 +25,8 @@ pub(super) struct World {
     pub(super) folder: tempfile::TempDir,
     servers: [(&'static str, Server); 4],
     authority: String,
+    /// The path of `sh`.
+    shell: String,
     kubectl: PathBuf,
 }
 
@@ -89,13 +91,17 @@ impl World {
         std::fs::write(folder.path().join("client.crt"), certificate.pem()).unwrap();
         std::fs::write(folder.path().join("client.key"), key.serialize_pem()).unwrap();
         let authority = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, issuer.pem());
-        Self { folder, servers, authority, kubectl }
+        let folders = std::env::var_os("PATH").unwrap();
+        let shell = std::env::split_paths(&folders).map(|folder| folder.join("sh")).find(|file| file.exists()).unwrap();
+        Self { folder, servers, authority, shell: shell.display().to_string(), kubectl }
     }
 
     /// Replaces `{a}`, `{b}`, `{plain}`, `{proxy}` by addresses, `{ca}` by the authority in base64 and `{dir}` by the folder.
     pub(super) fn fill(&self, text: &str) -> String {
-        let mut text =
-            text.replace("{ca}", &self.authority).replace("{dir}", &self.folder.path().display().to_string());
+        let mut text = text
+            .replace("{ca}", &self.authority)
+            .replace("{sh}", &self.shell)
+            .replace("{dir}", &self.folder.path().display().to_string());
         for (name, server) in &self.servers {
             text = text.replace(&format!("{{{name}}}"), &server.address());
         }
@@ -130,7 +136,11 @@ impl World {
         let before = self.visits();
         let mut command = Command::new(&self.kubectl);
         command.args(["get", "--raw", "/probe"]).args(case.args.iter().map(|argument| self.fill(argument)));
-        command.env_clear().env("HOME", self.folder.path().join("home")).current_dir(self.folder.path());
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.folder.path().join("home"))
+            .current_dir(self.folder.path());
         for (name, value) in &case.env {
             command.env(name, self.fill(value));
         }
@@ -146,6 +156,8 @@ impl World {
         let variable = |name: &str| case.env.iter().find(|(key, _)| *key == name).map(|(_, value)| self.fill(value));
         let environment = Environment {
             kubeconfig: variable("KUBECONFIG").filter(|value| !value.is_empty()).map(OsString::from),
+            kuberc: variable("KUBERC").filter(|value| !value.is_empty()).map(OsString::from),
+            kuberc_is_disabled: variable("KUBECTL_KUBERC").is_some_and(|value| value.eq_ignore_ascii_case("false")),
             home: Some(self.folder.path().join("home")),
             https_proxy: variable("HTTPS_PROXY"),
             http_proxy: variable("HTTP_PROXY"),
@@ -169,6 +181,7 @@ fn options(arguments: impl Iterator<Item = String>) -> ConnectOptions {
         let value = value.to_owned();
         match name {
             "--kubeconfig" => options.kubeconfig = Some(value.into()),
+            "--kuberc" => options.kuberc = Some(value.into()),
             "--context" => options.context = Some(value),
             "--cluster" => options.cluster = Some(value),
             "--user" => options.user = Some(value),
@@ -220,6 +233,10 @@ impl Case {
     pub(super) fn args(mut self, args: &[&'static str]) -> Self {
         self.args.extend(args);
         self
+    }
+
+    pub(super) fn arguments(&self) -> &[&'static str] {
+        &self.args
     }
 
     pub(super) fn write(&self, world: &World) {

@@ -256,10 +256,12 @@ impl<'a> Read<'a> {
 
     fn check_time(&self, now: UnixTime) -> Result<(), CertificateError> {
         let validity = self.content.tbs_certificate().validity();
-        if now.as_secs() < validity.not_before.to_unix_duration().as_secs() {
-            Err(CertificateError::NotValidYet)
-        } else if now.as_secs() > validity.not_after.to_unix_duration().as_secs() {
-            Err(CertificateError::Expired)
+        let not_before = UnixTime::since_unix_epoch(validity.not_before.to_unix_duration());
+        let not_after = UnixTime::since_unix_epoch(validity.not_after.to_unix_duration());
+        if now < not_before {
+            Err(CertificateError::NotValidYetContext { time: now, not_before })
+        } else if now > not_after {
+            Err(CertificateError::ExpiredContext { time: now, not_after })
         } else {
             Ok(())
         }

@@ -213,3 +213,84 @@ fn a_misspelt_built_in_kind_is_found_without_a_server() {
     }
     assert_eq!(run.report()["summary"]["create"], 1, "a custom resource may be new: {run}");
 }
+
+/// Every kind of type that the server names with its field, and the same manifests without asking it.
+#[test]
+fn wrong_types_are_found_without_a_server_too() {
+    let ws = Workspace::new();
+    let pod = |rest: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: NAME}}\nspec:\n  selector: {{matchLabels: {{a: b}}}}\n{rest}"
+        )
+    };
+    let container = |rest: &str| {
+        pod(&format!(
+            "  template:\n    metadata: {{labels: {{a: b}}}}\n    spec:\n      containers:\n      - name: web\n        image: web:1\n{rest}"
+        ))
+    };
+    let plain = |kind: &str, rest: &str| format!("{kind}\nmetadata: {{name: NAME}}\n{rest}");
+    let manifests = [
+        (
+            "number",
+            pod(
+                "  replicas: \"3\"\n  template: {spec: {containers: [{name: a, image: b}]}, metadata: {labels: {a: b}}}\n",
+            ),
+        ),
+        (
+            "boolean",
+            pod(
+                "  paused: \"true\"\n  template: {spec: {containers: [{name: a, image: b}]}, metadata: {labels: {a: b}}}\n",
+            ),
+        ),
+        ("text", container("        env: [{name: A, value: 1}, {name: B, value: true}]\n")),
+        ("list", container("        args: run\n")),
+        ("item", container("        command: [sh, 5]\n")),
+        ("map", container("        resources: [1]\n")),
+        ("data", plain("apiVersion: v1\nkind: ConfigMap", "data: {a: 1, b: yes}\n")),
+        ("ports", plain("apiVersion: v1\nkind: Service", "spec: {ports: [{port: \"80\"}], selector: [a]}\n")),
+        ("rules", plain("apiVersion: rbac.authorization.k8s.io/v1\nkind: Role", "rules: {verbs: get}\n")),
+        ("job", plain("apiVersion: batch/v1\nkind: CronJob", "spec: {schedule: 5, suspend: 1, jobTemplate: {}}\n")),
+    ];
+    ws.write("empty.yaml", "");
+    for (name, manifest) in manifests {
+        ws.write("it.yaml", &manifest.replace("NAME", name));
+        let error = |flags: &[&str]| {
+            let run = ws.reconcile([&["diff", "-f", "it.yaml", "-o", "json", "-n", ws.namespace()], flags].concat());
+            let mut error = run.exits_with(4).report()["objects"][0]["error"].clone();
+            error.as_object_mut().unwrap().remove("code");
+            error
+        };
+        let server = error(&["--evidence=server"]);
+        assert!(server["message"].as_str().unwrap().contains("expected "), "{server}");
+        assert_eq!(error(&["--live", "empty.yaml"]), server, "{name}");
+        assert_eq!(error(&["--evidence=read-only"]), server, "{name}");
+    }
+
+    // What only the server can judge is left to it.
+    for fine in [
+        "        resources: {limits: {cpu: 1, memory: 1Gi}}\n",
+        "        imagee: a\n",
+        "        ports: [{containerPort: 80}]\n",
+    ] {
+        ws.write("it.yaml", &container(fine).replace("NAME", "fine"));
+        ws.reconcile(["diff", "-f", "it.yaml", "--live", "empty.yaml"]).exits_with(1);
+    }
+    // An existing object, and a field that is not sent.
+    ws.write(
+        "it.yaml",
+        &pod("  replicas: 3\n  template: {spec: {containers: [{name: a, image: b}]}, metadata: {labels: {a: b}}}\n")
+            .replace("NAME", "web"),
+    );
+    ws.reconcile(["apply", "-f", "it.yaml"]).exits_with(0);
+    ws.write(
+        "it.yaml",
+        &fs::read_to_string(ws.folder().join("it.yaml")).unwrap().replace("replicas: 3", "replicas: \"3\""),
+    );
+    let run = ws.reconcile(["diff", "-f", "it.yaml", "--evidence=read-only"]).exits_with(4);
+    assert!(run.stdout.contains("leave the quotes out"), "{run}");
+    ws.write(
+        ".kubectl-reconcile.yaml",
+        "apiVersion: kubectl-reconcile/v1\nkind: Config\nignore: [{target: {}, fields: [spec.replicas]}]\n",
+    );
+    ws.reconcile(["diff", "-f", "it.yaml", "--evidence=read-only"]).exits_with(0);
+}

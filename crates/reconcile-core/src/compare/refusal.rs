@@ -1,10 +1,10 @@
 //! Reads refusals of the server. An immutable field requires a replacement; after any other refusal, the object is not compared.
 
 use serde_json::Value;
-use structured_merge::TypeRef;
+use structured_merge::{FieldSet, TypeRef};
 
 use super::rejection::{
-    Blame, RejectedObject, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed, refused_result,
+    Blame, RejectedObject, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed, of_wrong_type, refused_result,
 };
 use super::replacement::outermost;
 use super::secrecy::refusal_may_quote;
@@ -110,11 +110,23 @@ fn discreet_refusal(subject: &RejectedObject<'_>, status: &StatusError) -> Refus
     }
 }
 
+/// The refusal that every server would give for the types of the values of a manifest, found without asking one. Values of ignored
+/// fields are not sent.
+pub(super) fn wrong_types(target: &Target, schema: TypeRef<'_>, ignored: &FieldSet) -> Option<Refusal> {
+    let diagnostics = of_wrong_type(target, schema, ignored);
+    (!diagnostics.is_empty()).then(|| Refusal::Typed(of_mistakes(diagnostics, None)))
+}
+
+/// The diagnostic for an object with these mistakes, and with `more` that are not among them.
+fn of_mistakes(diagnostics: Vec<Diagnostic>, more: Option<String>) -> Diagnostic {
+    let messages = diagnostics.iter().map(|diagnostic| diagnostic.message.clone());
+    let message = messages.chain(more).collect::<Vec<_>>().join("; ");
+    Diagnostic::new(Code::Invalid, message).with_details(diagnostics)
+}
+
 /// The refusal of a manifest with these mistakes.
 fn invalid_manifest(diagnostics: Vec<Diagnostic>, status: &StatusError) -> Refusal {
-    let messages = diagnostics.iter().map(|diagnostic| diagnostic.message.clone());
-    let message = messages.chain(and_more(status)).collect::<Vec<_>>().join("; ");
-    let diagnostic = Diagnostic::new(Code::Invalid, message).with_details(diagnostics);
+    let diagnostic = of_mistakes(diagnostics, and_more(status));
     if is_typed(status) { Refusal::Typed(diagnostic) } else { Refusal::Other(diagnostic) }
 }
 

@@ -15,6 +15,8 @@ pub enum Expected {
     Mapping,
     /// Items.
     List,
+    /// A number or a string: a quantity, a port.
+    NumberOrText,
 }
 
 impl Expected {
@@ -26,6 +28,7 @@ impl Expected {
             Self::Boolean => value.is_boolean(),
             Self::Mapping => value.is_object(),
             Self::List => value.is_array(),
+            Self::NumberOrText => value.is_number() || value.is_string(),
         }
     }
 
@@ -36,6 +39,7 @@ impl Expected {
             Self::Boolean => "a boolean",
             Self::Mapping => "a mapping",
             Self::List => "a list",
+            Self::NumberOrText => "a number or a string",
         }
     }
 }

@@ -29,7 +29,7 @@ use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};
 use super::prediction::{Prediction, predict, unreadable_owners};
 use super::redact::Redactor;
-use super::refusal::Refusal;
+use super::refusal::{Refusal, wrong_types};
 use super::secrecy::may_quote;
 use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
@@ -247,9 +247,7 @@ impl<'a> ComparisonMachine<'a> {
     /// Begins with the object that was read: ends the comparison, or asks the first question.
     fn begin(&mut self, live: LiveState) -> State {
         match live {
-            LiveState::Absent if self.policy.evidence == EvidenceMode::ReadOnly => {
-                State::Done(ComparisonResult::Missing(Evidence::Local))
-            }
+            LiveState::Absent if self.policy.evidence == EvidenceMode::ReadOnly => self.missing_locally(),
             LiveState::Absent if !self.policy.tries_creations => {
                 State::Done(ComparisonResult::Missing(Evidence::Server))
             }
@@ -307,7 +305,18 @@ impl<'a> ComparisonMachine<'a> {
         proof
     }
 
+    /// An object to create, about which no server is asked.
+    fn missing_locally(&self) -> State {
+        State::Done(match wrong_types(self.target, self.schema, &FieldSet::new()) {
+            Some(refusal) => ComparisonResult::Refused { live: None, refusal },
+            None => ComparisonResult::Missing(Evidence::Local),
+        })
+    }
+
     fn predicted_locally(&self, live: Box<LiveObject>) -> State {
+        if let Some(refusal) = wrong_types(self.target, self.schema, &live.wanted.ignored) {
+            return State::Done(ComparisonResult::Refused { live: Some(live), refusal });
+        }
         let (manifest, kind) = (live.wanted.object(self.target), self.target.kind());
         let prediction = Box::new(predict(manifest, &live.current, self.schema, kind.as_ref(), self.policy));
         State::Done(ComparisonResult::Predicted { live, prediction })

@@ -5,7 +5,6 @@ use structured_merge::without_system_fields;
 
 use super::{Answer, ComparisonMachine, Probe, State};
 use crate::compare::comparison_result::ComparisonResult;
-use crate::compare::diff::Evidence;
 use crate::compare::live_object::LiveObject;
 use crate::compare::nulls::holds_null;
 use crate::compare::policy::EvidenceMode;
@@ -85,7 +84,7 @@ impl ComparisonMachine<'_> {
                     .push(format!("compared locally, because the server cannot be asked: {}", diagnostic.message));
                 match live {
                     Some(live) => self.predicted_locally(live),
-                    None => State::Done(ComparisonResult::Missing(Evidence::Local)),
+                    None => self.missing_locally(),
                 }
             }
             (Refusal::Other(diagnostic), Some(live)) => match self.probes(&live, status, &diagnostic) {

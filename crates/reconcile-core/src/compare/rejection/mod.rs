@@ -14,7 +14,10 @@ mod rejected_object;
 mod suggest;
 mod typed;
 
+use structured_merge::{FieldSet, TypeRef};
+
 use crate::diagnostic::Diagnostic;
+use crate::live::Target;
 use crate::request::StatusError;
 pub(super) use blame::{Blame, blame, in_the_way, refused_result};
 pub(super) use rejected_object::RejectedObject;
@@ -42,6 +45,13 @@ pub(super) fn is_typed(status: &StatusError) -> bool {
 /// Returns true if a refusal says that the live object does not fit its type, so that the server refuses every apply.
 pub(super) fn is_live_typed_wrongly(status: &StatusError) -> bool {
     status.code == 500 && NOT_TYPED_LIVE.iter().any(|text| status.message.contains(text))
+}
+
+/// The values of a manifest whose types no server takes, in the order of the file.
+pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &FieldSet) -> Vec<Diagnostic> {
+    let mut found = typed::of_wrong_type(target, schema, ignored);
+    found.sort_by(|a, b| a.location.cmp(&b.location));
+    found
 }
 
 /// The mistakes in the manifest that a refusal reports, in the order of the file; empty if it reports anything else.

@@ -32,6 +32,11 @@ impl<'a> RejectedObject<'a> {
         Self { target, live, schema, may_quote_secret, claims: OnceCell::new() }
     }
 
+    /// The manifest alone, which no server has seen.
+    pub(super) fn of_manifest(target: &'a Target, schema: TypeRef<'a>) -> Self {
+        Self { target, live: None, schema, may_quote_secret: true, claims: OnceCell::new() }
+    }
+
     /// The fields of the manifest.
     pub(super) fn claims(&self) -> &FieldSet {
         self.claims.get_or_init(|| fields_of(self.manifest(), self.schema))

@@ -1,16 +1,20 @@
 //! Messages of structured-merge-diff's validation (`typed/validate.go`): one `.path: complaint` a line.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, ScalarKind, Shape, item_element};
+use structured_merge::{FieldPath, FieldSet, ScalarKind, Shape, TypeRef, item_element};
 
 use super::cursor::{Cursor, follow_managed, keys};
 use super::rejected_object::{RejectedObject, named};
 use super::suggest;
 use crate::diagnostic::Diagnostic;
+use crate::live::Target;
 use crate::manifest::{Expected, advice, mismatch};
 
 /// Maximum number of items with one key to look at.
 const MOST_CHOICES: usize = 20;
+
+/// Maximum number of mistakes of one manifest that are reported.
+const MOST_MISTAKES: usize = 100;
 
 /// The complaint about a field that the type does not have.
 const UNKNOWN: &str = "field not declared in schema";
@@ -37,36 +41,90 @@ pub(super) fn diagnostics(subject: &RejectedObject<'_>, message: &str) -> Vec<Di
 /// Adds the mistakes that the server may have missed: its validation leaves a map at the first unknown field, and visits fields in no
 /// fixed order. With them, two runs report the same.
 fn add_missed(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, found: &mut Vec<Diagnostic>) {
-    let (value, schema) = cursor.here();
-    let expected = match schema.shape() {
+    visit(cursor, &mut |cursor, mistake| {
+        found.push(match mistake {
+            Mistake::Type(expected) => type_mismatch(subject, cursor, expected),
+            Mistake::Unknown => unknown_field(subject, cursor),
+        });
+        true
+    });
+}
+
+/// The values of a manifest whose types the server does not take, found without it; the first [`MOST_MISTAKES`] of them. Fields that
+/// the types do not have are no mistakes here: another version of the server may have them.
+pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &FieldSet) -> Vec<Diagnostic> {
+    // Nearly every manifest is without mistakes, which is found without a position.
+    if !schema.declares("kind") || fits(target.desired.object(), schema) {
+        return Vec::new();
+    }
+    let subject = RejectedObject::of_manifest(target, schema);
+    let mut found = Vec::new();
+    visit(&Cursor::root(subject.manifest(), schema), &mut |cursor, mistake| {
+        if let Mistake::Type(expected) = mistake
+            && !ignored.covers(&cursor.path)
+        {
+            found.push(type_mismatch(&subject, cursor, expected));
+        }
+        found.len() < MOST_MISTAKES
+    });
+    found
+}
+
+/// A value that does not fit its type.
+enum Mistake {
+    /// It has another type than this.
+    Type(Expected),
+    /// The type has no such field.
+    Unknown,
+}
+
+/// The type of value that a field takes; `None` if it takes any, or nothing is known about it.
+fn expected_by(schema: TypeRef<'_>) -> Option<Expected> {
+    Some(match schema.shape() {
         Shape::Scalar(ScalarKind::Text | ScalarKind::Time | ScalarKind::Bytes) => Expected::Text,
         Shape::Scalar(ScalarKind::Number) => Expected::Number,
         Shape::Scalar(ScalarKind::Boolean) => Expected::Boolean,
+        Shape::Scalar(ScalarKind::Quantity | ScalarKind::IntOrString) => Expected::NumberOrText,
         Shape::Map(_) => Expected::Mapping,
         Shape::List(..) => Expected::List,
-        Shape::Scalar(_) | Shape::Opaque | Shape::Untyped => return,
-    };
-    if value.is_null() {
-        return;
-    }
+        Shape::Scalar(ScalarKind::Any) | Shape::Opaque | Shape::Untyped => return None,
+    })
+}
+
+/// Returns true if a value and everything in it has the types that its fields take.
+fn fits(value: &Value, schema: TypeRef<'_>) -> bool {
+    let Some(expected) = expected_by(schema).filter(|_| !value.is_null()) else { return true };
+    expected.fits(value)
+        && match value {
+            Value::Array(items) => items.iter().all(|item| fits(item, schema.item())),
+            Value::Object(map) => map.iter().all(|(name, value)| fits(value, schema.field(name))),
+            _ => true,
+        }
+}
+
+/// Visits the mistakes of a value until `found` returns false. Returns false in that case.
+fn visit(cursor: &Cursor<'_>, found: &mut impl FnMut(&Cursor<'_>, Mistake) -> bool) -> bool {
+    let (value, schema) = cursor.here();
+    let Some(expected) = expected_by(schema).filter(|_| !value.is_null()) else { return true };
     if !expected.fits(value) {
-        found.push(type_mismatch(subject, cursor, expected));
+        return found(cursor, Mistake::Type(expected));
     }
     for index in 0..value.as_array().map_or(0, Vec::len) {
         let mut inner = cursor.clone();
-        if inner.enter_index(index) {
-            add_missed(subject, &inner, found);
+        if inner.enter_index(index) && !visit(&inner, found) {
+            return false;
         }
     }
     for key in value.as_object().into_iter().flat_map(serde_json::Map::keys) {
         let mut inner = cursor.clone();
         let is_known = matches!(schema.shape(), Shape::Map(map) if map.fields.contains_key(key) || map.rest.is_some());
-        if inner.enter_key(key) && is_known {
-            add_missed(subject, &inner, found);
-        } else {
-            found.push(unknown_field(subject, &inner));
+        let goes_on =
+            if inner.enter_key(key) && is_known { visit(&inner, found) } else { found(&inner, Mistake::Unknown) };
+        if !goes_on {
+            return false;
         }
     }
+    true
 }
 
 fn type_mismatch(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, expected: Expected) -> Diagnostic {

@@ -209,8 +209,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             break
         }
         'kubectl-reconcile;status' {
-            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
-            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'Kustomization directory to build with `kustomize` or `kubectl kustomize`')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'Kustomization directory to build with `kustomize` or `kubectl kustomize`')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Use the manifests that the cluster keeps, without writing: `helm/RELEASE[@REVISION]` for those of a release of Helm, or `last-applied` for those of client-side `kubectl apply`')
@@ -251,6 +249,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Request uncompressed responses')
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Directory for cached types of custom resources [default: ~/.kube/cache]')
             [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'Time limit for one request, such as `30s` or `1m`; `0` limits only the time to connect and pauses in a response')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'File, directory, glob, URL, or `-` for standard input (repeatable)')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'With `--from last-applied`: search all namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'With `--from last-applied`: search all namespaces')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Also read the subdirectories of directories')
@@ -280,6 +280,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--hooks', '--hooks', [CompletionResultType]::ParameterName, 'Treatment of hooks of Helm and Argo CD: leave them out, or use them like other objects')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory')
             [CompletionResult]::new('--manager', '--manager', [CompletionResultType]::ParameterName, 'Show only fields of these managers, and their parents: globs such as `kubectl*` (repeatable)')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Show the objects in this file instead of those of a cluster; without other objects, all of them')
             [CompletionResult]::new('--field-manager', '--field-manager', [CompletionResultType]::ParameterName, 'Name of the field manager that applies and owns the fields of the manifests; with `--audit-log`, writes since its last apply count')
             [CompletionResult]::new('--audit-log', '--audit-log', [CompletionResultType]::ParameterName, 'Name the users behind the managers from this audit log of the API server: JSON lines, also compressed with gzip (repeatable)')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
@@ -320,6 +321,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--no-ignore-annotations', '--no-ignore-annotations', [CompletionResultType]::ParameterName, 'Compare the fields that manifests name in the annotation `kubectl-reconcile/ignore` as well; part of `--no-config`')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Use no configuration file, and ignore no fields that manifests name in annotations')
             [CompletionResult]::new('--status', '--status', [CompletionResultType]::ParameterName, 'Show `status` as well')
+            [CompletionResult]::new('--by-hand', '--by-hand', [CompletionResultType]::ParameterName, 'Show only fields that were changed by hand, and their parents: with kubectl, or by a manager listed in `manualManagers`')
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Do not shorten values and names to the width of the terminal')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Print the text directly, not through the pager that is used on a terminal')
             [CompletionResult]::new('--relative-time', '--relative-time', [CompletionResultType]::ParameterName, 'On a terminal, show how long ago changes were made; elsewhere, show absolute times')
@@ -339,7 +341,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--validate', '--validate', [CompletionResultType]::ParameterName, 'Treatment of input that kubectl would silently change or drop: reject it, warn, or accept it')
             [CompletionResult]::new('--hooks', '--hooks', [CompletionResultType]::ParameterName, 'Treatment of hooks of Helm and Argo CD: leave them out, or use them like other objects')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory')
-            [CompletionResult]::new('--class', '--class', [CompletionResultType]::ParameterName, 'Only differences of these classes (repeatable) [default: changedByOther,conflict]')
+            [CompletionResult]::new('--class', '--class', [CompletionResultType]::ParameterName, 'Only differences of these classes (repeatable); `unmanaged` without `--manager` is what was added by hand [default: changedByOther,conflict]')
             [CompletionResult]::new('--manager', '--manager', [CompletionResultType]::ParameterName, 'Only fields of these field managers, such as `kubectl-*` (repeatable)')
             [CompletionResult]::new('--field', '--field', [CompletionResultType]::ParameterName, 'Only these fields, such as `spec.replicas,metadata.labels` (repeatable)')
             [CompletionResult]::new('--object', '--object', [CompletionResultType]::ParameterName, 'Only these objects, such as `deployment/web`, `deploy/web` or `ConfigMap/*` (repeatable)')

@@ -2,6 +2,7 @@
 //! manifests without `-f`.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Command;
 use clap::builder::StyledStr;
@@ -15,6 +16,7 @@ pub(super) fn explained(mut error: clap::Error, arguments: &[OsString], program:
     match error.kind() {
         ErrorKind::UnknownArgument => unknown_argument(&mut error, arguments, program),
         ErrorKind::InvalidSubcommand => unknown_command(&mut error),
+        ErrorKind::MissingRequiredArgument => no_manifests(&mut error, arguments, program),
         ErrorKind::InvalidValue => value_of_kubectl(&mut error),
         ErrorKind::ValueValidation => flag_of_terraform(&mut error, arguments),
         _ => {}
@@ -59,12 +61,47 @@ fn is_mistyped(typed: &str, meant: &str) -> bool {
     meant.starts_with(typed) || similar(typed, std::iter::once(meant)).is_some()
 }
 
+/// Names every way to select manifests where there are none.
+fn no_manifests(error: &mut clap::Error, arguments: &[OsString], program: &Command) {
+    const FILENAME: &str = "--filename <PATH>";
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return };
+    let command = arguments.get(1).and_then(|typed| program.find_subcommand(typed));
+    let (true, Some(command)) = (missing.iter().any(|missing| missing == FILENAME), command) else { return };
+    let mut ways = vec!["-f, --filename <PATH>", "-k, --kustomize <DIR>"];
+    ways.extend((!NEVER_STORED.contains(&command.get_name())).then_some("--from <SOURCE>"));
+    ways.extend(command.get_positionals().next().map(|_| "<TYPE/NAME>"));
+    let ways = |missing: &String| if missing == FILENAME { ways.join(" | ") } else { missing.clone() };
+    let missing = missing.iter().map(ways).collect();
+    error.insert(ContextKind::InvalidArg, ContextValue::Strings(missing));
+    error.remove(ContextKind::Usage);
+}
+
+/// The commands that refuse manifests that the cluster keeps (`run::stored::refuse_stored`).
+const NEVER_STORED: [&str; 3] = ["apply", "pull", "resolve"];
+
+/// Returns true for what names an object rather than a file: `TYPE/NAME`, if there is no such file.
+fn is_object(typed: &str) -> bool {
+    let is_name = |name: &str| !name.is_empty() && !name.contains('/') && !name.starts_with('.');
+    let is_manifest = [".yaml", ".yml", ".json"].iter().any(|end| typed.ends_with(end));
+    let parts = typed.split_once('/');
+    parts.is_some_and(|(kind, name)| is_name(kind) && is_name(name)) && !is_manifest && !Path::new(typed).exists()
+}
+
 /// The hint for a file without a flag.
 fn manifest(typed: &str, arguments: &[OsString], program: &Command) -> Option<String> {
     let command = reader(arguments, program)?;
     let has = |flags: [&str; 2]| arguments.iter().any(|argument| flags.iter().any(|flag| argument == flag));
     if has(["-k", "--kustomize"]) || has(["--from", "--from"]) {
         return None;
+    }
+    if is_object(typed) {
+        return Some(match command.as_str() {
+            "pull" => format!("`--object {typed}` chooses it among the manifests of `-f`"),
+            _ => format!(
+                "`{command}` takes manifests, which `-f` names; `kubectl reconcile status {typed}` and \
+                 `kubectl reconcile blame {typed}` take an object"
+            ),
+        });
     }
     Some(match paths(arguments).pop() {
         Some(before) => format!("repeat `-f`: `-f {before} -f {typed}`, or quote the glob"),
@@ -199,6 +236,36 @@ mod tests {
         for (command, _) in OTHER_COMMANDS {
             assert!(program.find_subcommand(command).is_none(), "{command}");
             assert!(message(&[command, "-f", "m/"]).contains("tip: `kubectl delete -f`"));
+        }
+    }
+
+    #[test]
+    fn an_object_instead_of_manifests_is_explained() {
+        let said = message(&["pull", "deploy/web"]);
+        assert!(said.contains("`--object deploy/web`") && !said.contains("-f deploy/web"), "{said}");
+        for command in ["diff", "apply", "resolve", "snapshot"] {
+            let said = message(&[command, "deploy/web"]);
+            assert!(said.contains("`kubectl reconcile status deploy/web`") && !said.contains("--object"), "{said}");
+        }
+        for file in ["src/cli", "deploy/web.yaml", "./web", "a/b/c", "deploy/"] {
+            assert!(message(&["diff", file]).contains(&format!("-f {file}`")), "{file}");
+        }
+    }
+
+    #[test]
+    fn every_way_to_select_manifests_is_named() {
+        for (command, others) in [
+            ("diff", &["--from <SOURCE>"][..]),
+            ("access", &["--from <SOURCE>"]),
+            ("status", &["--from <SOURCE>", "<TYPE/NAME>"]),
+            ("blame", &["--from <SOURCE>", "<TYPE/NAME>"]),
+            ("apply", &[]),
+            ("pull", &[]),
+            ("resolve", &[]),
+        ] {
+            let ways = [&["-f, --filename <PATH>", "-k, --kustomize <DIR>"], others].concat().join(" | ");
+            let said = message(&[command]);
+            assert!(said.contains(&format!("\n  {ways}\n")), "{said}");
         }
     }
 

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::{io_reason, listed, one_line, similar};
 
+/// The message if there is no kubeconfig and no `--server`, and this process runs in no pod.
+pub(crate) const NO_CLUSTER: &str = "no cluster is configured: there is no kubeconfig and `--server` is not given";
+
 /// The number of names that a hint lists.
 const NAMES_SHOWN: usize = 10;
 
 /// The diagnostic if there is no kubeconfig and no `--server`, and this process runs in no pod.
 pub(super) fn no_cluster(looked_at: &[PathBuf]) -> Diagnostic {
-    Diagnostic::general("no cluster is configured: there is no kubeconfig and `--server` is not given").with_hint(format!(
-        "name a kubeconfig with `--kubeconfig` or `KUBECONFIG` (looked at {}), or compare offline with `--live FILE`",
-        files(looked_at)
-    ))
+    Diagnostic::general(NO_CLUSTER)
+        .with_hint(format!("name a kubeconfig with `--kubeconfig` or `KUBECONFIG` (looked at {})", files(looked_at)))
 }
 
 /// The diagnostic if the kubeconfig has no such context, cluster or user. The hint lists the `existing` ones.

@@ -37,6 +37,7 @@ pub use cluster::Cluster;
 pub use connect::{ConfigNames, Context, Contexts, Destination, config_names, connect, connect_if};
 pub use download::{Bounds, download};
 pub use early::MOST_EARLY;
+pub(crate) use error::NO_CLUSTER;
 pub use kubeconfig::loader::KubeconfigError;
 pub use kubeconfig::settings::namespace_flag;
 pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout};

@@ -156,7 +156,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
     let settings = &Settings::of(configured?, output);
     let set = requested(&args.prune, &args.input, None)?;
     excluded(args)?;
-    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
     let (run, desired) = invocation.begin("access", Vec::new()).await?;
     let Server { cluster, discovery, .. } = &run.server;
     let (prunes, unreadable) = match &set {

@@ -169,7 +169,7 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
     if !args.compare.no_expect_applyset {
         settings.configuration.expect.allows_apply_set(&args.prune).map_err(Failure::invalid)?;
     }
-    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
     let to_follow = args.plan.as_deref().map(|path| PlanToFollow::read(path, &args.connection)).transpose()?;
     invocation.in_contexts(&Apply { args, settings, policy, set, to_follow }).await
 }

@@ -1,42 +1,41 @@
 //! `blame`: read current, and show who owns each field.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use futures::{StreamExt as _, stream};
 use reconcile_core::blame::Blame;
-use reconcile_core::compare::Redactor;
+use reconcile_core::compare::{Policy, Redactor};
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::live::named::{NamedObject, named_objects};
-use reconcile_core::live::resolve::{Namespaces, resolve};
-use reconcile_core::live::{Discovery, LiveState, Resource, Target};
-use reconcile_core::manifest::yaml::Validation;
-use reconcile_core::manifest::{DesiredSet, Hooks, Input, ReadOptions, read};
-use reconcile_core::object::Selector;
+use reconcile_core::live::{LiveState, Target};
+use reconcile_core::manifest::DesiredSet;
+use reconcile_core::owners::Owner;
+use reconcile_core::plan::Plan;
 use reconcile_core::rules::Glob;
 use reconcile_report::blame::{BlamedObject, json as as_json, text, verdict};
 use reconcile_report::formats::text::matrix::heading;
 use reconcile_report::{Failure, Role, hooks_left_out};
-use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::{ConnectionArgs, InputArgs, TextArgs};
-use crate::client::{Cluster, Context};
-use crate::config::Expectation;
+use crate::client::Context;
 use crate::engine::interrupt::Interrupt;
-use crate::live::discover;
 use crate::live::early::EarlySubject;
 use crate::live::fetch::fetch;
 use crate::live::types::Types;
 use crate::output::{Output, print_diagnostics};
-use crate::run::audit_log::{AuditLogs, plural_names};
-use crate::run::connection::connected;
+use crate::run::audit_log::{AuditLogs, PluralNames, plural_names, usual_plural_names};
+use crate::run::captured::Captured;
 use crate::run::contexts::{Choice, all_expected, chosen};
 use crate::run::driver::AT_ONCE;
 use crate::run::interrupt::listen;
 use crate::run::invocation::{Invocation, RunContext, cache_folder};
+use crate::run::named::of_names;
 use crate::run::reading::Manifests;
 use crate::run::settings::{Configured, Settings};
+use crate::run::setup::resolved;
 use crate::terminal::Terminal;
 
 pub(super) const AFTER_HELP: &str = "\
@@ -59,15 +58,18 @@ Examples:
   # Which fields come from the manifests, and who added the others?
   kubectl reconcile blame -f deploy/
 
-  # What did people change with kubectl?
-  kubectl reconcile blame deploy web --manager kubectl-*
+  # What did people change by hand?
+  kubectl reconcile blame deploy web --by-hand
 
   # Who were they?
-  kubectl reconcile blame deploy web --manager kubectl-* --audit-log audit.log";
+  kubectl reconcile blame deploy web --by-hand --audit-log audit.log
+
+  # Who owned the fields when the objects were saved? Without a cluster
+  kubectl reconcile blame --live live.yaml";
 
 /// `blame`
 #[derive(Debug, Args)]
-#[command(mut_arg("filename", |arg| arg.required_unless_present_any(["kustomize", "from", "objects"])))]
+#[command(mut_arg("filename", |arg| arg.required_unless_present_any(["kustomize", "from", "objects", "live"])))]
 pub struct BlameArgs {
     /// Objects as `TYPE/NAME…` or `TYPE NAME…`; or those of the manifests with `-f` or `-k`
     #[arg(value_name = "TYPE/NAME", conflicts_with_all = ["filename", "kustomize", "from", "recursive", "selector", "allow_empty"])]
@@ -81,6 +83,12 @@ pub struct BlameArgs {
     /// Show only fields of these managers, and their parents: globs such as `kubectl*` (repeatable)
     #[arg(long = "manager", value_name = "GLOB", value_delimiter = ',', help_heading = "Output")]
     pub managers: Vec<String>,
+    /// Show only fields that were changed by hand, and their parents: with kubectl, or by a manager listed in `manualManagers`
+    #[arg(long, help_heading = "Output", conflicts_with = "managers")]
+    pub by_hand: bool,
+    /// Show the objects in this file instead of those of a cluster; without other objects, all of them
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Input")]
+    pub live: Option<String>,
     /// Name of the field manager that applies and owns the fields of the manifests; with `--audit-log`, writes since its last apply count
     #[arg(long, value_name = "NAME", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Output")]
     pub field_manager: String,
@@ -101,7 +109,12 @@ pub struct BlameArgs {
 impl BlameArgs {
     /// Returns true if the objects are those of manifests.
     pub fn reads_manifests(&self) -> bool {
-        self.objects.is_empty()
+        self.objects.is_empty() && !self.is_without_manifests()
+    }
+
+    /// Returns true if the objects are all those of a file, or those of a file that the command line names.
+    fn is_without_manifests(&self) -> bool {
+        self.live.is_some() && self.input.filename.is_empty() && self.input.kustomize.is_none()
     }
 }
 
@@ -118,30 +131,46 @@ pub enum BlameFormat {
 pub(super) async fn run(args: &BlameArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
     let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
     let output = &Output::of_text(terminal, &args.text, args.output == BlameFormat::Text);
-    let choice = chosen(&args.connection)?;
-    let settings;
-    let (mut manifests, mut desired) = (None, None);
-    if args.reads_manifests() {
-        settings = Settings::of(configured?, output);
-        if let Choice::Several(contexts) = &choice {
-            all_expected(contexts, &settings.configuration.expect)?;
-        }
-        let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings: &settings };
-        desired = invocation.desired().await?;
-        manifests = Some(invocation);
+    let choice = chosen_contexts(args)?;
+    let settings = &Settings::of(configured?, output);
+    if let (Choice::Several(contexts), true) = (&choice, args.reads_manifests()) {
+        all_expected(contexts, &settings.configuration.expect)?;
     }
-    let blaming = Blaming { args, manifests, desired, audit_logs, interrupt: listen(terminal) };
-    match choice {
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings).naming(&args.objects).with_live();
+    let desired = if args.is_without_manifests() { None } else { invocation.desired().await? };
+    let interrupt = listen(terminal);
+    let blaming =
+        Blaming { args, invocation, desired, audit_logs, interrupt, owners: WantedOwners::of(args, settings) };
+    let code = match choice {
         Choice::One(connection) => {
-            let BlamedContext { objects, .. } = Box::pin(blaming.in_context(&connection, output)).await?;
+            let BlamedContext { objects, .. } = match &args.live {
+                Some(file) => Box::pin(blaming.in_snapshot(file, output)).await?,
+                None => Box::pin(blaming.in_context(&connection, output)).await?,
+            };
             let _ = match args.output {
                 BlameFormat::Text => output.text(&text(&objects, &output.view)),
                 BlameFormat::Json => terminal.data(&as_json(&objects)),
             };
-            Ok(verdict(&objects).exit_code(false))
+            verdict(&objects).exit_code(false)
         }
-        Choice::Several(contexts) => Ok(Box::pin(in_several(&blaming, &contexts, output)).await),
+        Choice::Several(contexts) => Box::pin(in_several(&blaming, &contexts, output)).await,
+    };
+    for warning in blaming.owners.warnings() {
+        terminal.note(Role::Note, &format!("warning: {warning}"));
     }
+    Ok(code)
+}
+
+/// The contexts of the run. A file replaces the cluster, without any kubeconfig.
+fn chosen_contexts(args: &BlameArgs) -> Result<Choice, Failure> {
+    if args.live.is_none() {
+        return chosen(&args.connection);
+    }
+    if args.input.from.is_some() {
+        let message = "`--from` reads the manifests from the cluster, and `--live` replaces the cluster";
+        return Err(Failure::refused(message, "leave one of them out"));
+    }
+    Ok(Choice::One(Box::new(args.connection.clone())))
 }
 
 /// Shows the objects of several contexts, one context below the other. Returns the exit code of the worst result.
@@ -178,18 +207,58 @@ async fn in_several(blaming: &Blaming<'_>, contexts: &[Context], output: &Output
     worst.exit_code(false)
 }
 
+/// The owners whose fields are shown, and those that were found.
+struct WantedOwners {
+    managers: Vec<(Glob, Cell<bool>)>,
+    /// Decides who changed a field by hand, if nothing else is shown.
+    by_hand: Option<Policy>,
+    has_objects: Cell<bool>,
+}
+
+impl WantedOwners {
+    fn of(args: &BlameArgs, settings: &Settings) -> Self {
+        let managers = args.managers.iter().map(|text| (Glob::new(text), Cell::new(false))).collect();
+        let manual_managers = settings.configuration.manual_managers.clone();
+        let by_hand = args.by_hand.then(|| Policy { manual_managers, ..Policy::of(&args.field_manager) });
+        Self { managers, by_hand, has_objects: Cell::new(false) }
+    }
+
+    /// An object with the fields of these owners alone; without a choice, with all fields.
+    fn fields_of(&self, object: BlamedObject) -> BlamedObject {
+        self.has_objects.set(true);
+        match &self.by_hand {
+            Some(policy) => object.of_owners(|owner| policy.is_by_hand(owner)),
+            None if self.managers.is_empty() => object,
+            None => object.of_owners(|owner| self.is_wanted(owner)),
+        }
+    }
+
+    fn is_wanted(&self, owner: &Owner) -> bool {
+        let matching = self.managers.iter().filter(|(glob, _)| glob.matches(&owner.manager));
+        matching.map(|(_, is_found)| is_found.set(true)).count() > 0
+    }
+
+    /// A warning for each name that no owner has, if any object was read.
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        let missed = self.managers.iter().filter(|(_, is_found)| self.has_objects.get() && !is_found.get());
+        missed.map(|(glob, _)| format!("`--manager {glob}`: no field of these objects belongs to such a field manager"))
+    }
+}
+
 /// The inputs of all contexts.
 struct Blaming<'r> {
     /// The flags.
     pub args: &'r BlameArgs,
-    /// The flags that choose the manifests, and the configuration; none for objects of the command line.
-    pub manifests: Option<Invocation<'r>>,
-    /// The manifests, unless the cluster keeps them.
+    /// The flags that choose the objects, and the configuration.
+    pub invocation: Invocation<'r>,
+    /// The manifests, unless the cluster has them.
     pub desired: Option<DesiredSet>,
     /// The logs that name users.
     pub audit_logs: AuditLogs,
     /// Ctrl-C.
     pub interrupt: Interrupt,
+    /// The owners whose fields are shown.
+    pub owners: WantedOwners,
 }
 
 /// The objects of one context.
@@ -201,67 +270,69 @@ struct BlamedContext {
 }
 
 impl Blaming<'_> {
-    /// The objects of one context, with the owners of their fields.
+    /// The objects of one context, with the owners of their fields, in the order in which they are applied.
     pub async fn in_context(&self, connection: &ConnectionArgs, output: &Output) -> Result<BlamedContext, Failure> {
-        let (cluster, targets) = match &self.manifests {
-            Some(invocation) => self.of_manifests(invocation, connection, output).await?,
-            None => self.of_words(connection, output).await?,
+        let manifests = match &self.desired {
+            Some(desired) => Manifests::Read(desired.clone()),
+            None => Manifests::OfCluster,
         };
-        let terminal = &output.terminal;
+        let context = RunContext { connection, output, interrupt: self.interrupt.clone(), participant: None };
+        let (run, desired) =
+            Box::pin(self.invocation.begin_in(context, manifests, vec![EarlySubject::Objects])).await?;
+        tell_hooks(&desired, output);
+        let targets: Vec<Target> = run.plan(desired, None)?.targets().cloned().collect();
+        let cluster = run.server.cluster;
         let references: Vec<&Target> = targets.iter().collect();
         let mut types = Types::new(cache_folder(connection).as_deref());
         let resources = targets.iter().filter_map(|target| target.resource.as_ref().ok());
         let ((), states) = futures::join!(types.load(&cluster, resources), fetch(&cluster, &references));
-        let redactor = Redactor::default();
-        let mut objects = Vec::with_capacity(targets.len());
-        for (target, state) in targets.iter().zip(states) {
-            objects.push(self.object(target, state, &types, &redactor, terminal)?);
-        }
         let plurals = plural_names(targets.iter());
-        let ours = &self.args.field_manager;
-        for warning in self.audit_logs.name_users(&mut objects, &plurals, ours, cluster.stop()).await {
-            terminal.note(Role::Note, &format!("warning: {warning}"));
-        }
+        let read = targets.iter().zip(states);
+        let objects = self.objects(read, &types, &plurals, cluster.stop(), &output.terminal).await?;
         Ok(BlamedContext { server: cluster.server().to_owned(), objects })
     }
 
-    /// The objects of the manifests, in the order in which they are applied.
-    async fn of_manifests(
-        &self,
-        invocation: &Invocation<'_>,
-        connection: &ConnectionArgs,
-        output: &Output,
-    ) -> Result<(Cluster, Vec<Target>), Failure> {
-        let manifests = match &self.desired {
-            Some(desired) => Manifests::Read(desired.clone()),
-            None => Manifests::Stored,
+    /// The objects of a file, with the owners of their fields: those of the manifests or of the command line, or else all of them.
+    pub async fn in_snapshot(&self, file: &str, output: &Output) -> Result<BlamedContext, Failure> {
+        let args = self.args;
+        let captured = Captured::read(file, &args.connection)?;
+        let desired = match &self.desired {
+            Some(desired) => desired.clone(),
+            None if args.objects.is_empty() => {
+                of_names(&captured.snapshot.names(captured.namespaces.required.as_deref()))?
+            }
+            None => captured.named(&args.objects)?,
         };
-        let context = RunContext { connection, output, interrupt: self.interrupt.clone(), participant: None };
-        let (run, desired) = Box::pin(invocation.begin_in(context, manifests, vec![EarlySubject::Objects])).await?;
-        if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
-            output.terminal.note(Role::Note, &left_out);
-        }
-        let targets = run.plan(desired, None)?.targets().cloned().collect();
-        Ok((run.server.cluster, targets))
+        let Captured { snapshot, discovery, defined, namespaces, .. } = captured;
+        tell_hooks(&desired, output);
+        let expect = &self.invocation.settings.configuration.expect;
+        let plan = Plan::of(resolved(desired, discovery, &namespaces, None, expect)?)?;
+        let types = Types::defined(plan.targets().map(|target| &target.key.gvk), snapshot.definitions());
+        let plurals = usual_plural_names(plan.targets(), &defined);
+        let read = plan.targets().map(|target| (target, snapshot.state(&target.key)));
+        let objects = self.objects(read, &types, &plurals, self.interrupt.token(), &output.terminal).await?;
+        Ok(BlamedContext { server: String::new(), objects })
     }
 
-    /// The objects that the command line names.
-    async fn of_words(&self, connection: &ConnectionArgs, output: &Output) -> Result<(Cluster, Vec<Target>), Failure> {
-        let named = named_objects(&self.args.objects).map_err(Failure::invalid)?;
-        let cluster = connected(connection, output, true, &self.interrupt, &Expectation::default()).await?;
-        let discovery = discover(&cluster).await?;
-        let namespaces = Namespaces { required: None, default: cluster.default_namespace().to_owned() };
-        let (mut inputs, mut unknown) = (Vec::new(), Vec::new());
-        for object in &named {
-            match discovery.named(&object.resource) {
-                Ok(resource) => inputs.push(input(object, resource)),
-                Err(diagnostic) => unknown.push(diagnostic),
-            }
+    /// The fields of objects that were read, with the users whom the logs name.
+    async fn objects<'t>(
+        &self,
+        read: impl Iterator<Item = (&'t Target, LiveState)>,
+        types: &Types,
+        plurals: &PluralNames,
+        stop: &CancellationToken,
+        terminal: &Terminal,
+    ) -> Result<Vec<BlamedObject>, Failure> {
+        let redactor = Redactor::default();
+        let mut objects = Vec::new();
+        for (target, state) in read {
+            objects.push(self.object(target, state, types, &redactor, terminal)?);
         }
-        if !unknown.is_empty() {
-            return Err(unknown.into());
+        let ours = &self.args.field_manager;
+        for warning in self.audit_logs.name_users(&mut objects, plurals, ours, stop).await {
+            terminal.note(Role::Note, &format!("warning: {warning}"));
         }
-        Ok((cluster, targets(&inputs, &discovery, &namespaces)?))
+        Ok(objects)
     }
 
     /// The fields of an object. One that cannot be read is an error in the result and on standard error.
@@ -284,10 +355,8 @@ impl Blaming<'_> {
                     manifest: self.args.reads_manifests().then(|| target.desired.object()),
                     with_status: self.args.status,
                 };
-                let managers: Vec<Glob> = self.args.managers.iter().map(|text| Glob::new(text)).collect();
-                return Ok(BlamedObject::new(&target.key, Ok(blame.fields(redactor)))
-                    .of_managers(&managers)
-                    .with_times(&live, &self.args.field_manager));
+                let object = BlamedObject::new(&target.key, Ok(blame.fields(redactor)));
+                return Ok(self.owners.fields_of(object).with_times(&live, &self.args.field_manager));
             }
             LiveState::Absent => Diagnostic::new(Code::NotFound, "it does not exist"),
             LiveState::Unreadable(diagnostic) if diagnostic.code == Code::Interrupted => {
@@ -303,20 +372,9 @@ impl Blaming<'_> {
     }
 }
 
-/// An object as the input of a manifest with nothing but its name.
-fn input(object: &NamedObject, resource: &Resource) -> Input {
-    let NamedObject { resource: typed, name } = object;
-    let manifest =
-        json!({"apiVersion": resource.gvk.api_version(), "kind": resource.gvk.kind, "metadata": {"name": name}});
-    Input { name: format!("{typed}/{name}").into(), text: manifest.to_string().into_bytes().into() }
-}
-
-fn targets(inputs: &[Input], discovery: &Discovery, namespaces: &Namespaces) -> Result<Vec<Target>, Failure> {
-    let options = ReadOptions {
-        validation: Validation::Strict,
-        selector: Selector::default(),
-        allow_empty: true,
-        hooks: Hooks::Include,
-    };
-    Ok(resolve(read(inputs, &options)?.manifests, discovery, namespaces)?)
+/// Says on stderr how many hooks are left out.
+fn tell_hooks(desired: &DesiredSet, output: &Output) {
+    if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
+        output.terminal.note(Role::Note, &left_out);
+    }
 }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
-use reconcile_core::live::resolve::Namespaces;
-use reconcile_core::live::snapshot::Snapshot;
-use reconcile_core::live::{Discovery, LiveState};
+use reconcile_core::live::LiveState;
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::{DependencyKind, Plan};
 use reconcile_report::formats::text::{self, explained};
@@ -16,9 +14,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitTimeout};
-use crate::client::namespace_flag;
 use crate::config::suggestion;
-use crate::desired::files::Inputs;
 use crate::engine::event::{Event, EventSink as _};
 use crate::engine::membership::Memberships;
 use crate::engine::prune::{Planned, Requested};
@@ -29,6 +25,7 @@ use crate::live::types::Types;
 use crate::output::Output;
 use crate::output::events::Events;
 use crate::run::audit_log::{AuditLogs, PluralNames, plural_names, usual_plural_names};
+use crate::run::captured::Captured;
 use crate::run::contexts::{Choice, chosen};
 use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanFile, baseline, digests, flags};
@@ -162,7 +159,7 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     let policy = Policy { keeps_versions: output.shows_versions(), ..policy(&args.compare, settings)? };
     let set = requested(&args.prune, &args.input, args.shard.shard)?;
     excluded(args, set.is_some(), output)?;
-    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_live();
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;
     let plan_file = args.save_plan.as_deref().map(|path| PlanFile::open(path, &args.connection)).transpose()?;
     let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
@@ -304,17 +301,9 @@ pub(crate) async fn without_cluster(
     output: &Output,
 ) -> Result<(Report, PluralNames), Failure> {
     let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
-    let mut captured = Inputs::default();
-    captured.path(file.as_ref(), false);
-    let snapshot = Snapshot::read(&captured.finish()?)?;
-    let required = namespace_flag(args.connection.namespace.as_deref()).map_err(Failure::invalid)?;
-    let default = required.as_deref().or(snapshot.namespace()).unwrap_or("default").to_owned();
-    let (mut discovery, mut defined) = (Discovery::builtin(), Discovery::default());
-    snapshot.definitions().for_each(|definition| defined.learn_defined(definition));
-    snapshot.definitions().for_each(|definition| discovery.learn_defined(definition));
-    snapshot.objects().for_each(|object| discovery.learn(object));
+    let Captured { snapshot, discovery, mut defined, namespaces, .. } = Captured::read(file, &args.connection)?;
     let hooks = desired.hooks_left_out();
-    let (namespaces, expect) = (Namespaces { required, default }, &settings.configuration.expect);
+    let expect = &settings.configuration.expect;
     let plan = Plan::of(resolved(desired, discovery.clone(), &namespaces, None, expect)?)?;
     let mut policy = policy.clone();
     if let Some(source) = autoscalers(&args.compare, &discovery, &plan) {

@@ -70,7 +70,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
         Err(error) => Err(Failure::invalid(unwritable(file, &error))),
     };
     let file = args.file.as_ref().map(open).transpose()?;
-    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
     let early = if args.shard.shard.is_some() { Vec::new() } else { vec![EarlySubject::Objects] };
     let (run, desired) = invocation.begin("snapshot", early).await?;
     let Server { cluster, namespaces, .. } = &run.server;

@@ -30,12 +30,19 @@ Examples:
   # Show whether everything in the manifests is ready
   kubectl reconcile status -f deploy/
 
-  # Wait up to two minutes until it is
+  # Show whether one Deployment is ready
+  kubectl reconcile status deployment/web
+
+  # Wait up to two minutes until everything is
   kubectl reconcile status -f deploy/ --wait --timeout 2m";
 
 /// `status`
 #[derive(Debug, Args)]
+#[command(mut_arg("filename", |arg| arg.required_unless_present_any(["kustomize", "from", "objects"])))]
 pub struct StatusArgs {
+    /// Objects as `TYPE/NAME…` or `TYPE NAME…`; or those of the manifests with `-f` or `-k`
+    #[arg(value_name = "TYPE/NAME", conflicts_with_all = ["filename", "kustomize", "from", "recursive", "selector", "allow_empty"])]
+    pub objects: Vec<String>,
     /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
@@ -64,7 +71,7 @@ pub(super) async fn run(args: &StatusArgs, configured: Configured) -> Result<u8,
 
 async fn status(args: &StatusArgs, configured: Configured, output: &Output) -> Result<u8, Failure> {
     let settings = &Settings::of(configured?, output);
-    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings).naming(&args.objects);
     invocation.in_contexts(&Status(args)).await
 }
 

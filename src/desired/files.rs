@@ -14,7 +14,7 @@ use bounded::{read_bounded, reason};
 
 use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::manifest::{Input, STDIN, SourceText};
+use reconcile_core::manifest::{CHART, Input, STDIN, SourceText, rendered_by_helm};
 use reconcile_core::text::name_without_credentials;
 
 /// Name of the configuration file, which is no manifest when a directory is read.
@@ -165,6 +165,17 @@ fn is_configuration(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == CONFIGURATION)
 }
 
+/// Returns true for the description of a chart, which makes its directory one.
+fn is_chart(path: &Path) -> bool {
+    if path.file_name().is_none_or(|name| name != CHART) || !path.is_file() {
+        return false;
+    }
+    let bytes = fs::File::open(path).and_then(read_bounded).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+    has("name:") && has("version:") && !has("kind:")
+}
+
 /// Returns true if a pattern has a special character in a part of a path.
 fn is_pattern(part: &OsStr) -> bool {
     part.to_string_lossy().contains(['*', '?', '['])
@@ -221,6 +232,11 @@ impl Walk {
             Ok(entries) => entries,
             Err(error) => return self.diagnostics.push(unreadable(directory, &error)),
         };
+        if entries.iter().any(|path| is_chart(path)) {
+            let name = name_without_credentials(&directory.to_string_lossy());
+            let message = "this directory is a Helm chart, and its templates are no manifests";
+            return self.diagnostics.push(Diagnostic::of_file(&name, message).with_hint(rendered_by_helm(&name)));
+        }
         for path in entries {
             if let Err(error) = self.entry(&path) {
                 self.diagnostics.push(unreadable(&path, &error));

@@ -50,7 +50,7 @@ struct Driver<'a, C> {
     members: &'a [Member<'a>],
     /// The manifests that are being read for the only context.
     manifests: Cell<Option<Manifests>>,
-    /// The manifests for all contexts, unless each cluster keeps its own.
+    /// The manifests for all contexts, unless each cluster has its own.
     desired: Option<DesiredSet>,
     interrupt: Interrupt,
     agreement: Agreement,
@@ -82,7 +82,7 @@ impl Invocation<'_> {
 
     /// Runs a command in each of these contexts, and reports everything together.
     async fn in_several<C: ContextCommand>(&self, command: &C, contexts: &[Context]) -> Result<u8, Failure> {
-        let Self { connection, input, output, settings } = self;
+        let Self { connection, input, output, settings, .. } = self;
         all_expected(contexts, &settings.configuration.expect)?;
         let interrupt = listen(&output.terminal);
         let desired = self.desired().await?;
@@ -214,7 +214,7 @@ impl<'a, C: ContextCommand> Driver<'a, C> {
         match (self.manifests.take(), &self.desired) {
             (Some(manifests), _) => manifests,
             (None, Some(desired)) => Manifests::Read(desired.clone()),
-            (None, None) => Manifests::Stored,
+            (None, None) => Manifests::OfCluster,
         }
     }
 

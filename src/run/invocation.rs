@@ -14,7 +14,7 @@ use reconcile_report::{ClusterInfo, Failure, Report, Role, hooks_left_out};
 use structured_merge::ObjectKey;
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs};
-use crate::client::{Cluster, Environment};
+use crate::client::{Cluster, Environment, NO_CLUSTER};
 use crate::engine::comparison::Comparison;
 use crate::engine::event::EventSink;
 use crate::engine::interrupt::Interrupt;
@@ -28,13 +28,14 @@ use crate::run::agreement::Participant;
 use crate::run::connection::{cluster_info, cluster_uid, connected, server_version};
 use crate::run::contexts::only_one;
 use crate::run::interrupt::listen;
-
+use crate::run::named::of_words;
 use crate::run::reading::{Manifests, Reading, while_connecting};
 use crate::run::settings::Settings;
 use crate::run::setup::{autoscalers, resolved};
 use crate::run::stored::excluded;
 
 /// The flags that all commands with manifests have, the output, and the configuration.
+#[derive(Clone, Copy)]
 pub(crate) struct Invocation<'a> {
     /// The flags for the connection.
     pub connection: &'a ConnectionArgs,
@@ -44,6 +45,10 @@ pub(crate) struct Invocation<'a> {
     pub output: &'a Output,
     /// The configuration.
     pub settings: &'a Settings,
+    /// The objects that the command line names instead of manifests, as `TYPE/NAME…` or `TYPE NAME…`.
+    objects: &'a [String],
+    /// True if the command has `--live`.
+    has_live: bool,
 }
 
 /// The run of a command in one context, connected to its server.
@@ -79,6 +84,31 @@ pub(crate) struct RunContext<'c, 'a> {
 }
 
 impl<'a> Invocation<'a> {
+    /// A command whose manifests the flags select.
+    pub fn new(
+        connection: &'a ConnectionArgs,
+        input: &'a InputArgs,
+        output: &'a Output,
+        settings: &'a Settings,
+    ) -> Self {
+        Self { connection, input, output, settings, objects: &[], has_live: false }
+    }
+
+    /// The same for objects that the command line names, if it names some.
+    pub fn naming(self, objects: &'a [String]) -> Self {
+        Self { objects, ..self }
+    }
+
+    /// The same for a command that has `--live`, as a hint says where there is no cluster.
+    pub fn with_live(self) -> Self {
+        Self { has_live: true, ..self }
+    }
+
+    /// Returns true if only the cluster says what the objects are: it keeps their manifests, or knows the types of their names.
+    fn needs_cluster(&self) -> bool {
+        self.input.from.is_some() || !self.objects.is_empty()
+    }
+
     /// Begins the run of a command that takes a single context and writes no report: reads the manifests and connects at the same time,
     /// and reads `early` what it needs. Says on stderr how many hooks are left out.
     pub async fn begin(&self, command: &str, early: Vec<EarlySubject>) -> Result<(Run<'a>, DesiredSet), Failure> {
@@ -103,7 +133,7 @@ impl<'a> Invocation<'a> {
         let allows_namespace = |namespace: &str| self.allows_namespace(namespace);
         let kinds = match &manifests {
             Manifests::Reading(reading) => reading.kinds,
-            Manifests::Read(_) | Manifests::Stored => 0,
+            Manifests::Read(_) | Manifests::OfCluster => 0,
         };
         let early = Early::new(reads, &allows_namespace).of_kinds(kinds);
         let terminal = &context.output.terminal;
@@ -111,10 +141,13 @@ impl<'a> Invocation<'a> {
         let (run, desired) = match manifests {
             Manifests::Reading(reading) => Box::pin(while_connecting(reading.desired(), &early, connecting)).await?,
             Manifests::Read(desired) => Box::pin(while_connecting(ready(Ok(desired)), &early, connecting)).await?,
-            Manifests::Stored => {
+            Manifests::OfCluster => {
                 let run = Box::pin(connecting).await?;
-                let reading = Box::pin(Reading::stored(self.input, &run.server, terminal)).await?;
-                (run, reading.desired().await?)
+                let desired = match self.objects {
+                    [] => Box::pin(Reading::stored(self.input, &run.server, terminal)).await?.desired().await?,
+                    words => of_words(words, |text| run.server.discovery.named(text))?,
+                };
+                (run, desired)
             }
         };
         run.complete(&early, &desired);
@@ -124,17 +157,17 @@ impl<'a> Invocation<'a> {
     /// Begins to read the manifests, unless the cluster keeps them.
     pub async fn begin_reading(&self) -> Result<Manifests, Failure> {
         excluded(self.input)?;
-        if self.input.from.is_some() {
-            return Ok(Manifests::Stored);
+        if self.needs_cluster() {
+            return Ok(Manifests::OfCluster);
         }
         let _progress = self.output.terminal.progress("reading", 0);
         Ok(Manifests::Reading(Reading::begin(self.input, &self.output.terminal).await?))
     }
 
-    /// The manifests, before anything is connected; `None` if each cluster keeps its own.
+    /// The manifests, before anything is connected; `None` if each cluster has its own.
     pub async fn desired(&self) -> Result<Option<DesiredSet>, Failure> {
         excluded(self.input)?;
-        if self.input.from.is_some() {
+        if self.needs_cluster() {
             return Ok(None);
         }
         Ok(Some(Reading::begin(self.input, &self.output.terminal).await?.desired().await?))
@@ -152,6 +185,7 @@ impl<'a> Invocation<'a> {
         let connected =
             connected(connection, output, !reads_stdin, &interrupt, &self.settings.configuration.expect).await;
         let connected = connected.map(|cluster| (namespaces(&cluster, connection), cluster));
+        let connected = connected.map_err(|failure| if self.has_live { or_offline(failure) } else { failure });
         early.connected(connected.as_ref().ok().map(|(namespaces, cluster)| (cluster, namespaces)));
         let (namespaces, cluster) = connected?;
         let discovery = async {
@@ -174,6 +208,15 @@ fn namespaces(cluster: &Cluster, connection: &ConnectionArgs) -> Namespaces {
     let default = cluster.default_namespace().to_owned();
     let required = connection.namespace.as_ref().filter(|name| !name.is_empty()).map(|_| default.clone());
     Namespaces { required, default }
+}
+
+/// A failure to connect, with `--live` in its hint if no cluster is configured.
+fn or_offline(mut failure: Failure) -> Failure {
+    for diagnostic in failure.diagnostics.iter_mut().filter(|diagnostic| diagnostic.message == NO_CLUSTER) {
+        let hint = diagnostic.hint.take().unwrap_or_default();
+        diagnostic.hint = Some(format!("{hint}, or use the objects of a file with `--live FILE`"));
+    }
+    failure
 }
 
 /// The folder for what is kept between runs.

@@ -4,6 +4,7 @@
 
 pub(crate) mod agreement;
 pub(crate) mod audit_log;
+pub(crate) mod captured;
 pub(crate) mod connection;
 pub(crate) mod contexts;
 pub(crate) mod driver;
@@ -11,6 +12,7 @@ pub(crate) mod earlier_runs;
 pub(crate) mod edits;
 pub(crate) mod interrupt;
 pub(crate) mod invocation;
+pub(crate) mod named;
 pub(crate) mod question;
 pub(crate) mod reading;
 pub(crate) mod settings;

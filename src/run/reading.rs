@@ -84,8 +84,8 @@ pub(crate) enum Manifests {
     Reading(Reading),
     /// They were read before.
     Read(DesiredSet),
-    /// Its cluster keeps them.
-    Stored,
+    /// They are known once it is connected: its cluster keeps them, or knows the types of the objects that the command line names.
+    OfCluster,
 }
 
 /// The manifests, and the connection that is made at the same time. An error in the input ends both, and is the one that is reported.

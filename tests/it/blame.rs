@@ -338,6 +338,65 @@ fn the_status_is_shown_on_request_and_other_namespaces_by_their_flag() {
 }
 
 #[test]
+fn a_manager_that_owns_nothing_is_named_and_hands_are_shown_alone() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "web.yaml"]).exits_with(0);
+    ws.kubectl(["set", "image", "deployment/web", "*=shop/web:hotfix"]).exits_with(0);
+    ws.patch_as("some-operator", "deployment/web", &json!({"metadata": {"annotations": {"a": "1"}}}));
+
+    let nobody = ws.reconcile(["blame", "deploy/web", "--manager", "nobody,some-*"]).exits_with(0);
+    let said = "warning: `--manager nobody`: no field of these objects belongs to such a field manager\n";
+    assert_eq!((nobody.stderr.as_str(), nobody.stdout.contains("a: ")), (said, true), "{nobody}");
+
+    let hand = ws.reconcile(["blame", "deploy/web", "--by-hand"]).exits_with(0);
+    assert!(hand.stdout.contains("kubectl-set") && hand.stdout.contains("image: shop/web:hotfix"), "{hand}");
+    assert!(!hand.stdout.contains("kubectl-reconcile") && !hand.stdout.contains("some-operator"), "{hand}");
+    let json = &blame(&ws, &["-f", "web.yaml", "--by-hand"])[0]["fields"];
+    assert!(json.as_array().unwrap().iter().all(|field| field["managers"][0]["manager"] == "kubectl-set"), "{json}");
+
+    ws.write(
+        ".kubectl-reconcile.yaml",
+        "apiVersion: kubectl-reconcile/v1\nkind: Config\nmanualManagers: [some-operator]\n",
+    );
+    let run = ws.reconcile(["blame", "-f", "web.yaml", "--by-hand"]).exits_with(0);
+    assert!(run.stdout.contains("some-operator"), "{run}");
+}
+
+#[test]
+fn the_objects_of_a_file_are_shown_without_a_cluster() {
+    let ws = Workspace::new();
+    ws.write("web.yaml", WEB);
+    ws.reconcile(["apply", "-f", "web.yaml"]).exits_with(0);
+    ws.kubectl(["create", "configmap", "other", "--from-literal=a=b"]).exits_with(0);
+    ws.scale("deployment/web", 5);
+    let kinds = ["get", "deployments,configmaps", "-o", "yaml", "--show-managed-fields"];
+    ws.write("live.yaml", &ws.kubectl(kinds).exits_with(0).stdout);
+    let live: Value = blame(&ws, &["deploy/web"])[0].clone();
+
+    let offline = |words: &[&str]| {
+        let words = [&["blame", "--live", "live.yaml", "--kubeconfig", "none", "-o", "json"], words].concat();
+        let run = ws.reconcile(words).exits_with(0);
+        serde_json::from_str::<Vec<Value>>(&run.stdout).unwrap()
+    };
+    let (namespace, all) = (ws.namespace(), offline(&[]));
+    assert!(all.len() >= 2 && all.iter().any(|one| one["name"] == "other"), "{all:?}");
+    assert!(offline(&["-n", "elsewhere"]).is_empty());
+    for words in [&["deploy/web", "-n", namespace][..], &["deployments", "web", "-n", namespace]] {
+        assert_eq!(offline(words), [live.clone()]);
+    }
+    let signs = offline(&["-f", "web.yaml", "-n", namespace]);
+    let replicas = signs[0]["fields"].as_array().unwrap().iter().find(|field| field["path"] == "spec.replicas");
+    assert_eq!(replicas.unwrap()["manifest"], "differs", "{signs:?}");
+
+    let gone = ws.reconcile(["blame", "--live", "live.yaml", "cm/gone", "-n", namespace]).exits_with(4);
+    assert!(gone.stderr.contains("cm/gone") || gone.stderr.contains("gone: it does not exist"), "{gone}");
+    let unknown = ws.reconcile(["blame", "--live", "live.yaml", "gear/a"]).exits_with(2);
+    assert!(unknown.stderr.contains("`gear` is neither a built-in resource nor one of the file"), "{unknown}");
+    ws.reconcile(["blame", "--live", "live.yaml", "--from", "last-applied"]).exits_with(2);
+}
+
+#[test]
 fn text_of_others_stays_harmless_and_fits_the_width() {
     let ws = Workspace::new();
     let value = format!("\u{1b}[2J\u{202e}{}", "wide ".repeat(60));

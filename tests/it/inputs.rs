@@ -216,6 +216,69 @@ fn kustomizations_are_built_and_named_by_their_file() {
     assert_eq!(messages(&run), ["`-k` needs `kustomize` or `kubectl` on PATH, and neither is there"]);
 }
 
+/// The error and the hint of a run that read nothing.
+fn said(ws: &Workspace, arguments: &[&str]) -> Vec<(String, String)> {
+    let path = with_kubectl(ws);
+    let run = ws.as_user("admin").env("PATH", &path).reconcile([arguments, &["-o", "json"]].concat()).exits_with(2);
+    let report = run.report();
+    let hints = report["errors"].as_array().unwrap().iter().map(|error| error["hint"].as_str().unwrap_or_default());
+    messages(&run).into_iter().zip(hints.map(ToOwned::to_owned)).collect()
+}
+
+#[test]
+fn a_kustomization_or_a_chart_as_manifests_leads_to_its_tool() {
+    let ws = Workspace::new();
+    ws.write(
+        "overlays/prod/kustomization.yaml",
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n",
+    );
+    ws.write("overlays/prod/a.yaml", &config_map("a"));
+    ws.write("old/kustomization.yml", "resources: [a.yaml]\n");
+    ws.write("part/kustomization.yaml", "kind: Component\nresources: [a.yaml]\n");
+    for (folder, name) in
+        [("overlays/prod", "kustomization.yaml"), ("old", "kustomization.yml"), ("part", "kustomization.yaml")]
+    {
+        let expected = format!("{folder}/{name}: this is a kustomization, not a Kubernetes object");
+        let hint = format!("`-k {folder}` builds it, instead of `-f`");
+        assert_eq!(said(&ws, &["diff", "-f", folder]), [(expected, hint)]);
+    }
+    let file = "overlays/prod/kustomization.yaml";
+    let [(message, hint)] = &said(&ws, &["diff", "-k", file])[..] else { panic!() };
+    assert_eq!(message, &format!("{file}: is a file, and `-k` takes the directory of a kustomization"));
+    assert_eq!(hint, "pass its directory: `-k overlays/prod`");
+    let [(_, hint)] = &said(&ws, &["diff", "-k", "overlays/prod/a.yaml"])[..] else { panic!() };
+    assert_eq!(hint, "`-f overlays/prod/a.yaml` reads manifests");
+    let [(message, _)] = &said(&ws, &["diff", "-k", "nowhere"])[..] else { panic!() };
+    assert!(message.contains("must build at directory") && !message.contains("run.go"), "{message}");
+    // Flux has a kind of the same name, and its objects are in such files as well.
+    ws.write(
+        "flux/kustomization.yaml",
+        "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a}}",
+    );
+    let flux = ws.reconcile(["diff", "-f", "flux"]).exits_with(4);
+    assert!(
+        flux.stdout.contains("the server has no kind `Kustomization` in `kustomize.toolkit.fluxcd.io/v1`"),
+        "{flux}"
+    );
+
+    ws.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n");
+    ws.write("chart/values.yaml", "replicas: 3\n");
+    ws.write("chart/templates/web.yaml", "{{- if .Values.web }}\nkind: Deployment\n");
+    for arguments in [&["diff", "-f", "chart"][..], &["diff", "-R", "-f", "chart/"]] {
+        let [(message, hint)] = &said(&ws, arguments)[..] else { panic!("{arguments:?}") };
+        assert!(message.ends_with(": this directory is a Helm chart, and its templates are no manifests"), "{message}");
+        assert!(hint.starts_with("`helm template NAME chart") && hint.contains("`-f -`"), "{hint}");
+    }
+    let [(message, hint)] = &said(&ws, &["diff", "-f", "chart/Chart.yaml"])[..] else { panic!() };
+    assert!(
+        message.contains("describes a Helm chart") && hint.contains("`helm template NAME chart`"),
+        "{message}: {hint}"
+    );
+    // A kind may be called so.
+    ws.write("kinds/Chart.yaml", &config_map("chart"));
+    assert_eq!(names(&ws.reconcile(["diff", "-f", "kinds"]).exits_with(1)), ["chart"]);
+}
+
 #[test]
 fn inputs_exclude_each_other_as_in_kubectl() {
     let ws = Workspace::new();

@@ -104,6 +104,7 @@ mod sides;
 mod snapshot;
 mod soak;
 mod soundness;
+mod status;
 mod stored;
 mod structure;
 mod succession;

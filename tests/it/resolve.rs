@@ -138,6 +138,63 @@ fn one_object_can_have_every_answer() {
 }
 
 #[test]
+fn the_last_answer_can_be_changed() {
+    let ws = changed(&["a", "b", "c"]);
+    let run = resolve(&ws, "s\np\nb\na\nb\nb\na\na\ns\ny\n").exits_with(1);
+    assert_eq!(run.stderr.matches("Difference 1 of 3").count(), 2, "{run}");
+    assert_eq!(run.stderr.matches("Difference 2 of 3").count(), 4, "{run}");
+    assert!(run.stderr.contains("[a,p,i,s,A,q,?]") && run.stderr.contains("[a,p,i,s,b,A,q,?]"), "{run}");
+    assert_eq!(data(&ws, "settings"), json!({"a": "ours", "b": "ours", "c": "theirs", "d": "ours"}));
+    assert_eq!(file(&ws, "settings.yaml"), MAP);
+    // The first question has nothing before it.
+    let run = resolve(&changed(&["a"]), "b\n?\nq\n").exits_with(1);
+    assert_eq!(run.stderr.matches("b is not offered: there is no answer yet").count(), 2, "{run}");
+    assert!(run.stderr.contains("A is not offered: no later difference is of this kind"), "{run}");
+}
+
+#[test]
+fn one_answer_can_be_for_all_of_a_kind() {
+    let ws = changed(&["a", "b", "c", "d"]);
+    ws.write("other.yaml", &MAP.replaced("name: settings", "name: other"));
+    let run = resolve(&ws, "s\np\nA\ny\n").exits_with(1);
+    assert!(run.stderr.contains("the same for 2 others of this kind"), "{run}");
+    assert!(run.stderr.contains("Difference 3 of 5") && !run.stderr.contains("Difference 4 of 5"), "{run}");
+    let theirs = ["a", "b", "c", "d"].map(|field| format!("  {field}: theirs"));
+    assert!(theirs.iter().all(|line| file(&ws, "settings.yaml").contains(line)), "{run}");
+    assert_eq!(ws.find("ConfigMap", "other"), None, "a missing object is of another kind");
+
+    // Without an answer of this kind before it, `A` asks for one.
+    let ws = changed(&["a", "b", "c"]);
+    let run = resolve(&ws, "A\nb\nA\na\ny\n").exits_with(0);
+    assert!(run.stderr.contains("Resolve this and 2 others of its kind? [a,p,i,s,b,q,?]"), "{run}");
+    assert_eq!(data(&ws, "settings"), json!({"a": "ours", "b": "ours", "c": "ours", "d": "ours"}));
+
+    // One rule for all of them, for one reason; and back from there is back to all of them.
+    let ws = changed(&["a", "b", "c"]);
+    let run = resolve(&ws, "A\ns\n").exits_with(1);
+    assert!(run.stderr.contains("nothing was changed"), "{run}");
+    resolve(&ws, "A\ni\nfor later\ny\n").exits_with(0);
+    assert_eq!(file(&ws, CONFIG).matches("for later").count(), 1, "{}", file(&ws, CONFIG));
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+}
+
+#[test]
+fn what_cannot_take_the_answer_for_all_is_asked_about() {
+    let ws = Workspace::new();
+    ws.write("maps.yaml", MAP);
+    ws.write(
+        "list.json",
+        r#"{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}, "stringData": {"a": "1"}}"#,
+    );
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    change(&ws, "settings", &["a", "b"]);
+    ws.patch_as("kubectl-edit", "secret/key", &json!({"data": {"a": "Mg=="}}));
+    let run = resolve(&ws, "p\nA\ns\ny\n");
+    let secret = run.stderr.split("Difference").find(|part| part.contains("Secret")).unwrap_or_default();
+    assert!(secret.contains("[a,"), "the value of a Secret cannot be pulled, so it is asked about: {run}");
+}
+
+#[test]
 fn quitting_and_a_no_change_nothing() {
     for (answers, code) in
         [("q\n", 1), ("a\nq\n", 1), ("p\n\u{4}", 1), ("a\np\nn\n", 1), ("i\nx\na\n\n", 1), ("i\n\u{4}", 1)]

@@ -4,8 +4,7 @@ mod layout;
 
 use reconcile_core::blame::{BlamedField, InManifest};
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::owners::{ObjectTimes, Reach};
-use reconcile_core::rules::Glob;
+use reconcile_core::owners::{ObjectTimes, Owner, Reach};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -75,14 +74,9 @@ impl BlamedObject {
         self
     }
 
-    /// Keeps the fields of these managers alone; without any, all fields.
-    pub fn of_managers(mut self, managers: &[Glob]) -> Self {
-        let is_wanted = |field: &BlamedField| {
-            field.managers.iter().any(|owner| managers.iter().any(|glob| glob.matches(&owner.manager)))
-        };
-        if !managers.is_empty() {
-            self.fields.retain(is_wanted);
-        }
+    /// Keeps the fields of some owners alone.
+    pub fn of_owners(mut self, mut is_wanted: impl FnMut(&Owner) -> bool) -> Self {
+        self.fields.retain(|field| field.managers.iter().fold(false, |wanted, owner| is_wanted(owner) || wanted));
         self
     }
 }

@@ -56,6 +56,8 @@ pub struct PullReport {
     missing: Vec<MissingObject>,
     /// Values of Secrets that differ and were not chosen by name.
     secrets: usize,
+    /// Warnings about the run, such as patterns that match nothing.
+    warnings: Vec<String>,
     /// Errors in the input, of the run as a whole, or of objects that could not be compared.
     #[serde(serialize_with = "of_run")]
     #[schemars(with = "Vec<DiagnosticEntry<'static>>")]
@@ -110,6 +112,8 @@ pub struct Pulled {
     pub missing: Vec<MissingObject>,
     /// Number of values of Secrets that differ and were not chosen by name.
     pub secrets: usize,
+    /// Warnings about the run.
+    pub warnings: Vec<String>,
     /// The objects that could not be compared, and other errors.
     pub errors: Vec<Diagnostic>,
     /// True if the run is incomplete because of them.
@@ -119,14 +123,15 @@ pub struct Pulled {
 impl PullReport {
     /// The report, with the exit code that follows from it.
     pub fn new(pulled: Pulled, dry_run: bool, cluster: ClusterInfo) -> Self {
-        let Pulled { files, objects, missing, secrets, errors, is_incomplete } = pulled;
+        let Pulled { files, objects, missing, secrets, warnings, errors, is_incomplete } = pulled;
         let mut changes = objects.iter().flat_map(|object| &object.changes);
         let exit_code = match () {
             () if is_incomplete || changes.any(|change| !change.accepted && !change.was_declined()) => EXIT_INCOMPLETE,
             () if dry_run && !files.is_empty() => EXIT_DRIFT,
             () => EXIT_SUCCESS,
         };
-        Self { cluster: Some(cluster), files, objects, missing, secrets, errors, ..Self::empty(exit_code, dry_run) }
+        let cluster = Some(cluster);
+        Self { cluster, files, objects, missing, secrets, warnings, errors, ..Self::empty(exit_code, dry_run) }
     }
 
     /// The report of a run that ended before it compared anything.
@@ -146,6 +151,7 @@ impl PullReport {
             objects: Vec::new(),
             missing: Vec::new(),
             secrets: 0,
+            warnings: Vec::new(),
             errors: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, Conflict};
+use reconcile_core::compare::{Action, Class, Conflict};
 use reconcile_core::resolve::{Choice, Decisions, Difference};
 use structured_merge::{FieldPath, ObjectKey};
 
@@ -93,6 +93,11 @@ impl Question {
         text::differences(&Report::compared(Command::Diff, self.objects.clone(), &FailOn::default()), view)
     }
 
+    /// The kind of the differences: their class.
+    pub fn kind(&self) -> Option<Class> {
+        self.objects.first()?.diff.changes.first().map(|change| change.class)
+    }
+
     /// The differences.
     pub fn differences(&self) -> impl Iterator<Item = Difference> {
         self.objects.iter().flat_map(|object| {
@@ -151,7 +156,7 @@ pub fn plan(decisions: &Decisions) -> Styled {
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::{Class, FieldChange, Replacement};
+    use reconcile_core::compare::{FieldChange, Replacement};
     use serde_json::json;
     use structured_merge::GroupVersionKind;
 

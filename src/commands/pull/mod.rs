@@ -56,7 +56,8 @@ pub struct PullArgs {
     /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
-    /// Only differences of these classes (repeatable) [default: changedByOther,conflict]
+    /// Only differences of these classes (repeatable); `unmanaged` without `--manager` is what was added by hand
+    /// [default: changedByOther,conflict]
     #[arg(long = "class", value_name = "CLASS,…", value_delimiter = ',', value_parser = classes(), help_heading = "Pull")]
     pub classes: Vec<Class>,
     /// Only fields of these field managers, such as `kubectl-*` (repeatable)
@@ -142,23 +143,23 @@ async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Res
     }
     let (selection, compare) = (selection(args), compare_args(args));
     let policy = policy(&compare, settings)?;
-    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
     let (run, desired) = Box::pin(invocation.begin("pull", early_reads(&compare, ShardArgs::default(), []))).await?;
-    let collected = Collected::default();
     let selection = selection.with_types(&run.server.discovery);
+    let collected = Collected::chosen_by(&selection);
+    let mut warnings = settings.warnings().to_vec();
     let plan = run.plan(desired, None)?;
     let keys: Vec<_> = plan.targets().map(|target| &target.key).collect();
-    for name in selection.unmatched(&keys) {
-        let message = format!("warning: no object of the manifests is `{name}`");
-        output.terminal.note(Role::Note, &message);
-    }
+    warnings.extend(selection.unmatched(&keys).map(|name| format!("no object of the manifests is `{name}`")));
     let comparison = run.comparison(&compare, &policy, &plan, &collected);
     let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
-    for warning in pass.warnings() {
-        output.terminal.note(Role::Note, &format!("warning: {warning}"));
-    }
+    warnings.extend(pass.warnings().iter().cloned());
     pass.end();
     let mut pulling = Pulling::of(collected, &selection);
+    pulling.warnings.splice(..0, warnings);
+    for warning in &pulling.warnings {
+        output.terminal.note(Role::Note, &format!("warning: {warning}"));
+    }
     for missing in &pulling.missing {
         output.terminal.note(Role::Note, &missing.to_string());
     }

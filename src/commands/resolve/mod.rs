@@ -30,9 +30,9 @@ use crate::terminal::Terminal;
 
 pub(super) const AFTER_HELP: &str = "\
 Each question is about one difference; one that several objects have in common comes once. The answers: apply it to the cluster, \
-pull it into the manifest, ignore it from now on by a rule in the configuration, or skip it. Nothing is written before the last \
-question, which shows the changes of files and of the cluster. Files are written first. `resolve` deletes nothing that is no longer in \
-the manifests.
+pull it into the manifest, ignore it from now on by a rule in the configuration, or skip it; `b` goes back to the last answer, and \
+`A` gives the same answer to all later differences of the same kind. Nothing is written before the last question, which shows the \
+changes of files and of the cluster. Files are written first. `resolve` deletes nothing that is no longer in the manifests.
 
 Exit codes:
   0    everything was resolved, or nothing differs
@@ -86,7 +86,7 @@ pub(super) async fn run(
         let message = "`resolve` writes, which `--evidence=read-only` forbids";
         return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));
     }
-    let invocation = Invocation { connection: &args.connection, input: &args.input, output, settings };
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
     let (run, desired) = Box::pin(invocation.begin("resolve", early_reads(compare, ShardArgs::default(), []))).await?;
     output.name_cluster(&run.info);
     for warning in settings.warnings() {

@@ -1,5 +1,6 @@
 //! `resolve`: one question for each difference, with the answers that can be taken.
 
+use reconcile_core::compare::Class;
 use reconcile_core::resolve::{Choice, Decisions, Difference};
 use reconcile_report::resolve::Question;
 use reconcile_report::{Role, Styled};
@@ -36,25 +37,86 @@ pub(crate) struct Asking<'a> {
     pub expected_set: Option<&'a str>,
 }
 
-/// For each answer the reason why it cannot be taken, if it cannot.
+/// For each answer the reason why it cannot be taken, if it cannot; and what the other answers refer to.
 struct Offers {
     apply: Option<String>,
     pull: Option<String>,
     ignore: Option<String>,
+    /// Number of later questions of the same kind.
+    later: usize,
+    /// True if no question was answered before.
+    is_first: bool,
+    /// The last answer to a question of the same kind.
+    last: Option<Choice>,
+}
+
+/// The answer to one question.
+struct Answered {
+    choice: Choice,
+    /// False if an earlier question of the same kind was answered for it.
+    is_typed: bool,
+}
+
+/// An answer for all later questions of one kind.
+struct Same {
+    kind: Class,
+    choice: Choice,
+    /// The question at which it was typed.
+    since: usize,
+}
+
+/// The reply to one prompt.
+enum Reply {
+    /// The decision about this question.
+    Decide(Choice),
+    /// The decision about this question and all later ones of its kind.
+    DecideKind(Choice),
+    /// Back to the last answer.
+    Back,
+    /// The end of the run.
+    Quit,
 }
 
 impl Asking<'_> {
     /// Asks the questions one after the other. Returns `None` if the user quits.
     pub async fn decisions(&self, questions: &[Question]) -> Result<Option<Decisions>, Failure> {
-        let mut decisions = Decisions::default();
         let takes_all = self.takes_rules(questions.iter().flat_map(Question::differences)).is_ok();
-        for (number, question) in (1_usize..).zip(questions) {
-            let terminal = &self.output.terminal;
+        let (mut answers, mut same): (Vec<Answered>, Vec<Same>) = (Vec::new(), Vec::new());
+        while let Some(question) = questions.get(answers.len()) {
+            let (kind, number) = (question.kind(), answers.len() + 1);
+            let mut offers = self.offers(question, takes_all);
+            let decided = same.iter().find(|same| Some(same.kind) == kind && offers.takes(&same.choice));
+            if let Some(Same { choice, .. }) = decided {
+                answers.push(Answered { choice: choice.clone(), is_typed: false });
+                continue;
+            }
+            let is_of_kind = |other: &&Question| other.kind() == kind;
+            offers.later = questions.iter().skip(number).filter(is_of_kind).count();
+            offers.is_first = answers.is_empty();
+            let of_kind = questions.iter().zip(&answers).filter(|(other, _)| is_of_kind(other));
+            offers.last = of_kind.last().map(|(_, answered)| answered.choice.clone());
             let mut text = Styled::new().with(Role::Note, format!("Difference {number} of {}", questions.len()));
             text.line_end();
             text.append(question.text(&self.output.view));
-            terminal.message(&text);
-            let Some(choice) = self.ask(&self.offers(question, takes_all)).await? else { return Ok(None) };
+            self.output.terminal.message(&text);
+            match self.ask(&offers).await? {
+                Reply::Decide(choice) => answers.push(Answered { choice, is_typed: true }),
+                Reply::DecideKind(choice) => {
+                    let since = answers.len();
+                    let told = format!("the same for {} of this kind", others(offers.later));
+                    self.output.terminal.note(Role::Note, &told);
+                    same.extend(kind.map(|kind| Same { kind, choice: choice.clone(), since }));
+                    answers.push(Answered { choice, is_typed: true });
+                }
+                Reply::Back => {
+                    while answers.pop().is_some_and(|answered| !answered.is_typed) {}
+                    same.retain(|same| same.since < answers.len());
+                }
+                Reply::Quit => return Ok(None),
+            }
+        }
+        let mut decisions = Decisions::default();
+        for (question, Answered { choice, .. }) in questions.iter().zip(&answers) {
             question.differences().for_each(|difference| decisions.decide(difference, choice.clone()));
         }
         Ok(Some(decisions))
@@ -75,7 +137,7 @@ impl Asking<'_> {
         let ignore = question
             .refusal(Difference::refusal_to_ignore)
             .or_else(|| if takes_all { None } else { self.takes_rules(question.differences()).err() });
-        Offers { apply: question.refusal_to_apply().or(set), pull, ignore }
+        Offers { apply: question.refusal_to_apply().or(set), pull, ignore, later: 0, is_first: true, last: None }
     }
 
     /// Tries to add rules for differences to the configuration, as far as they can be ignored. The error is the reason why it cannot
@@ -90,47 +152,98 @@ impl Asking<'_> {
         if rules.is_empty() { Ok(()) } else { file.draft(&rules).map(drop) }
     }
 
-    /// Asks until an answer can be taken; `None` if the user quits.
-    async fn ask(&self, offers: &Offers) -> Result<Option<Choice>, Failure> {
+    /// Asks until an answer can be taken.
+    async fn ask(&self, offers: &Offers) -> Result<Reply, Failure> {
         let terminal = &self.output.terminal;
+        let mut decides_kind = false;
         loop {
-            terminal.message(&Styled::new().with(Role::Name, offers.prompt()));
-            let Some(line) = answer(self.interrupt).await? else { return Ok(None) };
-            match line.trim() {
-                "a" if offers.apply.is_none() => return Ok(Some(Choice::Apply)),
-                "p" if offers.pull.is_none() => return Ok(Some(Choice::Pull)),
-                "s" => return Ok(Some(Choice::Skip)),
-                "q" => return Ok(None),
+            let prompt = if decides_kind { offers.prompt_of_kind() } else { offers.prompt() };
+            terminal.message(&Styled::new().with(Role::Name, prompt));
+            let Some(line) = answer(self.interrupt).await? else { return Ok(Reply::Quit) };
+            let choice = match line.trim() {
+                "a" if offers.apply.is_none() => Choice::Apply,
+                "p" if offers.pull.is_none() => Choice::Pull,
+                "s" => Choice::Skip,
+                "q" => return Ok(Reply::Quit),
+                "b" if decides_kind => {
+                    decides_kind = false;
+                    continue;
+                }
+                "b" if !offers.is_first => return Ok(Reply::Back),
+                "A" if offers.later > 0 && !decides_kind => match offers.last.clone() {
+                    Some(last) if offers.takes(&last) => return Ok(Reply::DecideKind(last)),
+                    _ => {
+                        decides_kind = true;
+                        continue;
+                    }
+                },
                 "i" if offers.ignore.is_none() => {
                     terminal.message(&Styled::new().with(Role::Name, "Reason for the rule: "));
-                    let Some(reason) = answer(self.interrupt).await? else { return Ok(None) };
+                    let Some(reason) = answer(self.interrupt).await? else { return Ok(Reply::Quit) };
                     match Choice::ignore(&reason) {
-                        Some(answer) => return Ok(Some(answer)),
-                        None => terminal.note(Role::Hint, "a rule needs a reason"),
+                        Some(answer) => answer,
+                        None => {
+                            terminal.note(Role::Hint, "a rule needs a reason");
+                            continue;
+                        }
                     }
                 }
-                _ => terminal.message(&offers.help(self.rule_file)),
-            }
+                _ => {
+                    terminal.message(&offers.help(self.rule_file));
+                    continue;
+                }
+            };
+            return Ok(if decides_kind { Reply::DecideKind(choice) } else { Reply::Decide(choice) });
         }
     }
 }
 
 impl Offers {
-    /// `Resolve this? [a,s,q,?] `
+    /// Returns true if the question takes this answer.
+    fn takes(&self, choice: &Choice) -> bool {
+        let refusal = match choice {
+            Choice::Apply => &self.apply,
+            Choice::Pull => &self.pull,
+            Choice::Ignore(_) => &self.ignore,
+            Choice::Skip => &None,
+        };
+        refusal.is_none()
+    }
+
+    /// The letters of the answers that decide.
+    fn decisive(&self) -> impl Iterator<Item = &'static str> {
+        let offered = [("a", &self.apply), ("p", &self.pull), ("i", &self.ignore), ("s", &None)];
+        offered.into_iter().filter(|(_, refusal)| refusal.is_none()).map(|(letter, _)| letter)
+    }
+
+    /// `Resolve this? [a,s,b,A,q,?] `
     fn prompt(&self) -> String {
-        let offered = [("a", &self.apply), ("p", &self.pull), ("i", &self.ignore)];
-        let offered = offered.iter().filter(|(_, refusal)| refusal.is_none()).map(|(letter, _)| *letter);
-        let letters: Vec<&str> = offered.chain(["s", "q", "?"]).collect();
+        let back = (!self.is_first).then_some("b");
+        let kind = (self.later > 0).then_some("A");
+        let letters: Vec<&str> = self.decisive().chain(back).chain(kind).chain(["q", "?"]).collect();
         format!("Resolve this? [{}] ", letters.join(","))
+    }
+
+    /// `Resolve this and 3 others of its kind? [a,s,b,q,?] `
+    fn prompt_of_kind(&self) -> String {
+        let letters: Vec<&str> = self.decisive().chain(["b", "q", "?"]).collect();
+        format!("Resolve this and {} of its kind? [{}] ", others(self.later), letters.join(","))
     }
 
     fn help(&self, rule_file: &Result<RuleFile, String>) -> Styled {
         let file = rule_file.as_ref().map_or_else(|_| "the configuration".to_owned(), RuleFile::name);
+        let refused = |is_refused: bool, reason: &str| is_refused.then(|| reason.to_owned());
+        let kind = match &self.last {
+            Some(last) if self.takes(last) => "the same for all of this kind of difference: the last answer to one",
+            _ => "the same for all of this kind of difference: asks for the answer",
+        };
         let meanings = [
             ("a", "apply: the cluster gets the value of the manifest".to_owned(), &self.apply),
             ("p", "pull: the manifest gets the value of the cluster".to_owned(), &self.pull),
             ("i", format!("ignore: a rule with a reason is added to {file}"), &self.ignore),
             ("s", "skip: leave it as it is for now".to_owned(), &None),
+            ("b", "back: change the last answer".to_owned(), &refused(self.is_first, "there is no answer yet")),
+            ("A", kind.to_owned(), &refused(self.later == 0, "no later difference is of this kind")),
             ("q", "quit: change nothing at all".to_owned(), &None),
             ("?", "show this help".to_owned(), &None),
         ];
@@ -144,4 +257,9 @@ impl Offers {
         }
         text
     }
+}
+
+/// `1 other`, `3 others`
+fn others(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "other" } else { "others" })
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::bounded::{read_bounded, reason};
 use crate::program::{self, LookupError};
-use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS};
+use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS, is_kustomization};
 use reconcile_core::text::{name_without_credentials, urls_without_credentials};
 
 /// The programs that can build, in the order of preference.
@@ -29,6 +29,14 @@ pub(super) struct Built {
 
 pub(super) fn build(directory: &OsStr) -> Result<Built, Diagnostic> {
     let name = name_without_credentials(&directory.to_string_lossy());
+    if Path::new(directory).is_file() {
+        let message = "is a file, and `-k` takes the directory of a kustomization";
+        let folder = Path::new(directory).parent().filter(|_| is_kustomization(&name)).map(named);
+        return Err(Diagnostic::of_file(&name, message).with_hint(match folder {
+            Some(folder) => format!("pass its directory: `-k {folder}`"),
+            None => format!("`-f {name}` reads manifests"),
+        }));
+    }
     let (program, command, verb) = find()?;
     let started = Command::new(program)
         .arg(verb)
@@ -50,6 +58,12 @@ pub(super) fn file(directory: &OsStr) -> PathBuf {
     let directory = Path::new(directory);
     let file = KUSTOMIZATIONS.iter().map(|name| directory.join(name)).find(|file| file.is_file());
     file.unwrap_or_else(|| directory.to_owned())
+}
+
+/// A directory as it is named on a command line.
+fn named(directory: &Path) -> String {
+    let name = name_without_credentials(&directory.to_string_lossy());
+    if name.is_empty() { ".".to_owned() } else { name }
 }
 
 /// The program's path, the command as it is shown, and its verb.
@@ -107,6 +121,7 @@ fn output(child: &mut Child, left: impl Fn() -> Duration) -> Result<(Vec<u8>, St
         None => Vec::new(),
     };
     let said = said.map_or_else(|| Ok(String::new()), |said| within(&said, left()))?;
+    let said = said.lines().map(without_log_head).collect::<Vec<_>>().join("\n");
     let said = urls_without_credentials(&said);
     loop {
         match child.try_wait().map_err(End::Failed)? {
@@ -115,6 +130,21 @@ fn output(child: &mut Child, left: impl Fn() -> Duration) -> Result<(Vec<u8>, St
             None => std::thread::sleep(POLL),
         }
     }
+}
+
+/// A line without what klog puts around a message: `E1125 03:17:37.873620 9037 run.go:72] "command failed" err="no such directory"`.
+fn without_log_head(line: &str) -> String {
+    let is_head = |head: &str| {
+        let mut words = head.split_ascii_whitespace();
+        let date = words.next().unwrap_or_default();
+        let number = date.strip_prefix(['I', 'W', 'E', 'F']).unwrap_or_default();
+        let is_date = number.len() == 4 && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_date && words.next().is_some_and(|time| time.contains(':')) && words.count() == 2
+    };
+    let Some((_, message)) = line.split_once("] ").filter(|(head, _)| is_head(head)) else { return line.to_owned() };
+    let error = message.split_once(" err=").filter(|_| message.starts_with('"'));
+    let error = error.and_then(|(_, error)| serde_json::from_str::<String>(error).ok());
+    error.unwrap_or_else(|| message.to_owned())
 }
 
 /// Runs work on a thread of its own.
@@ -154,6 +184,23 @@ mod tests {
         assert_eq!(run("echo a: 1; echo old >&2", limit), Ok(("a: 1\n".into(), vec!["old".into()])));
         assert_eq!(run("echo a: 1; echo bad >&2; exit 3", limit), Err("failed: bad".into()));
         assert_eq!(run("exit 3", limit), Err("failed: exit status: 3".into()));
+    }
+
+    #[test]
+    fn the_head_of_a_log_line_is_left_out() {
+        let head = "E1125 03:17:37.873620    9037 run.go:72] ";
+        for (line, message) in [
+            (
+                format!("{head}\"command failed\" err=\"must build at directory: 'a b'\\nand more\""),
+                "must build at directory: 'a b'\nand more",
+            ),
+            (format!("{head}Warning: 'bases' is deprecated"), "Warning: 'bases' is deprecated"),
+            (format!("{head}\"odd\" err=x"), "\"odd\" err=x"),
+            ("Error: accumulating resources: a] b".to_owned(), "Error: accumulating resources: a] b"),
+            ("E1125 is not the head] of a line".to_owned(), "E1125 is not the head] of a line"),
+        ] {
+            assert_eq!(without_log_head(&line), message);
+        }
     }
 
     #[test]

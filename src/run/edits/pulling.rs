@@ -8,7 +8,8 @@ use manifest_edit::{Edit, edit};
 use reconcile_core::compare::{FieldChange, ObjectVerdict};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
-use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, adds_items};
+use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, Unmatched, adds_items};
+use reconcile_report::ClassInfo;
 use reconcile_report::pull::{MissingObject, Pulled, PulledChange, PulledObject};
 use serde_json::Value;
 use structured_merge::ObjectKey;
@@ -22,6 +23,21 @@ use crate::run::edits::proposed::{Proposed, Refusals};
 #[derive(Default)]
 pub(crate) struct Collected {
     objects: RefCell<Objects>,
+    /// The patterns that match nothing, if there are patterns.
+    unmatched: Option<RefCell<Unmatched>>,
+}
+
+impl Collected {
+    /// Nothing yet, of what a selection may choose.
+    pub fn chosen_by(selection: &Selection) -> Self {
+        Self { unmatched: Some(Unmatched::of(selection).into()), ..Self::default() }
+    }
+
+    /// A warning for each pattern that matches nothing.
+    pub fn warnings(&self) -> Vec<String> {
+        let name_of = |class| ClassInfo::pulled().find(|row| row.class == class).map_or("", |row| row.id);
+        self.unmatched.as_ref().map(|unmatched| unmatched.borrow().warnings(name_of)).unwrap_or_default()
+    }
 }
 
 #[derive(Default)]
@@ -54,6 +70,13 @@ impl EventSink for Collected {
             ObjectVerdict::Unknown(diagnostic) => error = Some(diagnostic.clone()),
             ObjectVerdict::Delete { .. } | ObjectVerdict::Kept { .. } => {}
         }
+        if let Some(unmatched) = &self.unmatched {
+            let mut unmatched = unmatched.borrow_mut();
+            match error {
+                Some(_) => unmatched.not_compared(&target.key),
+                None => unmatched.compared(&target.key, target.desired.object(), &changes),
+            }
+        }
         let objects = &mut *self.objects.borrow_mut();
         let live = decision.live().filter(|_| adds_items(&changes)).cloned();
         let (key, origin) = (target.key.clone(), target.desired.origin.clone());
@@ -72,6 +95,8 @@ pub(crate) struct Pulling {
     secrets: usize,
     errors: Vec<Diagnostic>,
     is_incomplete: bool,
+    /// Warnings about the run.
+    pub warnings: Vec<String>,
     /// The objects that do not exist.
     pub missing: Vec<MissingObject>,
 }
@@ -80,7 +105,8 @@ impl Pulling {
     /// Proposes edits for the changes that a selection chooses.
     pub fn of(collected: Collected, selection: &Selection) -> Self {
         let (changes, errors, missing) = Default::default();
-        let mut pulling = Self { changes, secrets: 0, errors, is_incomplete: false, missing };
+        let warnings = collected.warnings();
+        let mut pulling = Self { changes, secrets: 0, errors, is_incomplete: false, warnings, missing };
         let mut proposer = Proposer::new(selection);
         let chosen = collected.objects.into_inner().seen.into_iter().filter(|seen| selection.chooses_object(&seen.key));
         for Seen { key, origin, changes, live, error, is_missing } in chosen {
@@ -155,8 +181,8 @@ impl Pulling {
                 Err(reason) => refuse(changes, &reason),
             }
         }
-        let Self { changes, secrets, errors, is_incomplete, missing } = self;
-        Pulled { files, objects: objects(changes), missing, secrets, errors, is_incomplete }
+        let Self { changes, secrets, errors, is_incomplete, warnings, missing } = self;
+        Pulled { files, objects: objects(changes), missing, secrets, errors, is_incomplete, warnings }
     }
 }
 

@@ -217,6 +217,53 @@ fn flags_choose_what_is_pulled() {
 }
 
 #[test]
+fn patterns_that_match_nothing_are_named() {
+    let ws = applied(TIDY);
+    ws.scale("deployment/web", 5);
+    for (flags, said) in [
+        (
+            &["--field", "replicas"][..],
+            "`--field replicas`: no manifest and no difference has such a field: did you mean `spec.replicas`?",
+        ),
+        (
+            &["--field", "spec.paused,spec.replicas"],
+            "`--field spec.paused`: no manifest and no difference has such a field",
+        ),
+        (&["--manager", "nobody,kubectl*"], "`--manager nobody`: no difference belongs to such a field manager"),
+        (&["--class", "pending"], "`--class pending`: there is no such difference"),
+        (&["--object", "deploy/api"], "no object of the manifests is `deploy/api`"),
+    ] {
+        let run = ws.reconcile([&["pull", "-f", ".", "--dry-run", "-o", "json"], flags].concat());
+        assert_eq!(run.stderr.matches("warning: ").count(), 1, "{run}");
+        assert!(run.stderr.contains(&format!("warning: {said}\n")), "{run}");
+        assert_eq!(pulled(&run)["warnings"], json!([said]), "{run}");
+    }
+    let flags = ["--field", "spec.replicas,metadata.labels[*],spec.template.spec.containers[name=web]"];
+    let more = ["--manager", "kubectl", "--class", "changedByOther", "--object", "Deployment/*"];
+    let run = ws.reconcile([&["pull", "-f", ".", "--dry-run"][..], &flags, &more].concat()).exits_with(1);
+    assert!(!run.stderr.contains("warning"), "{run}");
+}
+
+#[test]
+fn only_what_was_added_by_hand_is_pulled_unless_its_owner_is_named() {
+    let ws = applied(TIDY);
+    let patch = |manager: &str, name: &str| {
+        ws.patch_as(manager, "deployment/web", &json!({"metadata": {"annotations": {name: "1"}}}));
+    };
+    patch("deployment-controller", "deployment.kubernetes.io/revision");
+    patch("kubectl-annotate", "team");
+    let unmanaged = ["pull", "-f", ".", "--class", "unmanaged"];
+    let both = ws.reconcile([&unmanaged[..], &["--dry-run", "--manager", "*"]].concat()).exits_with(1);
+    assert!(both.stdout.contains("revision") && both.stdout.contains("team"), "{both}");
+    let run = ws.reconcile(unmanaged).exits_with(0);
+    assert!(run.stdout.contains("+    team: ") && !run.stdout.contains("revision"), "{run}");
+    let none = ws.reconcile(unmanaged).exits_with(0);
+    assert!(none.stderr.contains("no field was added by hand") && none.stdout.contains("nothing to pull"), "{none}");
+    ws.reconcile([&unmanaged[..], &["--manager", "deployment-controller"]].concat()).exits_with(0);
+    assert!(text(&ws).contains("deployment.kubernetes.io/revision"), "{}", text(&ws));
+}
+
+#[test]
 fn lists_json_and_several_files_are_edited() {
     let map =
         |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "1"}});

@@ -123,6 +123,13 @@ impl Policy {
         owners
     }
 
+    /// Returns true if an owner changes fields by hand: a manual change, and not the creation of the object, whose manager also owns the
+    /// defaults that the server set then.
+    pub fn is_by_hand(&self, owner: &Owner) -> bool {
+        let manual = owner.operation == Operation::Update && self.is_manual_name(&owner.manager);
+        self.adds_manually(&Owner { manual, ..owner.clone() })
+    }
+
     /// Returns true if an owner may have added fields manually. The creator of an object also owns the defaults that the server set in
     /// it, and no record tells them apart.
     pub(super) fn adds_manually(&self, owner: &Owner) -> bool {

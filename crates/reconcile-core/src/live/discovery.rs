@@ -115,6 +115,16 @@ impl Discovery {
         self.in_all.iter()
     }
 
+    /// Adds a name of a kind.
+    pub(super) fn add_alias(&mut self, kind: GroupKind, name: String) {
+        self.aliases.entry(name).or_default().insert(kind);
+    }
+
+    /// Returns true if no server was asked.
+    pub(super) fn is_built_in(&self) -> bool {
+        self.source == KindSource::BuiltIn
+    }
+
     /// Returns true if a kind has this name as well: in the singular, or a short one.
     pub(super) fn has_alias(&self, gvk: &GroupVersionKind, name: &str) -> bool {
         self.aliases.get(name).is_some_and(|kinds| kinds.contains(&GroupKind::from(gvk)))

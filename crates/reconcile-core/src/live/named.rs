@@ -1,9 +1,12 @@
 //! Objects as a command line names them: `TYPE/NAME…`, or `TYPE NAME…`.
 
+use structured_merge::GroupKind;
+
 use super::discovery::Discovery;
 use super::resource::Resource;
 use crate::diagnostic::Diagnostic;
 use crate::object::name_rules::path_segment_refused;
+use crate::object::usual_plural;
 use crate::text::{one_line, similar};
 
 /// An object by its type and its name.
@@ -42,7 +45,52 @@ pub fn named_objects(words: &[String]) -> Result<Vec<NamedObject>, Diagnostic> {
     }
 }
 
+/// The short names of built-in kinds (`ShortNames` in `pkg/registry` of kube-apiserver).
+const SHORT_NAMES: [(&str, &str, &str); 27] = [
+    ("", "ConfigMap", "cm"),
+    ("", "ComponentStatus", "cs"),
+    ("", "Endpoints", "ep"),
+    ("", "Event", "ev"),
+    ("", "LimitRange", "limits"),
+    ("", "Namespace", "ns"),
+    ("", "Node", "no"),
+    ("", "PersistentVolume", "pv"),
+    ("", "PersistentVolumeClaim", "pvc"),
+    ("", "Pod", "po"),
+    ("", "ReplicationController", "rc"),
+    ("", "ResourceQuota", "quota"),
+    ("", "Service", "svc"),
+    ("", "ServiceAccount", "sa"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", "crd"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", "crds"),
+    ("apps", "DaemonSet", "ds"),
+    ("apps", "Deployment", "deploy"),
+    ("apps", "ReplicaSet", "rs"),
+    ("apps", "StatefulSet", "sts"),
+    ("autoscaling", "HorizontalPodAutoscaler", "hpa"),
+    ("batch", "CronJob", "cj"),
+    ("networking.k8s.io", "Ingress", "ing"),
+    ("networking.k8s.io", "NetworkPolicy", "netpol"),
+    ("policy", "PodDisruptionBudget", "pdb"),
+    ("scheduling.k8s.io", "PriorityClass", "pc"),
+    ("storage.k8s.io", "StorageClass", "sc"),
+];
+
 impl Discovery {
+    /// The same with the usual plural names of all kinds and the short names of built-in ones, for names on a command line where no
+    /// server was asked.
+    pub fn with_usual_names(mut self) -> Self {
+        let kinds: Vec<GroupKind> = self.resources().map(|resource| GroupKind::from(&resource.gvk)).collect();
+        for kind in kinds {
+            let plural = usual_plural(&kind.kind);
+            self.add_alias(kind, plural);
+        }
+        for (group, kind, short) in SHORT_NAMES {
+            self.add_alias(GroupKind { group: group.to_owned(), kind: kind.to_owned() }, short.to_owned());
+        }
+        self
+    }
+
     /// The resource that a type on the command line means, in its preferred version: `deployments`, `deployment`, `Deployment`, `deploy`,
     /// `deployments.apps` or `deployments.v1.apps`. Where groups have the same name, those of Kubernetes come first.
     pub fn named(&self, text: &str) -> Result<&Resource, Diagnostic> {
@@ -65,6 +113,11 @@ impl Discovery {
         }
     }
 
+    /// Returns true if a type may mean a resource.
+    pub fn knows(&self, text: &str) -> bool {
+        self.all_named(text).next().is_some()
+    }
+
     /// The resources of all groups and versions that a type may mean.
     pub(crate) fn all_named(&self, text: &str) -> impl Iterator<Item = &Resource> {
         let (name, suffix) = text.split_once('.').map_or((text, None), |(name, suffix)| (name, Some(suffix)));
@@ -81,7 +134,12 @@ impl Discovery {
     }
 
     fn unnamed(&self, name: &str, text: &str) -> Diagnostic {
-        let message = format!("the server has no resource `{}`", one_line(text, 100));
+        let text = one_line(text, 100);
+        if self.is_built_in() {
+            let message = format!("`{text}` is neither a built-in resource nor one of the file");
+            return Diagnostic::general(message).with_hint("write a kind of the file, as in `deployment/web`");
+        }
+        let message = format!("the server has no resource `{text}`");
         let plurals = self.resources().map(|resource| resource.plural.as_str());
         Diagnostic::general(message).with_hint(match similar(&one_line(name, 100), plurals) {
             Some(meant) => format!("did you mean `{}`?", one_line(meant, 100)),
@@ -155,5 +213,25 @@ mod tests {
         assert_eq!(unknown.message, "the server has no resource `deploymnts`");
         assert_eq!(unknown.hint.as_deref(), Some("did you mean `deployments`?"));
         assert!(named("deployments.x").is_err() && named("").is_err());
+    }
+
+    #[test]
+    fn kinds_of_a_file_have_their_usual_names() {
+        let mut discovery = Discovery::builtin();
+        discovery.learn(&json!({"apiVersion": "example.com/v1", "kind": "Policy", "metadata": {"namespace": "shop"}}));
+        let discovery = discovery.with_usual_names();
+        let kind = |text: &str| discovery.named(text).map(|one| one.gvk.kind.clone()).map_err(|error| error.message);
+        for (text, expected) in [
+            ("deploy", "Deployment"),
+            ("deployments", "Deployment"),
+            ("deployments.apps", "Deployment"),
+            ("ing", "Ingress"),
+            ("svc", "Service"),
+            ("policies", "Policy"),
+            ("policy", "Policy"),
+        ] {
+            assert_eq!(kind(text).as_deref(), Ok(expected), "{text}");
+        }
+        assert!(kind("gear").unwrap_err().contains("`gear` is neither"));
     }
 }

@@ -12,7 +12,7 @@ use super::discovery::{Discovery, Resolution, is_builtin_group};
 use super::resource::Resource;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::yaml::Step;
-use crate::manifest::{DesiredObject, Manifest, Placement, leave_out_copies, repeated};
+use crate::manifest::{DesiredObject, KUSTOMIZE, Manifest, Placement, leave_out_copies, repeated};
 use crate::object::Shard;
 
 /// The state of a live object. An object that may not be read is not absent.
@@ -210,6 +210,9 @@ fn meant(gvk: &GroupVersionKind, discovery: &Discovery) -> String {
     let others = discovery.versions_of(&gvk.kind);
     if !others.is_empty() {
         return format!("`{}` is in `{}`", gvk.kind, others.join("`, `"));
+    }
+    if gvk.group == KUSTOMIZE {
+        return "it is a kustomization: `-k` takes its directory".to_owned();
     }
     match discovery.similar_kind(gvk) {
         Some(meant) => format!("did you mean `{meant}`?"),

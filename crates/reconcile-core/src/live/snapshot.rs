@@ -108,6 +108,19 @@ impl Snapshot {
         self.objects.values()
     }
 
+    /// The captured objects as manifests with nothing but their names: all of them, or those of a namespace and those of none.
+    pub fn names(&self, namespace: Option<&str>) -> Vec<Value> {
+        let is_wanted = |(_, _, own, _): &Key| own.is_none() || namespace.is_none() || own.as_deref() == namespace;
+        let name = |((_, _, namespace, name), object): (&Key, &Value)| {
+            let mut metadata = json!({ "name": name });
+            if let (Some(namespace), Some(metadata)) = (namespace, metadata.as_object_mut()) {
+                metadata.insert("namespace".into(), namespace.as_str().into());
+            }
+            json!({"apiVersion": object.get("apiVersion"), "kind": object.get("kind"), "metadata": metadata})
+        };
+        self.objects.iter().filter(|(key, _)| is_wanted(key)).map(name).collect()
+    }
+
     /// The captured state of an object. An object that the snapshot does not have did not exist.
     pub fn state(&self, object: &ObjectKey) -> LiveState {
         let key = key(&object.gvk, object.namespace.as_deref(), &object.name);

@@ -8,7 +8,7 @@ use super::manifest::Manifest;
 use super::mismatch::kind_of;
 use super::source::Input;
 use super::source::Source;
-use super::source::template;
+use super::source::{explained, template};
 use super::validate::manifest;
 use crate::diagnostic::Diagnostic;
 
@@ -77,7 +77,8 @@ impl<'a> Chunk<'a> {
 
     fn syntax(&self, diagnostic: &SyntaxDiagnostic, validation: Validation, read: &mut ReadChunk) {
         let also = diagnostic.also.map(|also| format!(" (first at {}:{})", also.line, also.column));
-        let message = format!("{}{}", diagnostic.message, also.unwrap_or_default());
+        let template = self.input.text.template_at(diagnostic.mark.line);
+        let message = explained(format!("{}{}", diagnostic.message, also.unwrap_or_default()), template.as_deref());
         let found = Diagnostic { message, ..Diagnostic::of_syntax(&self.input.name, diagnostic) };
         let found = found.shown_in(&self.input.text, diagnostic.also);
         let lossy = matches!(diagnostic.severity, Severity::Lossy);
@@ -92,7 +93,7 @@ impl<'a> Chunk<'a> {
     fn object(&self, value: Value, positions: Positions, source: Source, read: &mut ReadChunk) {
         let mark = positions.nearest(&[]);
         let Value::Object(mut object) = value else {
-            let message = format!("expected an object, found {}", kind_of(&value));
+            let message = source.explained(format!("expected an object, found {}", kind_of(&value)));
             let diagnostic = Diagnostic::at(&source.file, mark, message).shown_in(&self.input.text, None);
             read.diagnostics.push(diagnostic.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
             return;
@@ -173,6 +174,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn mistakes_of_the_text_name_the_template_of_their_document() {
+        let text = "---\n# Source: shop/templates/a.yaml\nkind: A\n---\n# Source: shop/templates/b.yaml\nkind: B\nkind: C\n\
+                    ---\nkind: D\nkind: E\n---\n# Source: shop/templates/c.yaml\n- 1\n---\n# Source: shop/templates/d.yaml\na: [\n";
+        let input = Input { name: "stdin".into(), text: text.as_bytes().to_vec().into() };
+        let read = Chunk::read_in_order(std::slice::from_ref(&input), Validation::Strict);
+        let said = read.iter().flat_map(|chunk| chunk.syntax.iter().chain(&chunk.diagnostics));
+        let said: Vec<String> = said.map(ToString::to_string).collect();
+        let at = |line: &str| said.iter().find(|said| said.starts_with(&format!("stdin:{line}:"))).unwrap();
+        assert!(at("7").ends_with("(first at 6:1) (from `shop/templates/b.yaml`)"), "{said:?}");
+        assert!(at("10").ends_with("(first at 9:1)"), "{said:?}");
+        assert!(at("13").ends_with("(from `shop/templates/c.yaml`)"), "{said:?}");
+        assert!(said.last().unwrap().contains("d.yaml") || said.iter().any(|one| one.contains("d.yaml")), "{said:?}");
+    }
 
     #[test]
     fn an_annotation_makes_a_hook_unless_it_installs_definitions() {

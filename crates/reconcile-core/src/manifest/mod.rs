@@ -20,6 +20,9 @@ pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, repeated};
-pub use source::{Input, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, stored_name};
+pub use source::{
+    CHART, COMMAND_LINE, Input, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, rendered_by_helm, stored_name,
+};
+pub use validate::KUSTOMIZE;
 
 pub use kube_yaml as yaml;

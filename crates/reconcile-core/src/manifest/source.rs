@@ -21,6 +21,17 @@ pub const STDIN: &str = "stdin";
 /// The name of the configurations last applied by client-side `kubectl apply`.
 pub const LAST_APPLIED_NAME: &str = "last-applied";
 
+/// The name of the input if the command line names the objects: they have no manifests.
+pub const COMMAND_LINE: &str = "command line";
+
+/// The name of the description of a chart.
+pub const CHART: &str = "Chart.yaml";
+
+/// The hint for a chart in a directory.
+pub fn rendered_by_helm(directory: &str) -> String {
+    format!("`helm template NAME {directory}` renders it, and `-f -` reads what that prints")
+}
+
 /// The name of the manifest that Helm stored for a revision of a release: `helm/RELEASE@REVISION`.
 pub fn stored_name(release: &str, revision: u32) -> String {
     format!("{STORED}{release}@{revision}")
@@ -36,7 +47,7 @@ pub fn is_stream(name: &str) -> bool {
         let stored = name.strip_prefix(STORED).and_then(|rest| rest.rsplit_once('@'));
         stored.is_some_and(|(release, revision)| !release.contains('/') && is_revision(revision))
     };
-    name == STDIN || name == LAST_APPLIED_NAME || is_stored()
+    [STDIN, LAST_APPLIED_NAME, COMMAND_LINE].contains(&name) || is_stored()
 }
 
 /// The file and the line of an object.
@@ -44,7 +55,7 @@ pub fn is_stream(name: &str) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The file as it was named, the `kustomization.yaml` from which it was built, `stdin` for standard input, `helm/RELEASE@REVISION`
-    /// for what Helm stored, or `last-applied`.
+    /// for what Helm stored, `last-applied`, or `command line` for objects that were named there.
     pub file: Arc<str>,
     /// First line of the object, from 1; of a kustomization, in the output of the build.
     #[schemars(range(min = 1))]
@@ -74,10 +85,15 @@ impl Source {
 
     /// A message about the object, with the template.
     pub(super) fn explained(&self, message: String) -> String {
-        match &self.template {
-            Some(template) => format!("{message} (from `{template}`)"),
-            None => message,
-        }
+        explained(message, self.template.as_deref())
+    }
+}
+
+/// A message with the template that Helm rendered the text from.
+pub(super) fn explained(message: String, template: Option<&str>) -> String {
+    match template {
+        Some(template) => format!("{message} (from `{template}`)"),
+        None => message,
     }
 }
 
@@ -145,6 +161,20 @@ impl SourceText {
     /// The bytes that were read.
     pub fn bytes(&self) -> &[u8] {
         &self.0.bytes
+    }
+
+    /// The template that Helm rendered the document at a line from, by the comment below its separator, as for documents that can be
+    /// read.
+    pub(super) fn template_at(&self, line: u32) -> Option<Arc<str>> {
+        let index = self.0.index.get_or_init(|| Index::of(self.bytes()));
+        let document = index.document(line)?;
+        let line_at = |number: u32| {
+            let at = usize::try_from(number).ok()?.checked_sub(1)?;
+            let rest = self.bytes().get(*index.lines.starts().get(at)?..)?;
+            rest.split(|byte| *byte == b'\n').next()
+        };
+        let mut lines = document.lines.clone().map_while(line_at).skip_while(|line| is_separator(line));
+        template(std::str::from_utf8(lines.next()?.strip_prefix(b"#")?.trim_ascii()).ok()?)
     }
 
     /// The lines around a mark, and a second mark if one is involved. `None` if the document is or may be a Secret, and for an

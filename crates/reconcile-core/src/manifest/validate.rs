@@ -1,12 +1,14 @@
 //! From a document to a [`Manifest`]: checks the fields that every object needs, and leaves out those that do not belong there.
 
+use std::path::MAIN_SEPARATOR;
+
 use kube_yaml::{Positions, Step};
 use serde_json::{Map, Value};
 use structured_merge::{LAST_APPLIED, SERVER_METADATA};
 
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
-use super::source::{Source, SourceText};
+use super::source::{CHART, Source, SourceText, rendered_by_helm};
 use crate::diagnostic::{Diagnostic, is_kustomization};
 use crate::object::name_rules::{
     MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
@@ -17,6 +19,9 @@ use crate::rules::{FieldPattern, IGNORE_ANNOTATION, annotated};
 
 /// The largest number of mistakes that are reported of one object, as of one document: each is looked for among all its fields.
 const MAX_MISTAKES: usize = 100;
+
+/// The API group of kustomizations, which no server has.
+pub const KUSTOMIZE: &str = "kustomize.config.k8s.io";
 
 /// The most names in one CustomResourceDefinition that are reported.
 const MOST_NAMES: usize = 10;
@@ -55,6 +60,11 @@ struct Check<'m> {
 
 impl Check<'_> {
     fn run(mut self) -> Self {
+        if let Some((message, hint)) = self.source_of_others() {
+            let diagnostic = self.manifest.origin.diagnostic_at_key(&[Step::Key("apiVersion")], message);
+            self.diagnostics.push(diagnostic.with_hint(hint));
+            return self;
+        }
         if let Value::Object(fields) = &self.manifest.object
             && !["apiVersion", "kind", "metadata"].iter().any(|name| fields.contains_key(*name))
         {
@@ -88,15 +98,32 @@ impl Check<'_> {
         }
     }
 
+    /// The message and the hint for a file from which another program makes manifests: a kustomization, and the description of a chart.
+    fn source_of_others(&self) -> Option<(&'static str, String)> {
+        let Manifest { origin, object, gvk, .. } = self.manifest;
+        // What was built from a kustomization has its name, and was read from no file.
+        origin.text().file()?;
+        let (above, name) = origin.source.file.rsplit_once(['/', MAIN_SEPARATOR]).unwrap_or((".", &origin.source.file));
+        let directory = if above.is_empty() { "/" } else { above };
+        let has = |key: &str| object.get(key).is_some();
+        let is_object = object.pointer("/metadata/name").is_some();
+        let is_of_kustomize = gvk.group == KUSTOMIZE || !has("apiVersion");
+        match name {
+            _ if is_kustomization(name) && is_of_kustomize && !is_object => {
+                let message = "this is a kustomization, not a Kubernetes object";
+                Some((message, format!("`-k {directory}` builds it, instead of `-f`")))
+            }
+            CHART if has("name") && has("version") && !has("kind") => {
+                Some(("this describes a Helm chart and is not a Kubernetes object", rendered_by_helm(directory)))
+            }
+            _ => None,
+        }
+    }
+
     /// Reports a document with none of the fields of an object, such as the values of a chart.
     fn no_object(&mut self) {
         let Manifest { origin, .. } = self.manifest;
-        // What was built from a kustomization has its name, and was read from no file.
-        let hint = if is_kustomization(&origin.source.file) && origin.text().file().is_some() {
-            "it is a kustomization: name its directory with `-k`"
-        } else {
-            "every object needs `apiVersion`, `kind` and `metadata.name`"
-        };
+        let hint = "every object needs `apiVersion`, `kind` and `metadata.name`";
         let diagnostic = origin.diagnostic_at_key(&[Step::Key("apiVersion")], "this is not a Kubernetes object");
         self.diagnostics.push(diagnostic.with_hint(hint));
     }
@@ -112,8 +139,9 @@ impl Check<'_> {
         match found {
             None | Some(Value::Null | Value::String(_)) => {
                 let diagnostic = self.manifest.origin.diagnostic_at_key(&steps, format!("`{name}` is missing"));
+                let has_metadata = self.manifest.object.get("metadata").is_some();
                 let hint = match path {
-                    ["metadata", key] if self.manifest.object.get(key).is_some() => {
+                    ["metadata", key] if has_metadata && self.manifest.object.get(key).is_some() => {
                         format!("`{key}` is next to `metadata`: indent it to move it inside")
                     }
                     _ => format!("every object needs `{name}`"),

@@ -9,7 +9,9 @@ mod place;
 mod proposal;
 mod secret_lines;
 mod selection;
+mod unmatched;
 
 pub use proposal::{Obstacle, Proposal, Proposer, adds_items};
 pub use secret_lines::secret_lines;
 pub use selection::{ObjectName, PULLED, Selection};
+pub use unmatched::Unmatched;

@@ -67,11 +67,20 @@ impl Selection {
     /// Returns true if a change is to be taken.
     pub fn chooses(&self, key: &ObjectKey, change: &FieldChange) -> bool {
         let classes: &[Class] = if self.classes.is_empty() { &PULLED } else { &self.classes };
-        let of_manager = |glob: &Glob| change.managers.iter().any(|owner| glob.matches(&owner.manager));
         classes.contains(&change.class)
-            && (self.managers.is_empty() || self.managers.iter().any(of_manager))
+            && self.chooses_owner(change)
             && (self.fields.is_empty() || self.fields.iter().any(|field| field.covers(&change.path)))
             && self.chooses_object(key)
+    }
+
+    /// Returns true if a change is of a manager that is chosen. Without one, what others added has to be added by hand: the fields
+    /// that controllers add are theirs, and a manifest that had them would own them as well.
+    pub fn chooses_owner(&self, change: &FieldChange) -> bool {
+        if self.managers.is_empty() {
+            let is_of_people = change.is_manual() && change.managers.iter().all(|owner| owner.manual);
+            return change.class != Class::Unmanaged || is_of_people;
+        }
+        self.managers.iter().any(|glob| change.managers.iter().any(|owner| glob.matches(&owner.manager)))
     }
 
     /// Returns true if changes of an object may be chosen.

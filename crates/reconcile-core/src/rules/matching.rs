@@ -37,6 +37,15 @@ impl<'v> Sides<'v> {
     }
 }
 
+impl FieldPattern {
+    /// Returns true if an object has a field at which the pattern ends.
+    pub fn is_in(&self, object: &Value, schema: TypeRef<'_>) -> bool {
+        let mut is_found = false;
+        walk(self, Sides::of(Some(object), None), schema, &mut |_, _| is_found = true);
+        is_found
+    }
+}
+
 /// Calls `found` with every path at which the pattern ends and either side has a value. Each path is visited at most once.
 pub(super) fn walk(
     pattern: &FieldPattern,

@@ -103,7 +103,7 @@ fn signs_say_what_the_manifest_has() {
 
 #[test]
 fn one_manager_keeps_its_fields_and_their_parents() {
-    let object = blamed(&live("shop/web:1", "ci"), None).of_managers(&[Glob::new("kube*")]);
+    let object = blamed(&live("shop/web:1", "ci"), None).of_owners(|owner| owner.manager.starts_with("kube"));
     let text = plain(&text(&[object], &View::default()));
     let contents: Vec<&str> = text.lines().map(|line| line.trim_start_matches("kubelet (status)").trim()).collect();
     assert_eq!(contents, ["metadata:", "labels:", "app: web", "ci (Apply) 2026-01-01T00:00:00Z"]);

@@ -49,6 +49,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("audit-log", Default::Never("a proposed change could name other users with a log of its own")),
     ("autoscalers", Default::Any(STRICTER)),
     ("baseline", Default::Never(PASSES)),
+    ("by-hand", Default::Never(COMMAND)),
     ("by-name", Default::Never(COMMAND)),
     ("cache-dir", Default::Never(WRITES)),
     ("certificate-authority", Default::Never(CLUSTER)),

@@ -1,11 +1,15 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time between two lines.
 pub(super) const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Regularly writes what the run waits for, until it is dropped: in a log, silence looks like a program that hangs.
+/// Number of times that the same sentence is left out before the time is told instead.
+const SAME: u32 = 2;
+
+/// Regularly writes what the run waits for, until it is dropped: in a log, silence looks like a program that hangs. What was written
+/// already is not repeated: now and then, a short line says how long the wait has been.
 #[derive(Debug)]
 pub(super) struct Heartbeat {
     shared: Arc<Shared>,
@@ -42,6 +46,7 @@ impl Heartbeat {
 
 impl Shared {
     fn beat(&self, interval: Duration, tell: impl Fn(&str)) {
+        let (start, mut told, mut same) = (Instant::now(), None, 0_u32);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let waited = self.ended.wait_timeout_while(state, interval, |state| !state.is_over);
@@ -49,12 +54,28 @@ impl Shared {
             if state.is_over {
                 return;
             }
-            if let Some(what) = state.waits_for.clone() {
-                drop(state);
+            let Some(what) = state.waits_for.clone() else { continue };
+            drop(state);
+            if told.as_ref() != Some(&what) {
                 tell(&format!("waiting for {what}"));
-                state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                (told, same) = (Some(what), 0);
+            } else if same < SAME {
+                same += 1;
+            } else {
+                tell(&format!("still waiting, for {} so far", in_words(start.elapsed())));
+                same = 0;
             }
+            state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+/// `1m 30s`
+fn in_words(waited: Duration) -> String {
+    match (waited.as_secs() / 60, waited.as_secs() % 60) {
+        (0, seconds) => format!("{seconds}s"),
+        (minutes, 0) => format!("{minutes}m"),
+        (minutes, seconds) => format!("{minutes}m {seconds}s"),
     }
 }
 
@@ -71,24 +92,28 @@ impl Drop for Heartbeat {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
-    use std::time::Instant;
 
     use super::*;
 
     #[test]
-    fn what_is_waited_for_is_reported_again_and_again_until_it_is_over() {
+    fn what_is_waited_for_is_reported_once_and_then_how_long_until_it_is_over() {
         let (sender, reported) = channel();
         let heartbeat = Heartbeat::new(Duration::from_millis(20), move |line| sender.send(line.to_owned()).unwrap());
         assert!(reported.recv_timeout(Duration::from_millis(60)).is_err(), "nothing is known yet");
-        heartbeat.says(Some("Deployment shop/web: 1 of 2 replicas are updated".to_owned()));
-        for _ in 0..2 {
-            let line = reported.recv_timeout(Duration::from_secs(20)).unwrap();
-            assert_eq!(line, "waiting for Deployment shop/web: 1 of 2 replicas are updated");
+        let next = || reported.recv_timeout(Duration::from_secs(20)).unwrap();
+        for what in
+            ["Deployment shop/web: 1 of 2 replicas are updated", "Deployment shop/web: 0 of 2 replicas are ready"]
+        {
+            heartbeat.says(Some(what.to_owned()));
+            let lines = [next(), next(), next()];
+            assert_eq!(lines[0], format!("waiting for {what}"));
+            assert!(lines[1..].iter().all(|line| line == "still waiting, for 0s so far"), "{lines:?}");
         }
         heartbeat.says(None);
+        assert_eq!(in_words(Duration::from_secs(130)), "2m 10s");
         let start = Instant::now();
         drop(heartbeat);
         assert!(start.elapsed() < Duration::from_secs(5), "the end is not waited for");
-        assert!(reported.iter().all(|line| line.starts_with("waiting")), "the thread is gone, and its sender with it");
+        assert!(reported.iter().all(|line| line.contains("waiting")), "the thread is gone, and its sender with it");
     }
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::auth::session::{Session, Sessions};
 use super::early::EarlyReads;
 use super::options::{ConnectOptions, Log, RequestTimeout};
-use super::request::{Counters, Reply, Request, RequestKind};
+use super::request::{Counters, Reply, Request, RequestKind, Warnings};
 use super::transport::body_reader::BodyReader;
 use super::transport::deadline::Deadline;
 use super::transport::endpoint::Endpoint;
@@ -20,6 +20,7 @@ use super::transport::exchange::{self, Exchange, Parsed, Whole};
 use super::transport::pace::{LoadSignal, Pace};
 use super::transport::retry;
 use super::transport::watch::Watch;
+use super::write_request::Change;
 use reconcile_core::object::Projection;
 use reconcile_core::request::Address;
 use reconcile_core::request::RequestCounts;
@@ -161,15 +162,20 @@ impl Cluster {
         self.0.sessions.open_ahead(connections);
     }
 
-    /// Sends one request, repeats it if that is safe, and reads the whole answer, all within the request timeout. After a 401, it renews
+    /// Sends one read, repeats it if that is safe, and reads the whole answer, all within the request timeout. After a 401, it renews
     /// the credentials once, if they can be renewed, and starts over. If the run is stopped, it does not wait for the answer to a
     /// request that changes nothing; it waits for every write.
     pub async fn send(&self, request: impl Into<Request>) -> Result<Reply, RequestError> {
         let request = request.into();
         match self.0.early.answer(&request).await {
             Some(answer) => answer,
-            None => self.answer(&request, &Whole).await,
+            None => self.answer(&request, &Whole(None)).await,
         }
+    }
+
+    /// Sends a change, or a dry run of one, as [`Cluster::send`] does. `warnings` takes what the server warns of, also if it refuses.
+    pub async fn change(&self, change: impl Into<Change>, warnings: &Warnings) -> Result<Reply, RequestError> {
+        self.answer(&change.into().0, &Whole(Some(warnings))).await
     }
 
     /// Sends a read that will probably be needed. The first equal request takes the answer, whatever it is, so that nothing is asked
@@ -177,7 +183,7 @@ impl Cluster {
     pub fn send_early(&self, read: Request) {
         let cluster = self.clone();
         let request = read.clone();
-        self.0.early.begin(read, async move { cluster.answer(&request, &Whole).await });
+        self.0.early.begin(read, async move { cluster.answer(&request, &Whole(None)).await });
     }
 
     /// Ends the early reads for which `is_needed` returns false.

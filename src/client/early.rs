@@ -126,7 +126,7 @@ mod tests {
     use reconcile_core::request::Address;
 
     fn reply(bytes: usize) -> Reply {
-        Reply { status: 200, body: Bytes::from(vec![b' '; bytes]), warnings: Vec::new() }
+        Reply { status: 200, body: Bytes::from(vec![b' '; bytes]) }
     }
 
     async fn length(reads: &EarlyReads, request: &Request) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! Requests to the API server, and their answers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::{Method, Uri};
@@ -138,8 +139,33 @@ pub struct Reply {
     pub status: u16,
     /// The body.
     pub body: Bytes,
-    /// The texts of the `Warning: 299` headers, in order.
-    pub warnings: Vec<String>,
+}
+
+/// Takes the server's warnings about changes: those of each answer, refusals included, each text once. Every change is sent with a
+/// place for them, so that no path can lose what the server says about an object.
+#[derive(Debug, Default)]
+pub struct Warnings(Mutex<Vec<String>>);
+
+impl Warnings {
+    /// Adds the warnings of an answer.
+    pub(super) fn add(&self, texts: Vec<String>) {
+        let mut all = self.all();
+        for text in texts {
+            if !all.contains(&text) {
+                all.push(text);
+            }
+        }
+    }
+
+    /// Takes all warnings so far.
+    #[must_use = "the reader of the report has to see them"]
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.all())
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The counters behind [`RequestCounts`].

@@ -74,12 +74,31 @@ pub struct DryRun(Request);
 #[derive(Clone, Debug)]
 pub struct Write(Request);
 
+/// A change that is sent, or tried. It is no [`Request`] for other modules, so that it cannot be sent without a place for the warnings
+/// in its answer.
+#[derive(Clone, Debug)]
+pub struct Change(pub(super) Request);
+
+impl From<DryRun> for Change {
+    fn from(change: DryRun) -> Self {
+        Self(change.0)
+    }
+}
+
+impl From<Write> for Change {
+    fn from(change: Write) -> Self {
+        Self(change.0)
+    }
+}
+
+#[cfg(test)]
 impl From<DryRun> for Request {
     fn from(change: DryRun) -> Self {
         change.0
     }
 }
 
+#[cfg(test)]
 impl From<Write> for Request {
     fn from(change: Write) -> Self {
         change.0

@@ -1,7 +1,7 @@
 //! Drives a comparison: sends its questions as dry runs (`dryRun=All`), for which the server merges, sets defaults and runs
 //! admission, and writes nothing.
 
-use crate::client::{Cluster, DryRun, WriteRequest};
+use crate::client::{Cluster, DryRun, Warnings, WriteRequest};
 use crate::live::answer::Asked;
 use crate::live::fetch;
 use reconcile_core::compare::{Answer, ComparisonMachine, Question};
@@ -15,31 +15,30 @@ pub async fn drive(cluster: &Cluster, resource: &Resource, machine: &mut Compari
     let asked = Asked::key(&target.key);
     machine.start();
     while let Some(question) = machine.question() {
+        let warnings = Warnings::default();
+        let object = async |change, asked: &Asked<'_>| object(cluster, change, asked, &warnings).await;
         let answer = match question {
             Question::Read => Answer::Live(fetch::get(cluster, target, resource).await),
             Question::Apply(body) => {
                 let change = WriteRequest::apply(path(), manager, true, &body).dry_run();
-                object(cluster, change, &asked.sent(&body)).await
+                object(change, &asked.sent(&body)).await
             }
             Question::Create(body) => {
                 let path = resource.collection_path(target.key.namespace.as_deref());
-                object(cluster, WriteRequest::create(path, manager, &body).dry_run(), &asked.created(&body)).await
+                object(WriteRequest::create(path, manager, &body).dry_run(), &asked.created(&body)).await
             }
             Question::Patch(operations) => {
-                object(cluster, WriteRequest::json_patch(path(), manager, &operations).dry_run(), &asked).await
+                object(WriteRequest::json_patch(path(), manager, &operations).dry_run(), &asked).await
             }
         };
-        machine.answer(answer);
+        machine.answer(answer, warnings.take());
     }
 }
 
-async fn object(cluster: &Cluster, request: DryRun, asked: &Asked<'_>) -> Answer {
-    let reply = match cluster.send(request).await {
-        Ok(reply) => reply,
-        Err(error) => return Answer::Refused(error),
-    };
-    match asked.read(cluster, &reply.body) {
-        Ok(object) => Answer::Object(object, reply.warnings),
+async fn object(cluster: &Cluster, change: DryRun, asked: &Asked<'_>, warnings: &Warnings) -> Answer {
+    let reply = cluster.change(change, warnings).await;
+    match reply.and_then(|reply| asked.read(cluster, &reply.body)) {
+        Ok(object) => Answer::Object(object),
         Err(error) => Answer::Refused(error),
     }
 }

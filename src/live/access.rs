@@ -6,7 +6,7 @@ use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessR
 use serde_json::{Value, json};
 
 use super::answer::{parse, unexpected};
-use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, WriteRequest};
+use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, Warnings, WriteRequest};
 use reconcile_core::object::Permission;
 
 /// Returns for each permission whether the user has it, in order; an error where that could not be found out.
@@ -33,7 +33,9 @@ async fn is_allowed(cluster: &Cluster, permission: &Permission) -> Result<bool, 
     let kind = SelfSubjectAccessReview::KIND;
     let question = json!({"apiVersion": api_version, "kind": kind, "spec": spec});
     let collection = Address::from("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
-    let reply = cluster.send(WriteRequest::create(collection, "kubectl-reconcile", &question).dry_run()).await?;
+    let review = WriteRequest::create(collection, "kubectl-reconcile", &question).dry_run();
+    // A review is no object of the user, so that a warning would be about this program alone.
+    let reply = cluster.change(review, &Warnings::default()).await?;
     let answer: Value = parse(cluster, &reply.body)?;
     let is_review = answer.get("kind").is_some_and(|kind| kind == SelfSubjectAccessReview::KIND);
     match answer.pointer("/status/allowed").and_then(Value::as_bool).filter(|_| is_review) {

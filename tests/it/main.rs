@@ -97,6 +97,7 @@ mod requests;
 mod resolve;
 mod scale;
 mod secrets;
+mod server_warnings;
 mod shards;
 mod sharp_edges;
 mod shells;

@@ -34,16 +34,16 @@ async fn answers_that_are_read_at_once_share_one_bound() {
     let deadline = Deadline::new(RequestTimeout::Unbounded);
     let (slow, quick) = (Request::get("/slow"), Request::get("/quick"));
 
-    let (_, read) = Whole.exchange(&authorized, &endpoint, &quick, deadline).await.unwrap();
+    let (_, read) = Whole(None).exchange(&authorized, &endpoint, &quick, deadline).await.unwrap();
     assert_eq!(read.body.len(), 600, "one alone is within it");
     {
-        let mut slow = std::pin::pin!(Whole.exchange(&authorized, &endpoint, &slow, deadline));
+        let mut slow = std::pin::pin!(Whole(None).exchange(&authorized, &endpoint, &slow, deadline));
         let begun = tokio::time::timeout(Duration::from_millis(300), &mut slow).await;
         assert!(begun.is_err(), "it goes on");
-        let error = Whole.exchange(&authorized, &endpoint, &quick, deadline).await.unwrap_err();
+        let error = Whole(None).exchange(&authorized, &endpoint, &quick, deadline).await.unwrap_err();
         assert!(matches!(error, RequestError::TooLarge { limit: BOUND }), "{error:?}");
     }
-    let read = Whole.exchange(&authorized, &endpoint, &quick, deadline).await;
+    let read = Whole(None).exchange(&authorized, &endpoint, &quick, deadline).await;
     assert!(read.is_ok(), "the answer that was given up holds nothing any more");
 }
 

@@ -25,12 +25,12 @@ async fn a_request_and_its_answer() {
 
     let object = Address::from("/api/v1/namespaces/shop/configmaps/web");
     let change = WriteRequest::apply(object, "me", true, &serde_json::json!({"a": 1}));
-    let reply = cluster
-        .send(Request::from(change.dry_run()).with_accept("application/json;as=PartialObjectMetadata"))
-        .await
-        .unwrap();
+    let warnings = Warnings::default();
+    let change = Change(Request::from(change.dry_run()).with_accept("application/json;as=PartialObjectMetadata"));
+    let reply = cluster.change(change.clone(), &warnings).await.unwrap();
     assert_eq!((reply.status, &reply.body[..]), (201, &br#"{"kind":"X"}"#[..]));
-    assert_eq!(reply.warnings, [r#"deprecated "thing""#, "second"]);
+    cluster.change(change, &warnings).await.unwrap();
+    assert_eq!(warnings.take(), [r#"deprecated "thing""#, "second"], "each once");
 
     let seen = &server.seen()[0];
     assert_eq!(

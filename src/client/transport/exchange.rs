@@ -17,7 +17,7 @@ use super::endpoint::Endpoint;
 use super::http::{AuthorizedClient, received};
 use super::warnings;
 use crate::client::options::RequestTimeout;
-use crate::client::request::{Reply, Request, RequestKind};
+use crate::client::request::{Reply, Request, RequestKind, Warnings};
 use reconcile_core::request::RequestError;
 use reconcile_core::request::StatusError;
 
@@ -45,10 +45,10 @@ pub trait Exchange: Sync {
     ) -> impl Future<Output = Result<(StatusCode, Self::Answer), RequestError>> + Send;
 }
 
-/// Reads the whole answer.
-pub struct Whole;
+/// Reads the whole answer, with its warnings if it is one to a change: those about reads say the same.
+pub struct Whole<'w>(pub Option<&'w Warnings>);
 
-impl Exchange for Whole {
+impl Exchange for Whole<'_> {
     type Answer = Reply;
 
     async fn exchange(
@@ -59,10 +59,12 @@ impl Exchange for Whole {
         deadline: Deadline,
     ) -> Result<(StatusCode, Reply), RequestError> {
         let (head, body) = begin(client, endpoint, request, deadline).await?;
+        if let Whole(Some(all)) = self {
+            all.add(warnings::of(&head.headers));
+        }
         let body = read(endpoint, request, &head, body, deadline).await?;
         if head.status.is_success() {
-            let warnings = warnings::of(&head.headers);
-            return Ok((head.status, Reply { status: head.status.as_u16(), body, warnings }));
+            return Ok((head.status, Reply { status: head.status.as_u16(), body }));
         }
         Err(refusal(endpoint, request, &head, &body))
     }

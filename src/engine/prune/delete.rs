@@ -8,13 +8,14 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
 use super::search::ListedMember;
-use crate::client::{Cluster, IN_FLIGHT};
+use crate::client::{Cluster, IN_FLIGHT, Warnings};
 use crate::engine::event::{Event, EventSink};
 use crate::engine::interrupt::Interrupt;
-use crate::engine::write::{Deleted, DeletionDeadline, delete, wait_until_gone};
+use crate::engine::write::{Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
 use reconcile_core::compare::{ObjectVerdict, ROUNDS, Redactor, Secrecy};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
+use reconcile_core::live::discreet::shown_warning;
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::prune_order::PruneStep;
 
@@ -28,6 +29,8 @@ pub(super) struct PruneEntry {
     pub decision: PruneDecision,
     /// Its result, once its turn is over.
     pub result: Option<TurnResult>,
+    /// The server's warnings about its deletion.
+    pub warnings: Warnings,
 }
 
 impl PruneEntry {
@@ -58,7 +61,9 @@ impl PruneEntry {
 
     /// Records how its deletion ended, after a wait of this time that was not interrupted.
     fn settle(&mut self, end: End, desired: &mut DesiredMembers, waited: Option<Duration>) {
-        self.result = Some(match end {
+        let Member { key, object, .. } = &self.member.member;
+        let notes = self.warnings.take().into_iter().map(|text| shown_warning(&key.gvk, &[object], text)).collect();
+        let result = match end {
             End::Gone => Outcome::Deleted.into(),
             End::Failed(diagnostic) => {
                 desired.keep(self.key());
@@ -75,7 +80,8 @@ impl PruneEntry {
                 self.decision = decision;
                 TurnResult { reason, new_verdict, ..Outcome::Unchanged.into() }
             }
-        });
+        };
+        self.result = Some(TurnResult { notes, ..result });
     }
 }
 
@@ -143,7 +149,7 @@ pub(super) async fn delete_step(
 ) -> Option<String> {
     let deadline = DeletionDeadline::after(timeout);
     let judge: &DesiredMembers = desired;
-    let deletions = members.iter_mut().map(|entry| delete_member(cluster, &mut entry.member, judge, interrupt));
+    let deletions = members.iter_mut().map(|entry| delete_member(cluster, entry, judge, interrupt));
     let ends: Vec<End> = futures::stream::iter(deletions).buffered(IN_FLIGHT).collect().await;
     let waits = members.iter().zip(ends).map(|(entry, end)| wait(cluster, &entry.member, end, deadline, interrupt));
     let ends: Vec<End> = futures::stream::iter(waits).buffered(IN_FLIGHT).collect().await;
@@ -164,7 +170,7 @@ pub(super) async fn delete_step(
 /// Deletes a member in the version that was judged. If it has changed, it is judged again.
 async fn delete_member(
     cluster: &Cluster,
-    ListedMember { member, resource }: &mut ListedMember,
+    PruneEntry { member: ListedMember { member, resource }, warnings, .. }: &mut PruneEntry,
     desired: &DesiredMembers,
     interrupt: &Interrupt,
 ) -> End {
@@ -180,9 +186,13 @@ async fn delete_member(
             PruneDecision::Prune(prunable) => prunable,
             spared => return End::Spared(spared),
         };
-        let uid = prunable.uid();
-        let version = Some(prunable.resource_version());
-        match delete(cluster, resource, &member.key, &member.object, uid, version).await {
+        let deletion = Deletion {
+            key: &member.key,
+            object: &member.object,
+            uid: prunable.uid(),
+            resource_version: Some(prunable.resource_version()),
+        };
+        match delete(cluster, resource, deletion, warnings).await {
             Ok(Deleted::Gone) => return End::Gone,
             Ok(Deleted::Terminating) => return End::Terminating(LiveState::Absent),
             Ok(Deleted::Moved(now)) => *member = Member { object: *now, ..member.clone() },

@@ -134,7 +134,9 @@ impl Judged {
         if interrupt.is_set() {
             return Ok(());
         }
-        let Err(Diagnostic { code, message, hint, .. }) = self.list_superset(cluster).await else { return Ok(()) };
+        let listed = self.list_superset(cluster).await;
+        self.notes.warnings.extend(self.parent.take_warnings());
+        let Err(Diagnostic { code, message, hint, .. }) = listed else { return Ok(()) };
         self.is_held = true;
         let message = format!("{}, the parent of the apply set, cannot be written: {message}", self.parent.set.parent);
         let hint = hint.as_deref().unwrap_or("nothing was applied, because new members could not be recorded");
@@ -185,6 +187,8 @@ impl Judged {
         let is_complete = self.pruned_by.is_none() && unapplied.is_none() && self.entries.iter().all(is_done);
         if is_complete && self.notes.errors.is_empty() && !interrupt.is_set() {
             self.end(cluster).await;
+            let again = self.parent.take_warnings().into_iter().filter(|text| !self.notes.warnings.contains(text));
+            self.notes.warnings.extend(again.collect::<Vec<_>>());
         }
     }
 

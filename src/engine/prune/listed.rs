@@ -8,6 +8,7 @@ use super::delete::PruneEntry;
 use super::judged::{Judged, Notes};
 use super::parent::Parent;
 use super::search::{Coverage, ListedMember};
+use crate::client::Warnings;
 use crate::engine::event::{Event, EventSink};
 use reconcile_core::compare::{Policy, Redactor};
 use reconcile_core::live::Target;
@@ -54,8 +55,15 @@ impl Listed {
         let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
         let decisions = desired.decide_all(&members);
         let entries = unwanted.into_iter().zip(decisions);
-        let entries: Vec<PruneEntry> =
-            entries.map(|((step, member), decision)| PruneEntry { step, member, decision, result: None }).collect();
+        let entries: Vec<PruneEntry> = entries
+            .map(|((step, member), decision)| PruneEntry {
+                step,
+                member,
+                decision,
+                result: None,
+                warnings: Warnings::default(),
+            })
+            .collect();
         for entry in &entries {
             events.receive(Event::Judged(entry.key(), &entry.verdict(redactor)));
         }

@@ -12,11 +12,12 @@ use structured_merge::ObjectKey;
 
 use super::ApplySetError;
 use super::definitions::{IS_PARENT_TYPE, is_parent_type};
-use crate::client::{Cluster, Retry, WriteRequest};
+use crate::client::{Cluster, Retry, Warnings, WriteRequest};
 use crate::engine::server::Server;
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::discreet::shown_warning;
 use reconcile_core::live::{Discovery, LiveState, Resource};
 
 /// Finds the resource of the parent.
@@ -73,6 +74,7 @@ pub(super) struct Parent {
     adopt: BTreeSet<String>,
     /// The parent as it was read last; `None` if it does not exist yet.
     pub state: Option<ParentState>,
+    warnings: Warnings,
 }
 
 impl Parent {
@@ -87,7 +89,8 @@ impl Parent {
         let namespace = resource.namespaced.then(|| namespaces.default.clone());
         let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
         let state = state(cluster, &set, resource, adopt).await?;
-        Ok(Self { set, resource: resource.clone(), adopt: adopt.clone(), state })
+        let warnings = Warnings::default();
+        Ok(Self { set, resource: resource.clone(), adopt: adopt.clone(), state, warnings })
     }
 
     /// The change that makes it list these members.
@@ -116,7 +119,7 @@ impl Parent {
         if self.state.as_ref().is_some_and(|state| state.has(&annotations)) {
             return Recorded::Written(Value::Null);
         }
-        let recorded = record(cluster, &self.resource, &self.set, self.state.as_ref(), &annotations).await;
+        let recorded = record(cluster, self, &annotations).await;
         if let Recorded::Written(parent) = &recorded {
             match ParentState::of(&self.set, parent, &own_tooling(), &self.adopt) {
                 Ok(state) => self.state = Some(state),
@@ -124,6 +127,13 @@ impl Parent {
             }
         }
         recorded
+    }
+
+    /// The server's warnings about the writes so far, each once.
+    pub fn take_warnings(&self) -> Vec<String> {
+        let parent = &self.set.parent;
+        let name = |text| format!("{parent}, the parent of the apply set: {}", shown_warning(&parent.gvk, &[], text));
+        self.warnings.take().into_iter().map(name).collect()
     }
 
     /// Reads it again, after somebody else changed it.
@@ -232,12 +242,10 @@ pub(super) enum Recorded {
 /// the set, no matter who owns them; the version that was read is the lock.
 async fn record(
     cluster: &Cluster,
-    resource: &Resource,
-    set: &ApplySet,
-    state: Option<&ParentState>,
+    Parent { set: ApplySet { parent, id }, resource, state, warnings, .. }: &Parent,
     annotations: &ParentAnnotations,
 ) -> Recorded {
-    let ApplySet { parent, id } = set;
+    let state = state.as_ref();
     let metadata = ObjectMeta {
         name: Some(parent.name.clone()),
         namespace: parent.namespace.clone(),
@@ -253,7 +261,7 @@ async fn record(
     let cluster = &cluster.until_done();
     let path = resource.object_path(parent.namespace.as_deref(), &parent.name);
     let change = WriteRequest::apply(path, &annotations.manager(), true, &body);
-    let answer = cluster.send(change.write(Retry::Safe)).await;
+    let answer = cluster.change(change.write(Retry::Safe), warnings).await;
     let answer = answer.and_then(|reply| Asked::key(parent).sent(&body).read(cluster, &reply.body));
     match answer {
         Ok(live) => Recorded::Written(live),

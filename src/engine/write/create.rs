@@ -158,7 +158,7 @@ impl Writer<'_> {
         loop {
             let pause = backoff.pause();
             let request = self.creation(self.target.desired.object()).write(Retry::Never);
-            let answer = self.cluster.send(request).await;
+            let answer = self.send(request).await;
             let asked = Asked::key(&self.target.key);
             let error = match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
                 Ok(created) => return Creation::Done(self.record_as_applied(created).await),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 use tokio::time::Instant;
 
-use crate::client::{Cluster, Retry, WriteRequest};
+use crate::client::{Cluster, Retry, Warnings, WriteRequest};
 use crate::engine::backoff::Backoff;
 use crate::live::answer::unexpected;
 use crate::live::fetch::find;
@@ -57,16 +57,26 @@ pub enum Deleted {
     Moved(Box<Value>),
 }
 
-/// Deletes the object with this uid, and only in this version if one is given. Its dependents are deleted in the background
-/// (`propagationPolicy: Background`, kubectl's default). `object` is its last known version. A missing object counts as deleted. If the response is lost, the object is
-/// read to learn the outcome.
+/// The object to delete.
+#[derive(Clone, Copy, Debug)]
+pub struct Deletion<'a> {
+    /// Its identity.
+    pub key: &'a ObjectKey,
+    /// Its last known version.
+    pub object: &'a Value,
+    /// The uid: another object of the same name is not deleted.
+    pub uid: &'a str,
+    /// The only version in which it is deleted, if there is one.
+    pub resource_version: Option<&'a str>,
+}
+
+/// Deletes an object. Its dependents are deleted in the background (`propagationPolicy: Background`, kubectl's default). A missing object
+/// counts as deleted. If the response is lost, the object is read to learn the outcome.
 pub async fn delete(
     cluster: &Cluster,
     resource: &Resource,
-    key: &ObjectKey,
-    object: &Value,
-    uid: &str,
-    resource_version: Option<&str>,
+    Deletion { key, object, uid, resource_version }: Deletion<'_>,
+    warnings: &Warnings,
 ) -> Result<Deleted, Diagnostic> {
     // A deletion that was begun is finished, even if the run is interrupted.
     let cluster = &cluster.until_done();
@@ -80,7 +90,7 @@ pub async fn delete(
     });
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
     // The uid makes repetitions safe: an object that somebody created in the meantime has another uid.
-    let error = match cluster.send(WriteRequest::delete(path, &options).write(Retry::Safe)).await {
+    let error = match cluster.change(WriteRequest::delete(path, &options).write(Retry::Safe), warnings).await {
         Ok(reply) => match answered(&reply.body, uid) {
             Some(deleted) => return Ok(deleted),
             None => unexpected(cluster, "it is not the answer to a deletion"),

@@ -21,11 +21,11 @@ use structured_merge::{
     Lookup, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling,
 };
 
-pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, DeletionDeadline, delete, wait_until_gone};
+pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
 pub use established::{wait_for_discovery, wait_until_established};
 pub use replacements::{GRACE, Replacements};
 
-use crate::client::{Address, Cluster, RequestError, Retry, WriteRequest};
+use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry, Warnings, WriteRequest};
 use crate::engine::dry_run::drive;
 use crate::live::answer::Asked;
 use crate::live::fetch;
@@ -34,6 +34,7 @@ use reconcile_core::compare::{
     Prediction, ROUNDS, Redactor, Refusal, Replace, missing_namespace, refusal,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::discreet::shown_warning;
 use reconcile_core::live::{LiveState, Resource, Target};
 
 /// The outcome of a write.
@@ -88,9 +89,11 @@ impl Writes<'_> {
         let Self { policy, redactor, deletion, agreed, replacements, .. } = *self;
         // A write that was begun is finished, even if the run is interrupted.
         let cluster = &self.cluster.until_done();
-        let writer = Writer { cluster, target, resource, schema, policy, redactor, deletion, agreed, replacements };
+        let warnings = &Warnings::default();
+        let writer =
+            Writer { cluster, target, resource, schema, policy, redactor, deletion, agreed, replacements, warnings };
         let shown = &decision.verdict;
-        match (&decision.finding, shown) {
+        let written = match (&decision.finding, shown) {
             _ if !shown.conflicts().is_empty() => None,
             (_, ObjectVerdict::Create { .. }) => Some(writer.create(shown).await),
             (ComparisonResult::Predicted { .. }, ObjectVerdict::Update(_)) => Some(writer.update(decision).await),
@@ -104,7 +107,12 @@ impl Writes<'_> {
                 Some(Writer { target, ..writer }.replace(&live.current.object, shown).await)
             }
             _ => None,
-        }
+        };
+        // What the server warns of in its answers, unless the comparison has shown it.
+        let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(decision.live()).collect();
+        let warnings = warnings.take().into_iter().map(|text| shown_warning(&target.key.gvk, &objects, text));
+        let new = warnings.filter(|text| !decision.warnings.contains(text)).collect::<Vec<_>>();
+        written.map(|written| new.into_iter().rev().fold(written, |written, text| written.noting(Some(text))))
     }
 }
 
@@ -130,6 +138,8 @@ struct Writer<'a> {
     deletion: Duration,
     agreed: bool,
     replacements: &'a Replacements,
+    /// The warnings in all answers to this writer.
+    warnings: &'a Warnings,
 }
 
 impl Writer<'_> {
@@ -247,7 +257,7 @@ impl Writer<'_> {
             {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
         ]);
         let patch = WriteRequest::json_patch(self.path(), &self.policy.manager, &patch);
-        let reply = self.cluster.send(patch.write(Retry::Safe)).await?;
+        let reply = self.send(patch.write(Retry::Safe)).await?;
         let object = Asked::key(&self.target.key).read(self.cluster, &reply.body)?;
         Ok(object.metadata("resourceVersion").cloned().unwrap_or_default())
     }
@@ -255,9 +265,13 @@ impl Writer<'_> {
     /// Applies the body. Returns the status, which is 201 for a new object, and the object. An apply is idempotent, so it may be repeated.
     async fn apply(&self, body: &Value, force: bool) -> Result<(u16, Value), RequestError> {
         let change = WriteRequest::apply(self.path(), &self.policy.manager, force, body);
-        let reply = self.cluster.send(change.write(Retry::Safe)).await?;
+        let reply = self.send(change.write(Retry::Safe)).await?;
         let object = Asked::key(&self.target.key).sent(body).read(self.cluster, &reply.body)?;
         Ok((reply.status, object))
+    }
+
+    async fn send(&self, change: impl Into<Change>) -> Result<Reply, RequestError> {
+        self.cluster.change(change, self.warnings).await
     }
 
     fn path(&self) -> Address {

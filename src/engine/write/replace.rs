@@ -11,7 +11,7 @@ use serde_json::Value;
 use structured_merge::{ObjectMeta as _, Quantity, without_system_fields};
 
 use super::create::Creation;
-use super::delete::{Deleted, DeletionDeadline, delete, wait_until_gone};
+use super::delete::{Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
 use super::{Writer, Written, recorded_owners};
 use crate::client::{RequestError, Retry, WriteRequest};
 use crate::live::answer::Asked;
@@ -48,7 +48,9 @@ impl Writer<'_> {
             }
             let uid = live.uid().unwrap_or_default().to_owned();
             let version = live.resource_version().unwrap_or_default().to_owned();
-            match delete(self.cluster, self.resource, &self.target.key, live, &uid, Some(&version)).await {
+            let deletion =
+                Deletion { key: &self.target.key, object: live, uid: &uid, resource_version: Some(&version) };
+            match delete(self.cluster, self.resource, deletion, self.warnings).await {
                 Ok(Deleted::Gone) => return self.create_again(live).await,
                 Ok(Deleted::Terminating) => return self.once_gone(live, &uid, deadline).await,
                 Ok(Deleted::Moved(_)) => {}
@@ -68,7 +70,7 @@ impl Writer<'_> {
     /// Tries the creation as a dry run under another name. A quota that only the object itself exceeds is ignored.
     async fn try_creation(&self, live: &Value) -> Result<(), RequestError> {
         let Some(body) = probe_object(&self.target.key.gvk, self.target.desired.object(), live) else { return Ok(()) };
-        let answer = self.cluster.send(self.creation(&body).dry_run()).await;
+        let answer = self.send(self.creation(&body).dry_run()).await;
         let asked = Asked::key(&self.target.key).created(&body);
         match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
             Err(error) if !error.status().is_some_and(|status| may_fit(&status.message)) => Err(error),
@@ -150,7 +152,7 @@ impl Writer<'_> {
         if has_finished(former) {
             return Ok(false);
         }
-        let reply = self.cluster.send(self.creation(&without_system_fields(former)).write(Retry::Never)).await;
+        let reply = self.send(self.creation(&without_system_fields(former)).write(Retry::Never)).await;
         let created: Value = match reply {
             Ok(reply) => Asked::key(&self.target.key).read(self.cluster, &reply.body)?,
             Err(error) => match find(self.cluster, self.resource, &self.target.key).await {

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt as _;
 use http::Method;
 use kubectl_reconcile::client::{
-    Address, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, WriteRequest, connect,
+    Address, Cluster, ConnectOptions, Environment, Request, Retry, StatusError, Warnings, WriteRequest, connect,
 };
 use kubectl_reconcile::engine::write::{DEFAULT_DELETE_TIMEOUT, Replacements, Writes};
 use kubectl_reconcile::live::discover;
@@ -165,12 +165,13 @@ impl Ground {
     ) -> Result<Value, StatusError> {
         let (address, is_dry_run) = address(path);
         let change = WriteRequest::new(method.clone(), address.clone(), content, body.to_string());
-        let request: Request = match is_dry_run {
-            _ if method == Method::GET => Request::read(address),
-            true => change.dry_run().into(),
-            false => change.write(Retry::Never).into(),
+        let warnings = Warnings::default();
+        let reply = match is_dry_run {
+            _ if method == Method::GET => self.cluster.send(Request::read(address)).await,
+            true => self.cluster.change(change.dry_run(), &warnings).await,
+            false => self.cluster.change(change.write(Retry::Never), &warnings).await,
         };
-        match self.cluster.send(request).await {
+        match reply {
             Ok(reply) => Ok(serde_json::from_slice(&reply.body).expect("JSON")),
             Err(error) => Err(error.status().cloned().unwrap_or_else(|| panic!("{method} {path}: {error}"))),
         }

@@ -130,15 +130,10 @@ pub(super) fn is_open_metadata(name: &str) -> bool {
     OPEN_METADATA.contains(&name) || SERVER_METADATA.contains(&name)
 }
 
-/// Returns true if a text about an object must not be repeated, as it may quote a Secret.
-pub(super) fn may_quote(target: &Target, live: Option<&Value>, text: &str) -> bool {
-    let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
-    may_quote_secret(&target.key.gvk, &objects, text)
-}
-
-/// Returns true if no text of a refusal must be repeated.
+/// Returns true if no text of a refusal must be repeated, as it may quote a Secret.
 pub(super) fn refusal_may_quote(target: &Target, live: Option<&Value>, status: &StatusError) -> bool {
-    may_quote(target, live, &status.texts())
+    let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
+    may_quote_secret(&target.key.gvk, &objects, &status.texts())
 }
 
 #[cfg(test)]

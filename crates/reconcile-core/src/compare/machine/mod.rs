@@ -30,10 +30,10 @@ use super::policy::{EvidenceMode, Policy};
 use super::prediction::{Prediction, predict, unreadable_owners};
 use super::redact::Redactor;
 use super::refusal::{Refusal, wrong_types};
-use super::secrecy::may_quote;
 use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::live::{LiveState, Target, discreet};
+use crate::live::discreet::shown_warning;
+use crate::live::{LiveState, Target};
 use crate::request::RequestError;
 
 /// Maximum number of times that an object is read and compared again because others keep changing it, in a comparison, write or
@@ -56,8 +56,8 @@ pub enum Question {
 /// The answer to a question.
 #[derive(Debug)]
 pub enum Answer {
-    /// The object as the write would leave it, with the server's warnings.
-    Object(Value, Vec<String>),
+    /// The object as the write would leave it.
+    Object(Value),
     /// The live object.
     Live(LiveState),
     /// The server rejected the request, or did not answer.
@@ -180,17 +180,18 @@ impl<'a> ComparisonMachine<'a> {
         }
     }
 
-    /// Takes the answer to the last question.
-    pub fn answer(&mut self, answer: Answer) {
+    /// Takes the answer to the last question, and the server's warnings in it.
+    pub fn answer(&mut self, answer: Answer, warnings: Vec<String>) {
+        self.add_warnings(warnings);
         if let Some(diagnostic) = self.bad_answer(&answer) {
             self.state = State::Done(ComparisonResult::Unknown(diagnostic));
             return;
         }
         let state = std::mem::replace(&mut self.state, State::Done(unfinished()));
         self.state = match (state, answer) {
-            (State::Applying(live), Answer::Object(object, warnings)) => self.applied(live, object, warnings),
+            (State::Applying(live), Answer::Object(object)) => self.applied(live, object),
             (State::Applying(live), Answer::Refused(error)) => self.apply_rejected(live, error),
-            (State::Transferring { live, mut prediction, .. }, Answer::Object(object, _)) => {
+            (State::Transferring { live, mut prediction, .. }, Answer::Object(object)) => {
                 (prediction.object, prediction.evidence) = (object, Evidence::Server);
                 State::Done(ComparisonResult::Predicted { live, prediction })
             }
@@ -206,7 +207,7 @@ impl<'a> ComparisonMachine<'a> {
                 if is_same { self.predicted(live, answer) } else { self.compare(live) }
             }
             (State::Reading { .. }, Answer::Live(live)) => self.begin(live),
-            (State::Pruning { live, mut prediction }, Answer::Object(object, _)) => {
+            (State::Pruning { live, mut prediction }, Answer::Object(object)) => {
                 // The owners stay those of the apply: the patch was an update.
                 prediction.object = object;
                 State::Done(ComparisonResult::Predicted { live, prediction })
@@ -323,8 +324,7 @@ impl<'a> ComparisonMachine<'a> {
     }
 
     /// Takes the answer of a server that would apply the manifest.
-    fn applied(&mut self, live: Option<Box<LiveObject>>, object: Value, warnings: Vec<String>) -> State {
-        self.warnings = self.shown_warnings(live.as_ref().map(|live| &live.current.object), warnings);
+    fn applied(&mut self, live: Option<Box<LiveObject>>, object: Value) -> State {
         let Some(live) = live else { return State::Done(ComparisonResult::Missing(Evidence::Server)) };
         if version(&live.current.object) == version(&object) || self.rounds == 0 {
             return self.predicted(*live, object);
@@ -366,7 +366,7 @@ impl<'a> ComparisonMachine<'a> {
             }
             (
                 State::Applying(Some(live)) | State::Pruning { live, .. } | State::Transferring { live, .. },
-                Answer::Object(object, _),
+                Answer::Object(object),
             ) => (&live.current.object, object),
             (State::Reading { answer, .. }, Answer::Live(LiveState::Present(object))) => (answer, object),
             _ => return None,
@@ -381,12 +381,21 @@ impl<'a> ComparisonMachine<'a> {
         Diagnostic::about_object(&self.target.key.gvk, &objects, error)
     }
 
-    /// The warnings as they may be shown. One that may quote a Secret is reduced to its author.
-    fn shown_warnings(&self, live: Option<&Value>, warnings: Vec<String>) -> Vec<String> {
-        let shown = |text: String| if may_quote(self.target, live, &text) { discreet::warning(&text) } else { text };
-        let mut warnings: Vec<String> = warnings.into_iter().map(shown).collect();
-        warnings.dedup();
-        warnings
+    /// Adds the warnings of an answer as they may be shown, each once: several questions are about the same object.
+    fn add_warnings(&mut self, warnings: Vec<String>) {
+        let live = match &self.state {
+            State::Applying(Some(live))
+            | State::Pruning { live, .. }
+            | State::Transferring { live, .. }
+            | State::Probing { live, .. } => Some(&live.current.object),
+            State::Applying(None) | State::Reading { .. } | State::Read(_) | State::Done(_) => None,
+        };
+        let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
+        for text in warnings.into_iter().map(|text| shown_warning(&self.target.key.gvk, &objects, text)) {
+            if !self.warnings.contains(&text) {
+                self.warnings.push(text);
+            }
+        }
     }
 }
 

@@ -6,10 +6,11 @@ mod author;
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use structured_merge::FieldPath;
+use structured_merge::{FieldPath, GroupVersionKind};
 
 use self::author::{Author, policy};
 use crate::diagnostic::Diagnostic;
+use crate::object::may_quote_secret;
 use crate::request::{Cause, StatusError};
 
 /// The hint that says where to read the text that is left out.
@@ -147,8 +148,13 @@ pub fn complaint(reason: &str) -> &'static str {
     }
 }
 
+/// A warning of the server about objects as it may be shown: one that may quote a Secret is reduced to its author.
+pub fn shown_warning(gvk: &GroupVersionKind, objects: &[&Value], text: String) -> String {
+    if may_quote_secret(gvk, objects, &text) { warning(&text) } else { text }
+}
+
 /// A warning of the server about a Secret. It names the author of the warning and not its text.
-pub fn warning(text: &str) -> String {
+fn warning(text: &str) -> String {
     let policy = text.strip_prefix("Validation failed for ").and_then(policy);
     let who = policy.map_or_else(|| "the server warns".to_owned(), |(policy, _)| format!("{policy} warns"));
     format!("{who}: the text is left out because it may quote the Secret")

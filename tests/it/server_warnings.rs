@@ -1,0 +1,118 @@
+//! Warnings of the server: each is reported at the object that it is about, whatever was asked of the server.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Replaced, Run, Workspace};
+
+const ENDPOINTS: &str =
+    "{apiVersion: v1, kind: Endpoints, metadata: {name: ep}, subsets: [{addresses: [{ip: 10.1.2.3}]}]}";
+
+/// A policy of the namespace that warns of every write.
+const POLICY: &str = "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: $NS-watched}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $NS}}
+    resourceRules: [{apiGroups: ['*'], apiVersions: ['*'], operations: [CREATE, UPDATE, DELETE], resources: [configmaps, jobs]}]
+  validations: [{expression: 'false', message: this is watched}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: $NS-watched}
+spec: {policyName: $NS-watched, validationActions: [Warn]}
+";
+
+/// The warnings of kubectl.
+fn of_kubectl(run: &Run) -> Vec<String> {
+    run.stderr.lines().filter_map(|line| line.strip_prefix("Warning: ")).map(ToOwned::to_owned).collect()
+}
+
+fn watched() -> Workspace {
+    let ws = Workspace::new();
+    ws.stdin(POLICY).kubectl(["apply", "--server-side", "-f", "-"]).exits_with(0);
+    let probe = "{apiVersion: v1, kind: ConfigMap, metadata: {name: probe}}";
+    let is_seen = || {
+        thread::sleep(Duration::from_millis(100));
+        let flags = ["apply", "--server-side", "--dry-run=server", "-f", "-"];
+        !of_kubectl(&ws.stdin(probe).kubectl(flags).exits_with(0)).is_empty()
+    };
+    assert!((0..200).any(|_| is_seen()), "the policy takes effect");
+    ws
+}
+
+#[track_caller]
+fn warns(run: &Run, kind: &str, name: &str, outcome: &str) {
+    let object = run.object(kind, name);
+    assert_eq!(object["outcome"], outcome, "{run}");
+    let warnings: Vec<&str> = object["warnings"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let found = warnings.iter().filter(|warning| warning.ends_with("this is watched")).count();
+    assert_eq!(found, 1, "{outcome}: {warnings:?}\n{run}");
+    assert!(run.stdout.contains("this is watched"), "{run}");
+}
+
+#[test]
+fn the_first_apply_says_what_kubectl_says() {
+    let ws = Workspace::new();
+    ws.write("ep.yaml", ENDPOINTS);
+    let expected =
+        of_kubectl(&ws.kubectl(["apply", "--server-side", "--dry-run=server", "-f", "ep.yaml"]).exits_with(0));
+    assert!(!expected.is_empty());
+    let apply = ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    assert_eq!(apply.object("Endpoints", "ep")["warnings"], json!(expected), "{apply}");
+    assert!(apply.stdout.contains(&format!("warning: {}", expected[0])), "{apply}");
+}
+
+#[test]
+fn every_kind_of_write_reports_them() {
+    let ws = watched();
+    let map = |name: &str, value: &str| {
+        format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{a: '{value}'}}}}\n")
+    };
+    let job = "
+apiVersion: batch/v1
+kind: Job
+metadata: {name: job}
+spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: a, image: 'a:1'}]}}}
+";
+    let all = format!("{}---\n{}---{job}", map("it", "1"), map("gone", "1"));
+    ws.write("all.yaml", &all);
+    let set = ["apply", "-f", ".", "--prune", "--applyset=configmap/set", "--replace=immutable"];
+    let created = ws.reconcile(set).exits_with(0);
+    warns(&created, "ConfigMap", "it", "created");
+    warns(&created, "Job", "job", "created");
+    let general = created.report()["warnings"].to_string();
+    assert!(general.contains("the parent of the apply set: Validation failed"), "{created}");
+
+    ws.write("all.yaml", &format!("{}---{}", map("it", "2"), job.replaced("a:1", "a:2")));
+    let again = ws.reconcile(set).exits_with(0);
+    warns(&again, "ConfigMap", "it", "updated");
+    warns(&again, "Job", "job", "replaced");
+    warns(&again, "ConfigMap", "gone", "deleted");
+
+    // With a yes to what was shown, objects are created by a POST.
+    ws.write("other.yaml", &map("other", "1"));
+    let confirmed = ws.as_user("admin").stdin("y\n").on_terminal();
+    let run = confirmed.reconcile(["apply", "-f", "other.yaml", "--confirm", "--color=never"]).exits_with(0);
+    assert!(run.stdout.contains("this is watched"), "{run}");
+    // An object whose fields are only recorded as ours.
+    ws.stdin(&map("known", "1")).kubectl(["create", "-f", "-"]).exits_with(0);
+    ws.write("known.yaml", &map("known", "1"));
+    warns(&ws.reconcile(["apply", "-f", "known.yaml"]).exits_with(0), "ConfigMap", "known", "adopted");
+}
+
+#[test]
+fn a_refusal_does_not_hide_them() {
+    let ws = Workspace::new();
+    ws.write("ep.yaml", &ENDPOINTS.replaced("10.1.2.3", "nowhere"));
+    let expected = of_kubectl(&ws.kubectl(["apply", "--server-side", "-f", "ep.yaml"]).exits_with(1));
+    assert!(!expected.is_empty());
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", "."]).exits_with(4);
+        assert_eq!(run.object("Endpoints", "ep")["warnings"], json!(expected), "{run}");
+    }
+}

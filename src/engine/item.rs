@@ -26,12 +26,14 @@ pub(crate) struct Item {
     pub decision: Arc<Decision>,
     /// The outcome, once its turn is over.
     pub outcome: Option<Outcome>,
+    /// True if it exists and somebody chose to leave it as it is, so that what needs it goes on.
+    is_left_as_it_is: bool,
 }
 
 impl Item {
     /// A compared object.
     pub fn new(planned: PlanItem, decision: Decision) -> Self {
-        Self { planned: Arc::new(planned), decision: Arc::new(decision), outcome: None }
+        Self { planned: Arc::new(planned), decision: Arc::new(decision), outcome: None, is_left_as_it_is: false }
     }
 
     /// The object.
@@ -96,7 +98,10 @@ impl Item {
         let result = match consent {
             Consent::Write => return None,
             Consent::LeaveAlone if self.verdict().action() == Action::None => Outcome::Unchanged.into(),
-            Consent::LeaveAlone => TurnResult::skipped("you chose to apply none of its differences"),
+            Consent::LeaveAlone => {
+                self.is_left_as_it_is = self.verdict().action() != Action::Create;
+                TurnResult::skipped("you chose to apply none of its differences")
+            }
             Consent::Changed => {
                 let message = "its differences are no longer those that were shown: left unchanged";
                 TurnResult::failed(Diagnostic::new(Code::Conflict, message).with_hint("run again"))
@@ -194,6 +199,7 @@ impl Unmet {
     fn of(item: &Item) -> Option<Self> {
         let action = item.verdict().action();
         match item.outcome? {
+            Outcome::Skipped if item.is_left_as_it_is => None,
             Outcome::Failed if action == Action::Create => Some(Self::NotCreated),
             Outcome::Failed => Some(Self::NotWritten),
             Outcome::Conflict => Some(Self::LeftAlone),

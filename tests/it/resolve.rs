@@ -480,6 +480,44 @@ fn only_what_was_chosen_is_written() {
     assert_eq!((&data(&ws, "settings")["a"], &data(&ws, "third")["b"]), (&json!("ours"), &json!("theirs")), "{run}");
 }
 
+/// A Deployment that reads a ConfigMap and a Secret, which all were changed by somebody.
+fn with_references() -> Workspace {
+    let ws = Workspace::new();
+    ws.write("a.yaml", MAP);
+    ws.write("b.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: token}, stringData: {a: ours}}");
+    let env =
+        "envFrom: [{configMapRef: {name: settings}}, {secretRef: {name: token}}], env: [{name: LEVEL, value: info}]";
+    let pod = format!("spec: {{containers: [{{name: web, image: 'web:1', {env}}}]}}");
+    let template = format!("template: {{metadata: {{labels: {{app: web}}}}, {pod}}}");
+    let spec = format!("spec: {{selector: {{matchLabels: {{app: web}}}}, {template}}}");
+    ws.write("c.yaml", &format!("{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: web}}, {spec}}}"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    change(&ws, "settings", &["a"]);
+    ws.patch_as("kubectl-edit", "secret/token", &json!({"stringData": {"a": "theirs"}}));
+    ws.kubectl(["set", "env", "deployment/web", "LEVEL=debug"]).exits_with(0);
+    ws
+}
+
+fn level(ws: &Workspace) -> Value {
+    ws.get("Deployment", "web")["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"].clone()
+}
+
+#[test]
+fn what_exists_and_stays_as_it_is_holds_nothing_back() {
+    for (answers, code) in [("s\ns\na\ny\n", 1), ("p\ns\na\ny\n", 1), ("a\ns\na\ny\n", 1), ("s\na\na\ny\n", 1)] {
+        let ws = with_references();
+        let run = resolve(&ws, answers).exits_with(code);
+        assert_eq!(level(&ws), "info", "{answers:?}: {run}");
+        assert!(run.stdout.contains("updated") && !run.stdout.contains("skipped"), "{answers:?}: {run}");
+    }
+    // What does not exist holds back what needs it.
+    let ws = with_references();
+    ws.delete("configmap/settings");
+    let run = resolve(&ws, "s\ns\na\ny\n").exits_with(4);
+    assert!(run.stdout.contains("it needs ConfigMap"), "{run}");
+    assert_eq!(level(&ws), "debug", "{run}");
+}
+
 #[test]
 fn objects_of_an_expected_apply_set_are_not_created_outside_of_it() {
     let ws = changed(&["a"]);

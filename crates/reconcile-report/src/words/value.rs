@@ -84,14 +84,12 @@ pub(crate) fn is_long(value: &Value) -> bool {
     }
 }
 
-/// A value as lines: the lines of a string, or YAML.
+/// A value as lines: the lines of a string, or YAML. The last line of a string may lack its end, and that is a difference. Every line
+/// of YAML has one, so that a last line that is no longer the last does not differ.
 pub(crate) fn block(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Object(_) | Value::Array(_) => {
-            let text = yaml(value);
-            text.strip_suffix('\n').unwrap_or(&text).to_owned()
-        }
+        Value::Object(_) | Value::Array(_) => yaml(value),
         other => inline(other),
     }
 }
@@ -99,7 +97,24 @@ pub(crate) fn block(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::line_diff::groups;
     use serde_json::json;
+    use similar::ChangeTag;
+
+    #[test]
+    fn a_list_whose_last_item_moves_up_differs_in_the_items_that_were_added_alone() {
+        let list = |last: &[&str]| json!([&["--a", "--b", "--c", "--d", "--e", "--f", "--g", "--h"], last].concat());
+        let (short, long) = (block(&list(&[])), block(&list(&["--z"])));
+        for (live, desired, tag) in [(&long, &short, ChangeTag::Delete), (&short, &long, ChangeTag::Insert)] {
+            let groups = groups(live, desired);
+            let changed = groups.iter().flatten().filter(|(tag, _)| *tag != ChangeTag::Equal);
+            assert_eq!(changed.cloned().collect::<Vec<_>>(), [(tag, "- \"--z\"".into())]);
+        }
+        // The end of the last line of a string is part of the string.
+        let (live, desired) = (block(&json!("a\nb")), block(&json!("a\nb\n")));
+        let last = groups(&live, &desired).into_iter().flatten().last();
+        assert_eq!(last, Some((ChangeTag::Insert, "b\\u{a}".into())));
+    }
 
     #[test]
     fn what_could_be_read_as_a_change_or_a_note_is_quoted() {

@@ -1,6 +1,6 @@
 //! A change as lines with the signs of a patch, for formats that show diffs and have only the changes.
 
-use reconcile_core::compare::masked;
+use reconcile_core::compare::{masked, secret_number};
 use reconcile_core::text::{one_line, visible, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
@@ -49,6 +49,9 @@ pub(crate) fn lines(change: &ChangeReport, is_full: bool) -> Vec<String> {
         (Some(live), None) => lines.extend(alone('-', live)),
         (None, Some(desired)) => lines.extend(alone('+', desired)),
         _ => {
+            // Both in one notation: a short list is compared with the lines of a long one.
+            let is_long = [live, desired].into_iter().flatten().any(is_long);
+            let text = |value: &Value| if is_long { in_lines(value) } else { text(value) };
             let (live, desired) = (live.map(text).unwrap_or_default(), desired.map(text).unwrap_or_default());
             for (at, group) in groups(&live, &desired).iter().enumerate() {
                 if at > 0 {
@@ -82,12 +85,22 @@ fn signed_lines(sign: char, text: &str) -> Vec<String> {
 
 /// A value as lines: a string as it is, a long collection as YAML, everything else on one line.
 fn text(value: &Value) -> String {
+    if is_long(value) { in_lines(value) } else { inline(value) }
+}
+
+/// Returns true if a value has lines of its own.
+fn is_long(value: &Value) -> bool {
     match value {
-        Value::String(text) if text.contains('\n') => text.clone(),
-        Value::Object(_) | Value::Array(_) => {
-            let short = inline(value);
-            if short.chars().count() <= SHORT { short } else { yaml(&masked(value)) }
-        }
+        Value::String(text) => text.contains('\n'),
+        Value::Object(_) | Value::Array(_) => inline(value).chars().count() > SHORT,
+        _ => false,
+    }
+}
+
+fn in_lines(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(_) | Value::Array(_) if secret_number(value).is_none() => yaml(&masked(value)),
         other => inline(other),
     }
 }

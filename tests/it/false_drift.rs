@@ -102,7 +102,7 @@ fn numeric_texts_stay_texts() {
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: it, annotations: {count: '3', big: '12345678901234567890', version: '1.10', flag: 'true', octal: '0644'}}
-data: {count: '3', yes: 'yes', exponent: '1e3', empty: ''}
+data: {count: '3', 'yes': 'yes', exponent: '1e3', empty: ''}
 ",
     );
 }

@@ -71,6 +71,7 @@ mod many_mistakes;
 mod many_namespaces;
 mod mistakes;
 mod nulls;
+mod odd_inputs;
 mod odd_servers;
 mod order;
 mod output;

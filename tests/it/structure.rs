@@ -148,8 +148,8 @@ fn values_of_labels_are_strings_and_metadata_is_a_mapping() {
         messages(&run).join("; ")
     };
     assert_eq!(
-        message(&config_map("name: a, labels: {on: yes, b: 1}, annotations: {c: [1]}")),
-        "`metadata.labels[\"true\"]`: expected a string, found a boolean; \
+        message(&config_map("name: a, labels: {'on': yes, b: 1}, annotations: {c: [1]}")),
+        "`metadata.labels[\"on\"]`: expected a string, found a boolean; \
          `metadata.labels[\"b\"]`: expected a string, found a number; \
          `metadata.annotations[\"c\"]`: expected a string, found a list"
     );

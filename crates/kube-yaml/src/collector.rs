@@ -9,6 +9,8 @@ const MAX_DIAGNOSTICS: usize = 100;
 #[derive(Default)]
 pub(super) struct Collector {
     diagnostics: Vec<SyntaxDiagnostic>,
+    /// Keys that are read with another text than they are written.
+    changed_keys: Vec<SyntaxDiagnostic>,
 }
 
 impl Collector {
@@ -23,8 +25,15 @@ impl Collector {
         self.diagnostics.len() < MAX_DIAGNOSTICS || severity == Severity::Refused && !self.is_refused()
     }
 
-    pub(super) fn into_diagnostics(self) -> Vec<SyntaxDiagnostic> {
-        self.diagnostics
+    pub(super) fn add_changed_key(&mut self, diagnostic: impl FnOnce() -> SyntaxDiagnostic) {
+        if self.changed_keys.len() < MAX_DIAGNOSTICS {
+            self.changed_keys.push(diagnostic());
+        }
+    }
+
+    /// The diagnostics, and those of changed keys.
+    pub(super) fn into_parts(self) -> (Vec<SyntaxDiagnostic>, Vec<SyntaxDiagnostic>) {
+        (self.diagnostics, self.changed_keys)
     }
 
     fn is_refused(&self) -> bool {

@@ -144,12 +144,19 @@ impl<'t, 'k> Composer<'t, 'k> {
         let length = text.len();
         let begun = self.begin();
         self.cost.node(length);
-        let scalar = self.resolve(text, style, tag, mark);
         let is_key = self.expects_key().is_some();
+        let plain_key = (is_key && style == Style::Plain && tag.is_none()).then(|| text.clone());
+        let scalar = self.resolve(text, style, tag, mark);
         let node = if is_key { 0 } else { self.add_node(mark) };
         self.define(anchor, begun, || Anchored::scalar(&scalar, node));
         if is_key {
-            return self.key(scalar.into_key(), mark);
+            let key = scalar.into_key();
+            if let (Some(written), Some((text, kind))) = (plain_key, &key)
+                && written != *text
+            {
+                self.diagnostics.add_changed_key(|| diagnostics::changed_key(mark, &written, text, *kind));
+            }
+            return self.key(key, mark);
         }
         let value = scalar.into_value().unwrap_or_else(|| {
             self.report(diagnostics::not_a_number(mark));

@@ -3,6 +3,7 @@
 //! The texts quote keys, never values.
 
 use super::anchors::Excess;
+use super::scalar::KeyKind;
 use super::{MAX_DEPTH, Mark, SyntaxDiagnostic};
 
 /// Diagnostic for a document above [`MAX_DOCUMENT`](super::MAX_DOCUMENT).
@@ -41,6 +42,13 @@ pub(super) fn alias_in_itself(mark: Mark) -> SyntaxDiagnostic {
 pub(super) fn unsupported_key(mark: Mark) -> SyntaxDiagnostic {
     SyntaxDiagnostic::refused(mark, "this key is null, too large a number or a collection, and JSON has no such key")
         .hint("quote the key to use its text")
+}
+
+/// Diagnostic for an unquoted key that has another text in JSON, as it is a boolean or a number in YAML 1.1.
+pub(super) fn changed_key(mark: Mark, written: &str, text: &str, kind: KeyKind) -> SyntaxDiagnostic {
+    let what = if kind == KeyKind::Bool { "boolean" } else { "number" };
+    SyntaxDiagnostic::lossy(mark, format!("the key `{written}` is a {what} without quotes, and becomes `{text}`"))
+        .hint(format!("quote it to use its text: `\"{written}\"`"))
 }
 
 pub(super) fn collection_as_key(mark: Mark, template: bool) -> SyntaxDiagnostic {

@@ -224,6 +224,10 @@ pub struct Stream {
     pub documents: Vec<Document>,
     /// The diagnostics of the documents, in order.
     pub diagnostics: Vec<SyntaxDiagnostic>,
+    /// The unquoted keys that kubectl reads with another text than they are written (`yes`, `0644`), at most a hundred of each document.
+    /// Documents are returned with them, as kubectl reads them; the caller decides what they mean. There are none with
+    /// [`Validation::Ignore`].
+    pub changed_keys: Vec<SyntaxDiagnostic>,
     /// Number of documents that are not empty, including those that cannot be used.
     pub count: usize,
 }

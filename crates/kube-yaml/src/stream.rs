@@ -46,6 +46,7 @@ struct Reader<'b> {
     keys: Keys,
     documents: Vec<Read>,
     diagnostics: Vec<SyntaxDiagnostic>,
+    changed_keys: Vec<SyntaxDiagnostic>,
     /// Number of documents so far that were not empty.
     count: usize,
     /// The comment of the document above, if it has no other line.
@@ -101,6 +102,7 @@ impl<'b> Reader<'b> {
             keys: Keys::default(),
             documents: Vec::new(),
             diagnostics: Vec::new(),
+            changed_keys: Vec::new(),
             count: 0,
             comment_above: None,
         }
@@ -190,13 +192,14 @@ impl<'b> Reader<'b> {
 
     /// Counts a document, and keeps it if it can be used. Returns false if it is empty.
     fn add(&mut self, content: Content, written: Written, diagnostics: Collector) -> bool {
-        let mut diagnostics = diagnostics.into_diagnostics();
+        let (mut diagnostics, mut changed_keys) = diagnostics.into_parts();
         if content.value.is_none() && diagnostics.is_empty() {
             return false;
         }
         self.count.advance(1);
         if self.validation == Validation::Ignore {
             diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Refused);
+            changed_keys.clear();
         }
         let refused = match self.validation {
             Validation::Strict => !diagnostics.is_empty(),
@@ -205,6 +208,7 @@ impl<'b> Reader<'b> {
             }
         };
         self.diagnostics.append(&mut diagnostics);
+        self.changed_keys.append(&mut changed_keys);
         if let Some(value) = content.value.filter(|_| !refused) {
             let (number, start, positions) = (self.count, content.start, content.nodes.seal(&mut self.keys));
             self.documents.push(Read { number, start, value, positions, written });
@@ -223,7 +227,8 @@ impl<'b> Reader<'b> {
             let (positions, Written { comment, text, syntax }) = (positions.finish(&keys), written);
             Document { number, start, value, positions, comment, text, syntax }
         });
-        Stream { documents: documents.collect(), diagnostics: self.diagnostics, count: self.count }
+        let documents = documents.collect();
+        Stream { documents, diagnostics: self.diagnostics, changed_keys: self.changed_keys, count: self.count }
     }
 }
 

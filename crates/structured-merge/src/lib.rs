@@ -131,9 +131,10 @@ pub use predict::{predict, predict_displacing, unrecorded, verbatim, with_live_s
 pub use prove::{Proof, Unproven, prove};
 pub use prune::prune;
 pub use schema::{
-    CompileError, Field, KindInfo, ListKind, MapShape, OpenApiDocument, Origin, RefusedNull, ScalarKind, Shape,
-    TypeRef, TypeTable, builtin, builtin_kind, compile, compile_definition, defined_kind, field_set, fields_of,
-    is_current, is_default, is_nothing, item_element, semantically_equal, take_out_refused_nulls, untyped_object,
+    CompileError, EmptyKey, Field, KindInfo, ListKind, MapShape, OpenApiDocument, Origin, RefusedNull, ScalarKind,
+    Shape, TypeRef, TypeTable, builtin, builtin_kind, compile, compile_definition, defined_kind, field_set, fields_of,
+    fill_in_empty_keys, is_current, is_default, is_nothing, item_element, semantically_equal, take_out_refused_nulls,
+    untyped_object,
 };
 pub use selection::{Selected, Selection};
 pub use string_data::{with_string_data, with_string_data_folded};

@@ -60,6 +60,33 @@ fn a_part_of_an_alias_stands_at_its_anchor() {
 }
 
 #[test]
+fn keys_that_change_are_named_as_they_are_written() {
+    let text = b"data: {n: 1, yes: {on: 2}, 0644: 3, 1.10: 4, 12: 6, 'no': 7, a.b: 8, 2001-01-01: 9}\n";
+    let changed = |validation| {
+        let stream = kube_yaml::read(text, validation);
+        assert_eq!((stream.documents.len(), stream.diagnostics.len()), (1, 0));
+        let keys = stream.changed_keys.iter().map(|key| (key.mark.column, key.message.clone()));
+        keys.collect::<Vec<_>>()
+    };
+    let message = |key: &str, what: &str, becomes: &str| {
+        format!("the key `{key}` is a {what} without quotes, and becomes `{becomes}`")
+    };
+    for validation in [Validation::Strict, Validation::Warn] {
+        assert_eq!(
+            changed(validation),
+            [
+                (8, message("n", "boolean", "false")),
+                (14, message("yes", "boolean", "true")),
+                (20, message("on", "boolean", "true")),
+                (28, message("0644", "number", "420")),
+                (37, message("1.10", "number", "1.1")),
+            ]
+        );
+    }
+    assert_eq!(changed(Validation::Ignore), []);
+}
+
+#[test]
 fn keys_are_found_as_kubectl_names_them() {
     let document = document("0x10: a\nyes: b\n");
     assert_eq!(value(&document, &[Key("16")]), Some((1, 7)));

@@ -59,7 +59,7 @@ impl<'a> Chunk<'a> {
     pub fn read(&self, validation: Validation, budget: &AliasBudget) -> ReadChunk {
         let stream = self.text.read(validation, budget);
         let mut read = ReadChunk { is_first: self.is_first, count: stream.count, ..ReadChunk::default() };
-        for diagnostic in &stream.diagnostics {
+        for diagnostic in stream.diagnostics.iter().chain(&stream.changed_keys) {
             self.syntax(diagnostic, validation, &mut read);
         }
         for document in stream.documents {

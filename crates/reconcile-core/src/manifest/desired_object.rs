@@ -3,10 +3,14 @@
 use apply_set::PART_OF;
 use kube_yaml::Step;
 use serde_json::{Map, Value};
-use structured_merge::{FieldPath, PathElement, RefusedNull, TypeRef, is_nothing, take_out_refused_nulls};
+use structured_merge::{
+    EmptyKey, FieldPath, PathElement, RefusedNull, TypeRef, builtin, fill_in_empty_keys, is_nothing,
+    take_out_refused_nulls,
+};
 
 use super::manifest::Manifest;
 use super::manifest::Origin;
+use super::source::Source;
 use crate::rules::FieldPattern;
 
 /// The beginning of the warning that names the fields of a manifest that are not sent.
@@ -39,6 +43,9 @@ impl DesiredObject {
         let Manifest { gvk, object, origin, left_out, warnings, refused, ignored, .. } = manifest;
         let mut desired = Self { origin, object, warnings, is_refused: !refused.is_empty(), ignored };
         desired.settle_namespace(placement.namespace);
+        if let Some(schema) = builtin().object(&gvk) {
+            desired.fill_in_empty_keys(schema);
+        }
         let mut left_out = left_out;
         if placement.status_is_apart {
             left_out.extend(desired.leave_out("status"));
@@ -117,6 +124,17 @@ impl DesiredObject {
             "{file}:{}: `{}` has no value and is left out: write {instead} or delete the line",
             at.line, null.path
         ))
+    }
+
+    /// Reads keys of list items that are empty as the default that the server stores, each with a warning that names its line.
+    fn fill_in_empty_keys(&mut self, schema: TypeRef<'_>) {
+        for EmptyKey { path, default } in fill_in_empty_keys(&mut self.object, schema) {
+            let Source { file, .. } = &self.origin.source;
+            let line = self.origin.positions.nearest(&steps(&path)).line;
+            let text =
+                format!("{file}:{line}: `{path}` is empty and read as `{default}`: write `{default}` or delete it");
+            self.warn(self.origin.source.explained(text));
+        }
     }
 
     fn settle_namespace(&mut self, namespace: Option<&str>) {

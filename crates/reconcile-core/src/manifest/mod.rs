@@ -6,6 +6,7 @@
 //! ```
 //! A manifest does not change once it is read; what is sent for it is a [`DesiredObject`].
 
+mod bookkeeping;
 mod chunk;
 mod desired_object;
 #[expect(clippy::module_inception, reason = "the type `Manifest` is what the module is about")]

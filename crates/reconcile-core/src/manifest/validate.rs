@@ -4,8 +4,9 @@ use std::path::MAIN_SEPARATOR;
 
 use kube_yaml::{Positions, Step};
 use serde_json::{Map, Value};
-use structured_merge::{LAST_APPLIED, SERVER_METADATA};
+use structured_merge::LAST_APPLIED;
 
+use super::bookkeeping::leave_out_bookkeeping;
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
 use super::source::{CHART, Source, SourceText, rendered_by_helm};
@@ -44,7 +45,7 @@ pub(super) fn manifest(
     }
     manifest.refused = refused;
     manifest.ignored = ignored;
-    manifest.left_out = leave_out_bookkeeping(&mut manifest.object);
+    manifest.left_out = leave_out_bookkeeping(&mut manifest.object, &manifest.gvk);
     Ok(manifest)
 }
 
@@ -261,25 +262,4 @@ impl Check<'_> {
             }
         }
     }
-}
-
-/// Removes the fields that a server or kubectl adds, so that the output of `kubectl get -o yaml` works as input. Returns the
-/// names of those that had a value.
-fn leave_out_bookkeeping(object: &mut Value) -> Vec<String> {
-    let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return Vec::new() };
-    let mut left_out = Vec::new();
-    for name in SERVER_METADATA {
-        if metadata.remove(name).is_some_and(|value| !value.is_null()) {
-            left_out.push(format!("`metadata.{name}`"));
-        }
-    }
-    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
-        && annotations.remove(LAST_APPLIED).is_some()
-    {
-        left_out.push(format!("the annotation `{LAST_APPLIED}`"));
-        if annotations.is_empty() {
-            metadata.remove("annotations");
-        }
-    }
-    left_out
 }

@@ -10,6 +10,7 @@
 mod builtin;
 mod defaults;
 mod definition;
+mod empty_keys;
 mod equality;
 mod field_set;
 mod nulls;
@@ -22,6 +23,7 @@ mod type_ref;
 pub(crate) use builtin::new_object;
 pub use builtin::{builtin, builtin_kind, untyped_object};
 pub use definition::{compile_definition, defined_kind};
+pub use empty_keys::{EmptyKey, fill_in_empty_keys};
 pub use equality::{
     conforms, equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
     serializes_as,

@@ -166,3 +166,58 @@ fn a_huge_definition_of_somebody_else_stops_nobody() {
     assert_eq!(legacy.code, 0, "{legacy}");
     assert!(memory < 200, "{memory} MiB");
 }
+
+/// Kinds graduate: the new version has a field that the old one lacks, and records of owners are in the old one.
+#[test]
+fn a_custom_resource_moves_to_a_version_with_a_new_field() {
+    for edited in [false, true] {
+        let ws = Workspace::new();
+        let text = "{type: string}";
+        let version = |name: &str, storage: bool, fields: &str| {
+            format!(
+                "{{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{{fields}}}}}}}}}}}}}"
+            )
+        };
+        let (old, new) = (
+            version("v1beta1", false, &format!("size: {text}, other: {text}")),
+            version("v1", true, &format!("size: {text}, other: {text}, extra: {text}")),
+        );
+        ws.write("crd.yaml", &format!(
+            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: gears.$NS.example.com}},
+               spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: gears, kind: Gear}}, versions: [{old}, {new}]}}}}"
+        ));
+        ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+        wait_until_established(&ws, &ws.fill_in("gears.$NS.example.com"));
+        ws.wait_for_types();
+        ws.write(
+            "g.yaml",
+            "{apiVersion: $NS.example.com/v1beta1, kind: Gear, metadata: {name: g}, spec: {size: small}}",
+        );
+        ws.reconcile(["apply", "-f", "g.yaml"]).exits_with(0);
+        if edited {
+            let resource = ws.fill_in("gears.v1beta1.$NS.example.com/g");
+            ws.kubectl(["patch", &resource, "--type=merge", "-p", r#"{"spec": {"size": "large", "other": "x"}}"#])
+                .exits_with(0);
+        }
+        ws.write(
+            "g.yaml",
+            "{apiVersion: $NS.example.com/v1, kind: Gear, metadata: {name: g}, spec: {size: small, extra: more}}",
+        );
+        let diff = ws.reconcile(["diff", "-f", "g.yaml"]).exits_with(1);
+        assert_eq!(diff.object("Gear", "g")["action"], "update", "{diff}");
+        ws.reconcile(["apply", "-f", "g.yaml"]).exits_with(0);
+        let resource = ws.fill_in("gears.$NS.example.com");
+        let spec = ws.get(&resource, "g")["spec"].clone();
+        assert_eq!((&spec["size"], &spec["extra"]), (&"small".into(), &"more".into()), "{spec}");
+        assert_eq!(spec.get("other").is_some(), edited, "what others added stays: {spec}");
+        ws.reconcile(["diff", "-f", "g.yaml"]).exits_with(0);
+        assert_eq!(ws.reconcile(["apply", "-f", "g.yaml"]).exits_with(0).writes(), 0);
+        // A field that no version has is still a mistake at its line.
+        ws.write(
+            "g.yaml",
+            "{apiVersion: $NS.example.com/v1, kind: Gear, metadata: {name: g}, spec: {size: small, extar: more}}",
+        );
+        let wrong = ws.reconcile(["diff", "-f", "g.yaml"]).exits_with(4);
+        assert!(wrong.stdout.contains("unknown field `extar`"), "{wrong}");
+    }
+}

@@ -152,6 +152,124 @@ fn whatever_hands_put_in_the_way_of_a_deployment_goes() {
     }
 }
 
+/// Fields that exclude each other, each with its manifest, what somebody makes of the object, and what stays of it.
+const EXCLUSIVE: [(&str, &str, &str); 6] = [
+    (
+        "PodDisruptionBudget",
+        "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {minAvailable: 1, selector: {matchLabels: {a: b}}}}",
+        r#"{"spec": {"minAvailable": null, "maxUnavailable": 2, "unhealthyPodEvictionPolicy": "AlwaysAllow"}}"#,
+    ),
+    (
+        "Job",
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: web}, spec: {suspend: true, template: {spec: {restartPolicy: Never,
+          containers: [{name: a, image: 'a:1', env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}]}}}}",
+        r#"{"spec": {"ttlSecondsAfterFinished": 5}}"#,
+    ),
+    (
+        "Ingress",
+        "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web}, spec: {defaultBackend: {service: {name: a, port: {name: http}}}}}",
+        r#"{"spec": {"defaultBackend": {"service": {"port": {"name": null, "number": 80}}}}}"#,
+    ),
+    (
+        "PersistentVolume",
+        "{apiVersion: v1, kind: PersistentVolume, metadata: {name: NAME}, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], storageClassName: a, hostPath: {path: /a}}}",
+        r#"{"spec": {"persistentVolumeReclaimPolicy": "Delete"}}"#,
+    ),
+    (
+        "Deployment",
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}},
+          spec: {volumes: [{name: v, configMap: {name: c}}], containers: [{name: a, image: 'a:1', livenessProbe: {httpGet: {port: 1}}}]}}}}",
+        r#"{"spec": {"template": {"spec": {"volumes": [{"name": "v", "configMap": null, "secret": {"secretName": "s"}}],
+          "containers": [{"name": "a", "livenessProbe": {"httpGet": null, "tcpSocket": {"port": 1}}}]}}}}"#,
+    ),
+    (
+        "HorizontalPodAutoscaler",
+        "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}, spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: a},
+          metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]}}",
+        r#"{"spec": {"minReplicas": 2}}"#,
+    ),
+];
+
+#[test]
+fn what_excludes_a_field_of_the_manifest_goes_whatever_the_server_says() {
+    for (kind, manifest, patch) in EXCLUSIVE {
+        let ws = Workspace::new();
+        let name = if kind == "PersistentVolume" { ws.namespace() } else { "web" };
+        ws.write("web.yaml", &manifest.replace("NAME", name));
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        let flags = if kind == "Deployment" { "--type=strategic" } else { "--type=merge" };
+        ws.kubectl(["patch", kind, name, flags, "-p", patch]).exits_with(0);
+        let diff = ws.reconcile(["diff", "-f", "."]);
+        assert!(diff.code < 2, "{diff}");
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+        if kind == "PodDisruptionBudget" {
+            let spec = ws.get(kind, name)["spec"].clone();
+            assert_eq!((&spec["minAvailable"], spec.get("maxUnavailable")), (&json!(1), None));
+            assert_eq!(spec["unhealthyPodEvictionPolicy"], "AlwaysAllow", "it excludes nothing");
+        }
+    }
+}
+
+#[test]
+fn a_field_of_a_controller_that_excludes_one_is_named_and_taken_if_forced() {
+    let env = "{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}";
+    let manifest = format!(
+        "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: web}}, spec: {{selector: {{matchLabels: {{a: b}}}}, template: {{metadata: {{labels: {{a: b}}}},
+          spec: {{containers: [{{name: a, image: 'a:1', env: [{env}]}}]}}}}}}}}"
+    );
+    let budget = "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {minAvailable: 1, selector: {matchLabels: {a: b}}}}";
+    let value = json!([{"op": "replace", "path": "/spec/template/spec/containers/0/env/0", "value": {"name": "A", "value": "x"}}]);
+    let most = json!([{"op": "remove", "path": "/spec/minAvailable"}, {"op": "add", "path": "/spec/maxUnavailable", "value": 2}]);
+    for (kind, text, patch) in [("Deployment", manifest.as_str(), value), ("PodDisruptionBudget", budget, most)] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", text);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        let patch = patch.to_string();
+        ws.kubectl(["patch", kind, "web", "--type=json", "--field-manager=some-operator", "-p", &patch]).exits_with(0);
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+        let hint = diff.object(kind, "web")["error"]["hint"].as_str().unwrap_or_default().to_owned();
+        assert!(hint.contains("`some-operator`") && hint.contains("`--force-conflicts`"), "{diff}");
+        ws.reconcile(["apply", "-f", "."]).exits_with(4);
+        assert_eq!(
+            ws.reconcile(["diff", "-f", ".", "--force-conflicts"]).exits_with(1).object(kind, "web")["action"],
+            "update"
+        );
+        ws.reconcile(["apply", "-f", ".", "--force-conflicts"]).exits_with(0);
+        ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    }
+}
+
+/// The most common change of a strategy. The server refuses it beside the default that it set itself.
+#[test]
+fn a_default_that_excludes_a_field_of_the_manifest_goes_in_one_apply() {
+    let deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {STRATEGY selector: {matchLabels: {a: b}},
+      template: {metadata: {labels: {a: b}}, spec: {VOLUMES containers: [{name: a, image: 'a:1'}]}}}}";
+    let with = |strategy: &str, volumes: &str| deployment.replaced("STRATEGY", strategy).replaced("VOLUMES", volumes);
+    let volume = "volumes: [{name: v}],";
+    for (before, after) in [
+        (with("", ""), with("strategy: {type: Recreate},", "")),
+        (with("", ""), with("strategy: {type: Recreate, rollingUpdate: null},", "")),
+        (with("strategy: {type: RollingUpdate},", ""), with("strategy: {type: Recreate},", "")),
+        (with("", volume), with("", "volumes: [{name: v, configMap: {name: c}}],")),
+    ] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", &before);
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.write("web.yaml", &after);
+        let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+        assert_eq!(diff.object("Deployment", "web")["action"], "update", "{diff}");
+        ws.reconcile(["apply", "-f", "."]).exits_with(0);
+        ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(0).writes(), 0);
+        let spec = ws.get("Deployment", "web")["spec"].clone();
+        if after.contains("Recreate") {
+            assert_eq!(spec["strategy"], json!({"type": "Recreate"}));
+        }
+    }
+}
+
 #[test]
 fn what_others_than_hands_put_in_the_way_is_no_mistake_of_the_manifest() {
     let ws = Workspace::new();

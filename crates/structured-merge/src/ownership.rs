@@ -115,18 +115,35 @@ impl Ownership {
         api_version: &str,
         applier: &(impl Applier + ?Sized),
     ) -> Option<Self> {
+        self.with_fields_displaced(live, schema, manifest, &FieldSet::new(), api_version, applier)
+    }
+
+    /// The same, with `displaced` fields: whoever owns them loses them to the applier, and those without an owner become its own, so that
+    /// an apply that leaves them out removes them.
+    pub fn with_fields_displaced(
+        &self,
+        live: &Value,
+        schema: TypeRef<'_>,
+        manifest: &FieldSet,
+        displaced: &FieldSet,
+        api_version: &str,
+        applier: &(impl Applier + ?Sized),
+    ) -> Option<Self> {
         // Fields may have other names in another version; the apply itself first converts our entry to this version.
         let other_version = self.ours.as_ref().is_some_and(|entry| entry.api_version != api_version);
         if other_version {
             return None;
         }
-        let claimed = self.our_fields().union(manifest);
-        let mut passing = FieldSet::new();
+        let claimed = self.our_fields().union(manifest).union(displaced);
+        let mut passing = displaced.clone();
         let mut others = Vec::new();
         let mut time = None;
         for entry in &self.others {
             if !applier.takes_over(entry) {
-                others.push(entry.clone());
+                let fields = entry.fields.difference(displaced);
+                if !fields.is_empty() {
+                    others.push(ManagedFieldsEntry { fields, ..entry.clone() });
+                }
                 continue;
             }
             // Across versions, fields of the same name are the same field.
@@ -163,17 +180,28 @@ impl Ownership {
         Some(Self { ours: Some(ours), others, unreadable: Vec::new() })
     }
 
-    /// The fields at a path and below it, if the claims of all their owners pass to the applier; `None` if another
-    /// owner has one of them, or nobody owns any.
-    pub fn transferable_fields(&self, at: &FieldPath, applier: &(impl Applier + ?Sized)) -> Option<FieldSet> {
-        let mut fields = FieldSet::new();
-        for entry in self.others.iter().filter(|entry| entry.fields.contains_at_or_below(at)) {
-            if !applier.takes_over(entry) {
-                return None;
+    /// The fields at a path and below it that others own.
+    pub fn fields_of_others_at(&self, at: &FieldPath) -> FieldSet {
+        let owned = self.others.iter().filter(|entry| entry.fields.contains_at_or_below(at));
+        owned.fold(FieldSet::new(), |all, entry| all.union(&entry.fields.filter(|path| at.is_prefix_of(path))))
+    }
+
+    /// The owners with every record under one API version, for a server that cannot convert the object to the others: fields keep their
+    /// names there. Records of one owner become one.
+    pub fn under(&self, api_version: &str) -> Self {
+        let renamed =
+            |entry: &ManagedFieldsEntry| ManagedFieldsEntry { api_version: api_version.to_owned(), ..entry.clone() };
+        let mut others: Vec<ManagedFieldsEntry> = Vec::with_capacity(self.others.len());
+        for entry in self.others.iter().map(renamed) {
+            match others.iter_mut().find(|other| other.identity() == entry.identity()) {
+                Some(other) => {
+                    other.fields = std::mem::take(&mut other.fields).union(&entry.fields);
+                    other.time = other.time.take().max(entry.time);
+                }
+                None => others.push(entry),
             }
-            fields = fields.union(&entry.fields.filter(|path| at.is_prefix_of(path)));
         }
-        (!fields.is_empty()).then_some(fields)
+        Self { ours: self.ours.as_ref().map(renamed), others, unreadable: self.unreadable.clone() }
     }
 
     /// Returns true if an owner that the applier adopts claims one of these fields.

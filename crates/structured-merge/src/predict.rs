@@ -45,7 +45,7 @@ pub fn predict_displacing(
     let claims = schema::field_set(manifest, schema, kind);
     let before = up_to_date(owners.clone(), schema);
     let settled = before
-        .with_claims_transferred(live, schema, &claims.clone().union(displaced), api_version, applier)
+        .with_fields_displaced(live, schema, &claims, displaced, api_version, applier)
         .unwrap_or_else(|| before.clone());
     let gvk = GroupVersionKind::of(manifest);
     let invented = unrecorded(live, schema, kind, api_version);

@@ -196,15 +196,15 @@ impl Writer<'_> {
         let mut version = live.metadata("resourceVersion").cloned().unwrap_or_default();
         let mut has_taken_over = false;
         // Fields that the manifest dropped are included: they are removed only if no manual change claims them as well.
-        let concerned = claims.union(&before.our_fields()).union(&after.in_the_way);
+        let concerned = claims.union(&before.our_fields());
+        let displaced = &after.in_the_way;
         let transferred = |owners: &Ownership| {
-            owners.with_claims_transferred(live, self.schema, &concerned, &api_version, self.policy)
+            owners.with_fields_displaced(live, self.schema, &concerned, displaced, &api_version, self.policy)
         };
         // Whether claims would stay depends on an apply with our current claims: our first apply takes over more than later ones.
         let with_current_claims = Ownership { ours: before.ours.clone(), ..after.owners.clone() };
-        if let Some(settled) = transferred(before)
-            && transferred(&with_current_claims).is_some()
-        {
+        let settled = transferred(before).filter(|_| transferred(&with_current_claims).is_some());
+        if let Some(settled) = settled.or_else(|| after.rewrites_records.then(|| before.clone())) {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
         }
@@ -225,7 +225,7 @@ impl Writer<'_> {
             }
             Err(error) => {
                 if has_taken_over {
-                    *left_behind = self.give_back(live, before, &version).await;
+                    *left_behind = self.give_back(live, &version).await;
                 }
                 Err(error)
             }
@@ -291,7 +291,8 @@ impl Writer<'_> {
 
     /// Gives back the claims that we took over for an apply that failed. Returns a warning if they stay ours. It is locked to the version
     /// after the takeover: if somebody has written since, the record is no longer ours to restore.
-    async fn give_back(&self, live: &Value, before: &Ownership, version: &Value) -> Option<String> {
+    async fn give_back(&self, live: &Value, version: &Value) -> Option<String> {
+        let before = Ownership::of(live, &self.policy.manager);
         let error = self.record_owners(recorded_owners(live), version).await.err()?;
         let now = match fetch::get(self.cluster, self.target, self.resource).await {
             LiveState::Present(now) => Ownership::of(&now, &self.policy.manager),

@@ -104,7 +104,8 @@ impl VerdictBuilder<'_> {
             ComparisonResult::Proven(None) => FieldDiff::none(Evidence::Proven).into(),
             ComparisonResult::Proven(Some(live)) => {
                 let (object, owners) = (live.current.object.clone(), live.current.owners.clone());
-                let prediction = Prediction { object, owners, evidence: Evidence::Proven, in_the_way: FieldSet::new() };
+                let (evidence, in_the_way) = (Evidence::Proven, FieldSet::new());
+                let prediction = Prediction { object, owners, evidence, in_the_way, rewrites_records: false };
                 self.fields(live, Some(&prediction)).into()
             }
             ComparisonResult::Predicted { live, prediction } => self.fields(live, Some(prediction)).into(),

@@ -16,8 +16,11 @@ pub struct Prediction {
     pub owners: Ownership,
     /// The evidence for this prediction.
     pub evidence: Evidence,
-    /// Fields that only manual changes own and that the apply removes, because the server rejects them together with the manifest's.
+    /// Fields that the manifest does not have and that the apply removes, because the server rejects them together with the manifest's.
     pub in_the_way: FieldSet,
+    /// True if the records of owners in other API versions are written under that of the manifest before the apply, because the server
+    /// cannot convert the object to those versions.
+    pub rewrites_records: bool,
 }
 
 /// Predicts an apply without the server.
@@ -31,7 +34,7 @@ pub fn predict(
     predict_displacing(manifest, live, schema, kind, policy, FieldSet::new())
 }
 
-/// Predicts an apply that also removes the fields of manual changes that conflict with the manifest (`in_the_way`).
+/// Predicts an apply that also removes fields that conflict with the manifest (`in_the_way`).
 pub(super) fn predict_displacing(
     manifest: &Value,
     live: &ManagedObject,
@@ -42,7 +45,7 @@ pub(super) fn predict_displacing(
 ) -> Prediction {
     let ManagedObject { object, owners } =
         structured_merge::predict_displacing(manifest, live, schema, kind, policy, &in_the_way);
-    Prediction { object, owners, evidence: Evidence::Local, in_the_way }
+    Prediction { object, owners, evidence: Evidence::Local, in_the_way, rewrites_records: false }
 }
 
 /// The diagnostic for an object with an owner whose fields are unknown. It cannot be compared or written: a conflict with that

@@ -134,7 +134,7 @@ fn is_without_namespace(status: &StatusError) -> bool {
     status.code == 404 && status.details_kind.as_deref() == Some("namespaces")
 }
 
-fn is_about_immutable_fields(status: &StatusError) -> bool {
+pub(super) fn is_about_immutable_fields(status: &StatusError) -> bool {
     status.code == 422 && !status.causes.is_empty() && status.causes.iter().all(|cause| is_immutable(&cause.message))
 }
 

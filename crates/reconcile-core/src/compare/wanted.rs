@@ -87,6 +87,17 @@ impl Wanted {
         self.object.as_ref().unwrap_or_else(|| target.desired.object())
     }
 
+    /// The same without the nulls at these fields: a null in an apply keeps what is there.
+    pub(super) fn without_nulls_at(&self, fields: &FieldSet, target: &Target, schema: TypeRef<'_>) -> Self {
+        let object = self.object(target);
+        let nulls: FieldSet =
+            fields.paths().into_iter().filter(|path| path.value_in(object).is_some_and(Value::is_null)).collect();
+        if nulls.is_empty() {
+            return self.clone();
+        }
+        Self { object: Some(without_fields(object, &nulls, schema)), ..self.clone() }
+    }
+
     /// The rules that cover a field of an object that does not exist. It is created as the manifest has it, ignored fields included.
     pub fn covering_new(target: &Target, schema: TypeRef<'_>, policy: &Policy) -> BTreeSet<RuleRef> {
         coverage(target, None, schema, policy).iter().map(|(_, covered)| covered.rule).collect()

@@ -6,11 +6,12 @@
 //!       └─▶ Apply ─▶ answer for the version that was read ─▶ Predicted
 //!             │        ├─ for another version ─▶ Read ─▶ start again
 //!             │        └─ claims transferred to us would remove more ─▶ Patch ─▶ Predicted
-//!             └─▶ rejected ─▶ Patch, as if claims were transferred ─▶ Predicted
+//!             └─▶ rejected ─▶ Patch, as if claims were transferred and what is in the way removed ─▶ Predicted
 //!                        └─▶ Create under another name: is the manifest invalid, or a field immutable? ─▶ Refused
 //! ```
 
 mod rejected;
+mod trial;
 
 use std::borrow::Cow;
 
@@ -20,6 +21,7 @@ use structured_merge::{
     with_node_ports, with_string_data,
 };
 
+use self::trial::Trial;
 use super::comparison_result::ComparisonResult;
 use super::decision::{CompareContext, Decision, decide};
 use super::diff::Evidence;
@@ -87,9 +89,9 @@ enum State {
     Reading { answer: Value, wanted: Wanted },
     /// Waits for the answer to a patch: claims are transferred before the apply, so that it removes more than its answer shows.
     Pruning { live: Box<LiveObject>, prediction: Box<Prediction> },
-    /// Waits for the answer to a patch after the apply was rejected: manual claims are transferred before the apply, and the patch
-    /// tries the update as if that had happened.
-    Transferring { live: Box<LiveObject>, prediction: Box<Prediction>, error: RequestError },
+    /// Waits for the answer to a patch after the apply was rejected: claims are transferred before the apply, and the patch tries the
+    /// update as if that had happened.
+    Transferring { live: Box<LiveObject>, trial: Box<Trial> },
     /// Waits for the answers to creations under another name, the last probe first. They show if the update was rejected because of
     /// an immutable field, or because of a clash with a field that only the live object has.
     Probing { live: Box<LiveObject>, probes: Vec<Probe>, accepted: Refusal },
@@ -170,10 +172,10 @@ impl<'a> ComparisonMachine<'a> {
             State::Applying(None) => Some(Question::Apply(self.target.desired.object().clone())),
             State::Reading { .. } => Some(Question::Read),
             State::Pruning { live, prediction } => patch(live, &prediction.object),
-            State::Transferring { live, prediction, .. } => {
-                let manifest = Cow::Borrowed(live.wanted.object(self.target));
+            State::Transferring { live, trial } => {
+                let manifest = Cow::Borrowed(trial.attempt.wanted.object(self.target));
                 let manifest = with_node_ports(manifest, &live.current.object, self.schema);
-                patch(live, &verbatim(&manifest, &prediction.object, self.schema))
+                patch(live, &verbatim(&manifest, &trial.attempt.prediction.object, self.schema))
             }
             State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
             State::Read(_) | State::Done(_) => None,
@@ -191,13 +193,8 @@ impl<'a> ComparisonMachine<'a> {
         self.state = match (state, answer) {
             (State::Applying(live), Answer::Object(object)) => self.applied(live, object),
             (State::Applying(live), Answer::Refused(error)) => self.apply_rejected(live, error),
-            (State::Transferring { live, mut prediction, .. }, Answer::Object(object)) => {
-                (prediction.object, prediction.evidence) = (object, Evidence::Server);
-                State::Done(ComparisonResult::Predicted { live, prediction })
-            }
-            (State::Transferring { live, error, .. }, Answer::Refused(trial)) => {
-                self.transfer_rejected(live, &error, &trial)
-            }
+            (State::Transferring { live, trial }, Answer::Object(object)) => self.trial_accepted(live, trial, object),
+            (State::Transferring { live, trial }, Answer::Refused(error)) => self.trial_rejected(live, trial, &error),
             (State::Reading { answer, wanted }, Answer::Live(LiveState::Present(object)))
                 if version(&object) == version(&answer) =>
             {
@@ -342,7 +339,8 @@ impl<'a> ComparisonMachine<'a> {
         }
         let (claims, in_the_way) = (owners.our_fields(), FieldSet::new());
         let live = Box::new(live);
-        let mut prediction = Box::new(Prediction { object: answer, owners, evidence: Evidence::Server, in_the_way });
+        let (object, evidence) = (answer, Evidence::Server);
+        let mut prediction = Box::new(Prediction { object, owners, evidence, in_the_way, rewrites_records: false });
         let before = &live.current;
         let settled =
             before.owners.with_claims_transferred(&before.object, self.schema, &claims, &api_version, self.policy);

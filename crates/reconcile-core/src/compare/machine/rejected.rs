@@ -6,61 +6,15 @@ use structured_merge::without_system_fields;
 use super::{Answer, ComparisonMachine, Probe, State};
 use crate::compare::comparison_result::ComparisonResult;
 use crate::compare::live_object::LiveObject;
-use crate::compare::nulls::holds_null;
 use crate::compare::policy::EvidenceMode;
-use crate::compare::prediction::{Prediction, predict, predict_displacing};
+use crate::compare::prediction::predict;
 use crate::compare::refusal::{Refusal, refusal, unchangeable};
-use crate::compare::rejection::{Blame, RejectedObject, blame, in_the_way, refused_result};
+use crate::compare::rejection::{Blame, RejectedObject, blame, refused_result};
 use crate::compare::replacement::{may_be_immutable, probe_object};
 use crate::diagnostic::Diagnostic;
 use crate::request::{RequestError, StatusError};
 
 impl ComparisonMachine<'_> {
-    /// Takes the rejection of the apply.
-    pub(super) fn apply_rejected(&mut self, live: Option<Box<LiveObject>>, error: RequestError) -> State {
-        let is_clash = error.status().is_some_and(|status| status.code == 422);
-        match live {
-            Some(live) if is_clash => match self.after_transfer(&live, &error) {
-                Some(prediction) => State::Transferring { live, prediction: Box::new(prediction), error },
-                None => self.rejected(Some(live), &error),
-            },
-            live => self.rejected(live, &error),
-        }
-    }
-
-    /// Predicts the apply after manual claims, also on fields that conflict with the manifest, have been transferred to us. `None` if
-    /// there are no such claims.
-    fn after_transfer(&self, live: &LiveObject, error: &RequestError) -> Option<Prediction> {
-        let LiveObject { current, wanted } = live;
-        let (manifest, kind) = (wanted.object(self.target), self.target.kind());
-        // A patch drops nulls for which the server refuses an apply. If the types are known, such nulls have already been removed.
-        if !self.schema.declares("kind") && holds_null(manifest) {
-            return None;
-        }
-        let status = error.status()?;
-        let in_the_way = in_the_way(&self.subject(&current.object, status), status, &current.owners, self.policy);
-        let claims = structured_merge::field_set(manifest, self.schema, kind.as_ref()).union(&in_the_way);
-        let api_version = self.target.key.gvk.api_version();
-        current.owners.with_claims_transferred(&current.object, self.schema, &claims, &api_version, self.policy)?;
-        Some(predict_displacing(manifest, current, self.schema, kind.as_ref(), self.policy, in_the_way))
-    }
-
-    /// Takes the rejection of the patch that tries the apply with the manual claims: the server rejects that too, cannot be asked, or
-    /// the object has changed.
-    pub(super) fn transfer_rejected(
-        &mut self,
-        live: Box<LiveObject>,
-        apply: &RequestError,
-        trial: &RequestError,
-    ) -> State {
-        match trial.status().map(|status| status.code) {
-            Some(409) => self.pruning_rejected(live, trial),
-            Some(429) => self.rejected(Some(live), trial),
-            Some(400..=499) => self.rejected(Some(live), apply),
-            _ => self.rejected(Some(live), trial),
-        }
-    }
-
     /// Takes the rejection of the object that remains after a transfer of claims; the reason may be that the object has changed.
     pub(super) fn pruning_rejected(&mut self, live: Box<LiveObject>, error: &RequestError) -> State {
         if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
@@ -145,7 +99,7 @@ impl ComparisonMachine<'_> {
         }
     }
 
-    fn subject<'s>(&'s self, live: &'s Value, status: &StatusError) -> RejectedObject<'s> {
+    pub(super) fn subject<'s>(&'s self, live: &'s Value, status: &StatusError) -> RejectedObject<'s> {
         RejectedObject::new(self.target, Some(live), self.schema, status)
     }
 }

@@ -1,13 +1,13 @@
 //! Decides if the manifest is to blame for a refusal, or fields that only the live object has.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, item_element};
+use structured_merge::{FieldPath, ListKind, item_element};
 
 use super::and_more;
 use super::causes::message_of;
 use super::cursor::{Cursor, follow_validation};
+use super::in_the_way::live_only_mention;
 use super::rejected_object::RejectedObject;
-use crate::compare::policy::Policy;
 use crate::diagnostic::Diagnostic;
 use crate::live::discreet::Discreet;
 use crate::manifest::yaml::Step;
@@ -65,7 +65,8 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
         let found = |find: fn(&RejectedObject<'_>, &Value, &Cause) -> Option<FieldPath>| {
             status.causes.iter().find_map(|cause| find(subject, &merged, cause))
         };
-        found(live_only_field).or_else(|| found(live_only_sibling)).and_then(|path| subject.clash(&path))
+        let named = found(live_only_field).or_else(|| found(live_only_sibling));
+        named.or_else(|| found(live_only_mention)).and_then(|path| subject.clash(&path))
     };
     match stored.or_else(clash) {
         Some(hint) => diagnostic.with_hint(hint),
@@ -73,32 +74,15 @@ pub(in crate::compare) fn refused_result(subject: &RejectedObject<'_>, status: &
     }
 }
 
-/// The fields that a refusal may be about and that only manual changes own: they can be transferred to us, so that the apply removes
-/// them. These are the fields and items that the causes name or, if there are none, the neighbours that they may mean.
-pub(in crate::compare) fn in_the_way(
-    subject: &RejectedObject<'_>,
-    status: &StatusError,
-    owners: &Ownership,
-    policy: &Policy,
-) -> FieldSet {
-    let merged = subject.merged();
-    let manual = |paths: Vec<FieldPath>| {
-        let fields = paths.iter().filter_map(|path| owners.transferable_fields(path, policy));
-        fields.fold(FieldSet::new(), |all, fields| all.union(&fields))
-    };
-    let named = manual(status.causes.iter().filter_map(|cause| live_only_field(subject, &merged, cause)).collect());
-    if !named.is_empty() {
-        return named;
-    }
-    let near =
-        |cause| neighbours(subject, &merged, cause).into_iter().chain(live_only_sibling(subject, &merged, cause));
-    manual(status.causes.iter().flat_map(near).collect())
-}
-
 /// The field or item that a cause is about, if the live object has it and the manifest does not.
-fn live_only_field(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+pub(super) fn live_only_field(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
     let cursor = follow_validation(Cursor::root(subject.manifest(), subject.schema), merged, &cause.field);
-    cursor.live_only.or_else(|| live_only_duplicate(subject, merged, cause))
+    let nulled = || {
+        // A null in an apply keeps what is there.
+        let is_null = cursor.missing.is_empty() && cursor.here().0.is_null();
+        (is_null && cursor.path.value_in(merged).is_some_and(|value| !value.is_null())).then(|| cursor.path.clone())
+    };
+    cursor.live_only.clone().or_else(nulled).or_else(|| live_only_duplicate(subject, merged, cause))
 }
 
 /// The item of the live object that repeats a value of the manifest's items which must be unique.
@@ -110,7 +94,7 @@ fn live_only_duplicate(subject: &RejectedObject<'_>, merged: &Value, cause: &Cau
 
 /// Another item in the list of the item that a cause is about, if only the live object has it: without it, the manifest's item may be
 /// valid (the only port of a Service needs no name).
-fn live_only_sibling(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+pub(super) fn live_only_sibling(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
     find_live_only_item(subject, merged, cause, |_, _, _| true)
 }
 
@@ -148,30 +132,6 @@ fn at<'v>(value: &'v Value, steps: &[Step<'_>]) -> Option<&'v Value> {
         Step::Key(name) => value.get(name),
         Step::Index(index) => value.get(index),
     })
-}
-
-/// Fields that only the live object has: siblings of the field that a cause names (a second source of a volume), or fields that its
-/// text mentions (`may not be specified when 'value' is not empty`).
-fn neighbours(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec<FieldPath> {
-    let own = follow_validation(Cursor::root(subject.manifest(), subject.schema), merged, &cause.field);
-    let cursor = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
-    let (_, text) = cause.message.split_once(": ").unwrap_or(("", &cause.message));
-    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let parents = cursor.steps.len();
-    let mut found = Vec::new();
-    for depth in (0..parents).rev() {
-        let (Some((Value::Object(there), _)), Some((Value::Object(wanted), _))) =
-            (cursor.trail.get(depth), own.trail.get(depth))
-        else {
-            continue;
-        };
-        let is_sibling = depth + 1 == parents && cause.reason == "FieldValueForbidden";
-        let above = FieldPath::from(cursor.path.elements().get(..depth).unwrap_or_default().to_vec());
-        let names = there.keys().filter(|name| !wanted.contains_key(*name));
-        let meant = names.filter(|name| is_sibling || words.contains(&name.as_str()));
-        found.extend(meant.map(|name| above.field(name)));
-    }
-    found
 }
 
 /// Advice about a version that a CustomResourceDefinition drops although objects may be stored in it.

@@ -10,6 +10,7 @@ mod blame;
 mod causes;
 mod conversion;
 mod cursor;
+mod in_the_way;
 mod rejected_object;
 mod suggest;
 mod typed;
@@ -19,7 +20,8 @@ use structured_merge::{FieldSet, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;
 use crate::request::StatusError;
-pub(super) use blame::{Blame, blame, in_the_way, refused_result};
+pub(super) use blame::{Blame, blame, refused_result};
+pub(super) use in_the_way::{InTheWay, Reach, in_the_way};
 pub(super) use rejected_object::RejectedObject;
 
 /// The start of the message about a manifest that does not fit the type's schema.
@@ -30,6 +32,19 @@ const NOT_CONVERTED: &str = "failed to convert new object";
 /// The starts of messages about a live object that does not fit the type's schema: apiserver `managedfields` reads it for each apply.
 const NOT_TYPED_LIVE: [&str; 2] =
     ["failed to create typed live object", "failed to create manager for existing fields"];
+
+/// The starts of messages about an object that the server cannot convert to the version of a record of owners (structured-merge-diff
+/// `merge/update.go`); a conversion failed, or the other version lacks a field.
+const NOT_CONVERTED_FOR_RECORD: [&str; 3] = [
+    "failed to convert merged object to last applied version: ",
+    "failed to convert new object: ",
+    "failed to convert old object: ",
+];
+
+/// Returns true if the server cannot convert an object to the version of a record of owners, so that it refuses every apply.
+pub(super) fn is_unconvertible(status: &StatusError) -> bool {
+    status.code == 500 && NOT_CONVERTED_FOR_RECORD.iter().any(|text| status.message.contains(text))
+}
 
 /// The text that replaces the causes that were not read.
 pub(super) fn and_more(status: &StatusError) -> Option<String> {

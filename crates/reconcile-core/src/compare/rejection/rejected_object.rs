@@ -57,6 +57,7 @@ impl<'a> RejectedObject<'a> {
         let owners = managed_fields(self.live?);
         let owners = owners.iter().filter(|entry| entry.fields.contains_at_or_below(live_only));
         let owners: BTreeSet<String> = owners.map(|entry| format!("`{}`", entry.manager)).collect();
+        let is_owned = !owners.is_empty();
         let whose = match owners.len() {
             0 => "a default".to_owned(),
             _ => format!("set by {}", owners.into_iter().collect::<Vec<_>>().join(", ")),
@@ -64,7 +65,11 @@ impl<'a> RejectedObject<'a> {
         let name = named(live_only);
         // The status belongs to the controller of the object, so that a manifest cannot remove it.
         let is_status = FieldPath::of(&["status"]).is_prefix_of(live_only);
-        let way_out = if is_status { "" } else { ", `kubectl replace` removes it" };
+        let way_out = match is_status {
+            true => "",
+            false if is_owned => ", `--force-conflicts` removes it",
+            false => ", `kubectl replace` removes it",
+        };
         Some(format!(
             "the live object has {name} ({whose}) and the manifest does not: the server refuses both together{way_out}"
         ))

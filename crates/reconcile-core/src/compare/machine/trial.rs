@@ -1,0 +1,188 @@
+//! The trials that follow when the server rejects the apply over a live object: what the manifest does not have and the server rejects
+//! together with it is taken away, a little more each time, until the server accepts the result; then less again, as long as it does.
+//!
+//! ```text
+//! rejected ─▶ what the causes name, of manual changes ─▶ … below the values that they name ─▶ defaults
+//!               └─────────────── the causes change: from the start ◀───────────────────────────┘
+//! ```
+
+use structured_merge::{FieldSet, ManagedObject};
+
+use super::{ComparisonMachine, State};
+use crate::compare::comparison_result::ComparisonResult;
+use crate::compare::diff::Evidence;
+use crate::compare::live_object::LiveObject;
+use crate::compare::nulls::holds_null;
+use crate::compare::prediction::{Prediction, predict_displacing};
+use crate::compare::refusal::is_about_immutable_fields;
+use crate::compare::rejection::{InTheWay, Reach, in_the_way, is_unconvertible};
+use crate::compare::wanted::Wanted;
+use crate::request::RequestError;
+use serde_json::Value;
+
+/// Maximum number of trials that take more away.
+const MOST_TRIALS: usize = 8;
+
+/// Maximum number of fields of which it is found out whether they have to go.
+const MOST_SPARED: usize = 16;
+
+/// A trial under way.
+pub(super) struct Trial {
+    /// The attempt that the server is asked about.
+    pub attempt: Attempt,
+    /// The rejection of the apply itself.
+    error: RequestError,
+    /// The last attempt that the server accepted.
+    accepted: Option<Attempt>,
+    /// The number of trials before this one.
+    earlier: usize,
+    /// The position of the field that this attempt spares, of an accepted one.
+    spared: usize,
+}
+
+/// An update without the fields that are in the way.
+#[derive(Clone)]
+pub(super) struct Attempt {
+    /// The object to send.
+    pub wanted: Wanted,
+    /// Its result.
+    pub prediction: Prediction,
+    taken: Vec<InTheWay>,
+}
+
+impl ComparisonMachine<'_> {
+    /// Takes the rejection of the apply.
+    pub(super) fn apply_rejected(&mut self, live: Option<Box<LiveObject>>, error: RequestError) -> State {
+        let Some(live) = live else { return self.rejected(None, &error) };
+        let status = error.status();
+        if status.is_some_and(is_unconvertible) {
+            return match self.attempt(&live, Vec::new(), true) {
+                Some(attempt) => first(live, attempt, error),
+                None => self.rejected(Some(live), &error),
+            };
+        }
+        if status.is_none_or(|status| status.code != 422) {
+            return self.rejected(Some(live), &error);
+        }
+        match self.next_attempt(&live, None, &error) {
+            Some(attempt) => first(live, attempt, error),
+            None => self.rejected(Some(live), &error),
+        }
+    }
+
+    /// Takes an update that the server accepts. It may accept it with some of the fields that were taken away.
+    pub(super) fn trial_accepted(&self, live: Box<LiveObject>, trial: Box<Trial>, object: Value) -> State {
+        let Trial { mut attempt, error, accepted, earlier, spared } = *trial;
+        // What was spared need not go: the field at its position is another one now.
+        let next = if accepted.is_some() { spared } else { 0 };
+        (attempt.prediction.object, attempt.prediction.evidence) = (object, Evidence::Server);
+        self.spare(live, attempt, error, earlier, next)
+    }
+
+    /// Takes the rejection of an update: more is in the way, or the field that was spared is.
+    pub(super) fn trial_rejected(&mut self, live: Box<LiveObject>, trial: Box<Trial>, error: &RequestError) -> State {
+        let Trial { attempt, error: first, accepted, earlier, spared } = *trial;
+        let code = error.status().map(|status| status.code);
+        if code == Some(409) {
+            return self.pruning_rejected(live, error);
+        }
+        if let Some(accepted) = accepted {
+            return self.spare(live, accepted, first, earlier, spared + 1);
+        }
+        if code == Some(422)
+            && !attempt.prediction.rewrites_records
+            && earlier < MOST_TRIALS
+            && let Some(attempt) = self.next_attempt(&live, Some(&attempt.taken), error)
+        {
+            let trial = Trial { attempt, error: first, accepted: None, earlier: earlier + 1, spared: 0 };
+            return State::Transferring { live, trial: Box::new(trial) };
+        }
+        match code {
+            Some(429) => self.rejected(Some(live), error),
+            Some(400..=499) => self.rejected(Some(live), &first),
+            _ => self.rejected(Some(live), error),
+        }
+    }
+
+    /// Asks whether a field that was taken away for its position alone may stay, from a position on; ends if there is none.
+    fn spare(
+        &self,
+        mut live: Box<LiveObject>,
+        accepted: Attempt,
+        error: RequestError,
+        earlier: usize,
+        from: usize,
+    ) -> State {
+        let wide = (from..accepted.taken.len().min(MOST_SPARED))
+            .find(|at| accepted.taken.get(*at).is_some_and(|one| one.is_guessed));
+        let smaller = wide.filter(|_| accepted.taken.len() > 1).and_then(|at| {
+            let mut taken = accepted.taken.clone();
+            taken.remove(at);
+            Some((at, self.attempt(&live, taken, false)?))
+        });
+        match smaller {
+            Some((spared, attempt)) => {
+                let trial = Trial { attempt, error, accepted: Some(accepted), earlier, spared };
+                State::Transferring { live, trial: Box::new(trial) }
+            }
+            None => {
+                live.wanted = accepted.wanted;
+                if accepted.prediction.rewrites_records {
+                    live.current.owners = live.current.owners.under(&self.target.key.gvk.api_version());
+                }
+                State::Done(ComparisonResult::Predicted { live, prediction: Box::new(accepted.prediction) })
+            }
+        }
+    }
+
+    /// The attempt that follows a rejection: it takes away what is in the way by the nearest guess that adds something to what an earlier
+    /// attempt has taken.
+    fn next_attempt(&self, live: &LiveObject, earlier: Option<&[InTheWay]>, error: &RequestError) -> Option<Attempt> {
+        let taken = earlier.unwrap_or_default();
+        let status = error.status()?;
+        let subject = self.subject(&live.current.object, status);
+        let reaches: &[Reach] = if is_about_immutable_fields(status) { &[Reach::Named] } else { &Reach::ALL };
+        reaches.iter().find_map(|reach| {
+            let found = in_the_way(&subject, status, &live.current.owners, self.policy, *reach);
+            let new: Vec<InTheWay> =
+                found.into_iter().filter(|one| !taken.iter().any(|other| other.path == one.path)).collect();
+            // Even without a field in the way, claims on those of the manifest may have to pass.
+            let adds = !new.is_empty() || earlier.is_none() && *reach == Reach::Named;
+            adds.then(|| self.attempt(live, [taken, &new].concat(), false))?
+        })
+    }
+
+    /// Predicts the apply after claims have been transferred to us: manual ones on fields of the manifest, and all on those in the way.
+    /// `None` if there are none.
+    fn attempt(&self, live: &LiveObject, taken: Vec<InTheWay>, rewrites_records: bool) -> Option<Attempt> {
+        let LiveObject { current, wanted } = live;
+        let in_the_way = taken.iter().fold(FieldSet::new(), |all, one| all.union(&one.fields));
+        let wanted = wanted.without_nulls_at(&in_the_way, self.target, self.schema);
+        let (manifest, kind) = (wanted.object(self.target), self.target.kind());
+        // A patch drops nulls for which the server refuses an apply. If the types are known, such nulls have already been removed.
+        if !self.schema.declares("kind") && holds_null(manifest) {
+            return None;
+        }
+        let claims = structured_merge::field_set(manifest, self.schema, kind.as_ref());
+        let api_version = self.target.key.gvk.api_version();
+        let object = current.object.clone();
+        let owners = if rewrites_records { current.owners.under(&api_version) } else { current.owners.clone() };
+        if rewrites_records && owners == current.owners {
+            return None;
+        }
+        let settled =
+            owners.with_fields_displaced(&object, self.schema, &claims, &in_the_way, &api_version, self.policy);
+        if settled.is_none() && !rewrites_records {
+            return None;
+        }
+        let current = ManagedObject { object, owners };
+        let prediction = predict_displacing(manifest, &current, self.schema, kind.as_ref(), self.policy, in_the_way);
+        let prediction = Prediction { rewrites_records, ..prediction };
+        Some(Attempt { wanted, prediction, taken })
+    }
+}
+
+fn first(live: Box<LiveObject>, attempt: Attempt, error: RequestError) -> State {
+    let trial = Trial { attempt, error, accepted: None, earlier: 0, spared: 0 };
+    State::Transferring { live, trial: Box::new(trial) }
+}

@@ -1,0 +1,169 @@
+//! Fields that the live object has and the manifest does not, and with which the server may refuse the manifest.
+
+use serde_json::Value;
+use structured_merge::{FieldPath, FieldSet, Ownership, fields_of};
+
+use super::blame::{live_only_field, live_only_sibling};
+use super::cursor::{Cursor, follow_validation};
+use super::rejected_object::RejectedObject;
+use crate::compare::policy::Policy;
+use crate::request::{Cause, StatusError};
+
+/// Maximum number of fields that are looked at for all causes.
+const MOST: usize = 100;
+
+/// The distance from a cause, and the owners, of fields that may be in the way. How the server words a refusal differs from kind to kind,
+/// so that the nearest fields are tried first, and then all that the causes may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::compare) enum Reach {
+    /// What the causes name or mention, and what is next to a forbidden field, if it is ours to take.
+    Named,
+    /// Everything that is ours to take in the values that the causes name, and next to them.
+    Below,
+    /// What the causes name or mention, and nobody owns: defaults.
+    Defaults,
+}
+
+impl Reach {
+    /// All of them, the nearest first.
+    pub const ALL: [Self; 3] = [Self::Named, Self::Below, Self::Defaults];
+}
+
+/// A field that may be in the way.
+#[derive(Clone, Debug)]
+pub(in crate::compare) struct InTheWay {
+    /// The outermost path that the manifest does not have.
+    pub path: FieldPath,
+    /// The claims on it and below it.
+    pub fields: FieldSet,
+    /// True if no cause names it.
+    pub is_guessed: bool,
+}
+
+/// A field that only the live object has, and whether a cause names it.
+struct Near {
+    path: FieldPath,
+    is_guessed: bool,
+}
+
+/// The fields that may be in the way, each once.
+pub(in crate::compare) fn in_the_way(
+    subject: &RejectedObject<'_>,
+    status: &StatusError,
+    owners: &Ownership,
+    policy: &Policy,
+    reach: Reach,
+) -> Vec<InTheWay> {
+    let merged = subject.merged();
+    let takeable = |path: &FieldPath| {
+        let mut owning = owners.others.iter().filter(|entry| entry.fields.contains_at_or_below(path)).peekable();
+        owning.peek().is_some() && owning.all(|entry| policy.takes_from(entry))
+    };
+    let is_owned = |path: &FieldPath| owners.entries().any(|entry| entry.fields.contains_at_or_below(path));
+    let mut found: Vec<InTheWay> = Vec::new();
+    for cause in &status.causes {
+        let near = match reach {
+            Reach::Named => {
+                let mut named: Vec<Near> = named(subject, &merged, cause).into_iter().collect();
+                named.retain(|near| takeable(&near.path));
+                if named.is_empty() {
+                    named = near(subject, &merged, cause);
+                    named.retain(|near| takeable(&near.path));
+                }
+                named
+            }
+            Reach::Below => {
+                below(subject, &merged, cause, owners).into_iter().filter(|near| takeable(&near.path)).collect()
+            }
+            Reach::Defaults => {
+                let both = named(subject, &merged, cause).into_iter().chain(mentioned(subject, &merged, cause));
+                both.filter(|near| !is_owned(&near.path)).collect()
+            }
+        };
+        for Near { path, is_guessed } in near {
+            if found.len() >= MOST || found.iter().any(|one| one.path.is_prefix_of(&path)) {
+                continue;
+            }
+            let fields = if reach == Reach::Defaults {
+                fields_of(subject.live.unwrap_or(&Value::Null), subject.schema).filter(|field| path.is_prefix_of(field))
+            } else {
+                owners.fields_of_others_at(&path)
+            };
+            found.push(InTheWay { path, fields, is_guessed });
+        }
+    }
+    found
+}
+
+/// The field that a cause names.
+fn named(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<Near> {
+    live_only_field(subject, merged, cause).map(|path| Near { path, is_guessed: false })
+}
+
+/// The fields and items that a cause may mean: those that it mentions, those next to a forbidden field, and another item of its list.
+/// What is next to it goes as a whole.
+fn near(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec<Near> {
+    let near = mentioned(subject, merged, cause).into_iter().map(|near| near.path);
+    let near = near.chain(live_only_sibling(subject, merged, cause));
+    near.map(|path| Near { path, is_guessed: false }).collect()
+}
+
+/// The first field that a cause mentions, and that only the live object has.
+pub(super) fn live_only_mention(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+    mentioned(subject, merged, cause).into_iter().next().map(|near| near.path)
+}
+
+/// Fields that only the live object has: those that the text of a cause mentions (`may not be specified when 'value' is not empty`), above,
+/// next to and below the field that it names, and all next to a forbidden one (a second source of a volume).
+fn mentioned(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Vec<Near> {
+    let own = follow_validation(Cursor::root(subject.manifest(), subject.schema), merged, &cause.field);
+    let cursor = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
+    let (_, text) = cause.message.split_once(": ").unwrap_or(("", &cause.message));
+    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let parents = cursor.steps.len();
+    let mut found = Vec::new();
+    for depth in (0..=parents).rev() {
+        let (Some((Value::Object(there), _)), Some((Value::Object(wanted), _))) =
+            (cursor.trail.get(depth), own.trail.get(depth))
+        else {
+            continue;
+        };
+        let is_sibling = depth + 1 == parents && cause.reason == "FieldValueForbidden";
+        let above = FieldPath::from(cursor.path.elements().get(..depth).unwrap_or_default().to_vec());
+        for name in there.keys().filter(|name| wanted.get(*name).is_none_or(Value::is_null)) {
+            let is_mentioned = words.contains(&name.as_str());
+            if is_mentioned || is_sibling {
+                found.push(Near { path: above.field(name), is_guessed: !is_mentioned });
+            }
+        }
+    }
+    found
+}
+
+/// The outermost fields of others that the manifest does not have, in the struct that a cause names or in which the field is that it
+/// names. Labels and the like are in the way of nothing.
+fn below(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause, owners: &Ownership) -> Vec<Near> {
+    let cursor = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
+    let depth = cursor.trail.iter().rposition(|(value, _)| value.is_object()).unwrap_or_default();
+    let root = FieldPath::from(cursor.path.elements().get(..depth).unwrap_or_default().to_vec());
+    let has = |path: &FieldPath| {
+        subject.claims().contains_at_or_below(path)
+            && path.value_in(subject.manifest()).is_none_or(|value| !value.is_null())
+    };
+    let mut found: Vec<Near> = Vec::new();
+    let mut seen = FieldSet::new();
+    for path in owners.fields_of_others_at(&root).paths() {
+        let elements = path.elements();
+        if found.len() >= MOST || seen.contains_at_or_above(&path) {
+            continue;
+        }
+        let prefix = |length: usize| FieldPath::from(elements.iter().take(length).cloned().collect::<Vec<_>>());
+        let Some(path) = (depth + 1..=elements.len()).map(prefix).find(|path| !has(path)) else { continue };
+        let is_apart = ["metadata", "status"].iter().any(|name| FieldPath::of(&[name]).is_prefix_of(&path));
+        if !is_apart && path.value_in(merged).is_some() {
+            seen.insert(&path);
+            found.push(Near { path, is_guessed: true });
+        }
+    }
+    found
+}

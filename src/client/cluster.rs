@@ -12,19 +12,16 @@ use tokio_util::sync::CancellationToken;
 use super::auth::session::{Session, Sessions};
 use super::early::EarlyReads;
 use super::options::{ConnectOptions, Log, RequestTimeout};
-use super::request::{Counters, Reply, Request, RequestKind, Warnings};
-use super::transport::body_reader::BodyReader;
-use super::transport::deadline::Deadline;
+use super::request::{BodyReader, Counters, Reply, Request, RequestKind, Warnings};
 use super::transport::endpoint::Endpoint;
-use super::transport::exchange::{self, Exchange, Parsed, Whole};
+use super::transport::exchange::{Exchange, Parsed, Whole};
 use super::transport::pace::{LoadSignal, Pace};
-use super::transport::retry;
 use super::transport::watch::Watch;
+use super::transport::{exchange, retry};
 use super::write_request::Change;
+use crate::client::transport::retry::Deadline;
 use reconcile_core::object::Projection;
-use reconcile_core::request::Address;
-use reconcile_core::request::RequestCounts;
-use reconcile_core::request::RequestError;
+use reconcile_core::request::{Address, RequestCounts, RequestError};
 
 /// The verbosity from which repetitions are noted.
 const NOTE_RETRIES: u8 = 1;

@@ -47,3 +47,8 @@ pub(super) fn files(paths: &[PathBuf]) -> String {
     let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     listed(paths.iter().map(String::as_str), NAMES_SHOWN)
 }
+
+/// Reads a file that the kubeconfig names; `what` names it in the error.
+pub(crate) fn read(what: &'static str, path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    std::fs::read(path).map_err(|source| unreadable(what, path, &source))
+}

@@ -24,7 +24,6 @@ mod early;
 mod error;
 mod kubeconfig;
 mod options;
-mod redirect;
 mod request;
 mod transport;
 mod write_request;
@@ -32,7 +31,7 @@ mod write_request;
 #[cfg(test)]
 mod tests;
 
-pub use auth::error::ExecError;
+pub use auth::exec::ExecError;
 pub use cluster::Cluster;
 pub use connect::{ConfigNames, Context, Contexts, Destination, config_names, connect, connect_if};
 pub use download::{Bounds, download};
@@ -42,7 +41,6 @@ pub use kubeconfig::loader::KubeconfigError;
 pub use kubeconfig::settings::namespace_flag;
 pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout};
 pub use reconcile_core::request::{Address, Cause, RequestCounts, RequestError, StatusError, is_path_segment};
-pub use request::{IN_FLIGHT, MOST_IN_FLIGHT, Reply, Request, RequestKind, Retry, Warnings};
-pub use transport::body_reader::BodyReader;
+pub use request::{BodyReader, IN_FLIGHT, MOST_IN_FLIGHT, Reply, Request, RequestKind, Retry, Warnings};
 pub use transport::watch::{Watch, WatchEvent};
 pub use write_request::{Change, DryRun, Write, WriteRequest};

@@ -1,11 +1,14 @@
 //! Requests to the API server, and their answers.
 
+use std::io;
+use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use http::{Method, Uri};
 use reconcile_core::request::{Address, RequestCounts, RequestError, asks_for_dry_run};
+use tokio::sync::mpsc;
 
 /// The number of requests under way at once, until the server turns out to answer more as quickly. HTTP/1.1 needs a connection for
 /// each.
@@ -211,6 +214,45 @@ impl Counters {
             watch: self.watch.load(Ordering::Relaxed),
             other: self.other.load(Ordering::Relaxed),
         }
+    }
+}
+
+/// The number of frames that wait for the parser.
+const WAITING: usize = 4;
+
+/// A body that arrives in frames. Reading blocks the thread until the next frame is there; the body ends when its sender is dropped.
+pub struct BodyReader {
+    frames: mpsc::Receiver<Bytes>,
+    frame: Bytes,
+}
+
+impl BodyReader {
+    /// A reader, and the sender of its frames.
+    pub fn channel() -> (mpsc::Sender<Bytes>, Self) {
+        let (sender, frames) = mpsc::channel(WAITING);
+        (sender, Self { frames, frame: Bytes::new() })
+    }
+}
+
+/// A body that has arrived.
+impl From<Bytes> for BodyReader {
+    fn from(body: Bytes) -> Self {
+        let (_, reader) = Self::channel();
+        Self { frame: body, ..reader }
+    }
+}
+
+impl Read for BodyReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.frame.is_empty() {
+            match self.frames.blocking_recv() {
+                Some(frame) => self.frame = frame,
+                None => return Ok(0),
+            }
+        }
+        let read = self.frame.as_ref().read(buffer)?;
+        self.frame.advance(read);
+        Ok(read)
     }
 }
 

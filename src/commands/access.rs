@@ -4,21 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
+use futures::StreamExt as _;
+use k8s_openapi::Resource as _;
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::Target;
 use reconcile_core::object::Permission;
 use reconcile_core::plan::access::{Access, Needs, Purpose, Subject};
 use reconcile_report::Failure;
 use reconcile_report::access::{AccessReport, Reviewed};
+use serde_json::{Value, json};
 
 use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, InputArgs, PruneArgs, ReplaceChoice};
-use crate::client::{Cluster, RequestError, is_path_segment};
+use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, Warnings, WriteRequest, is_path_segment};
 use crate::engine::namespaces::needed_namespaces;
 use crate::engine::prune::reach;
 use crate::engine::server::Server;
 use crate::engine::unmanaged::searched;
-use crate::live::access::review;
+use crate::live::answer::unexpected;
 use crate::live::autoscalers::AutoscalerSource;
+use crate::live::parse;
 use crate::output::Output;
 use crate::run::invocation::Invocation;
 use crate::run::settings::{Configured, Settings};
@@ -252,4 +257,39 @@ pub(crate) async fn reviewed(
         reviewed.push(Reviewed { purposes, permission, allowed });
     }
     Ok(reviewed)
+}
+
+/// Returns for each permission whether the user has it, in order; an error where that could not be found out.
+async fn review(cluster: &Cluster, permissions: &[&Permission]) -> Vec<Result<bool, RequestError>> {
+    let reviews = permissions.iter().map(|permission| is_allowed(cluster, permission));
+    futures::stream::iter(reviews).buffered(IN_FLIGHT).collect().await
+}
+
+/// Sends one review. A review is created but never stored, so it is sent as a dry run.
+async fn is_allowed(cluster: &Cluster, permission: &Permission) -> Result<bool, RequestError> {
+    let Permission { namespace, group, resource, name, verb } = permission;
+    let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+    let attributes = ResourceAttributes {
+        namespace: Some(namespace.clone().unwrap_or_default()),
+        verb: Some(verb.clone()),
+        group: Some(group.clone()),
+        resource: Some(resource.to_owned()),
+        subresource: Some(subresource.to_owned()),
+        name: Some(name.clone().unwrap_or_default()),
+        ..ResourceAttributes::default()
+    };
+    let spec = SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), non_resource_attributes: None };
+    let api_version = SelfSubjectAccessReview::API_VERSION;
+    let kind = SelfSubjectAccessReview::KIND;
+    let question = json!({"apiVersion": api_version, "kind": kind, "spec": spec});
+    let collection = Address::from("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
+    let review = WriteRequest::create(collection, "kubectl-reconcile", &question).dry_run();
+    // A review is no object of the user, so that a warning would be about this program alone.
+    let reply = cluster.change(review, &Warnings::default()).await?;
+    let answer: Value = parse(cluster, &reply.body)?;
+    let is_review = answer.get("kind").is_some_and(|kind| kind == SelfSubjectAccessReview::KIND);
+    match answer.pointer("/status/allowed").and_then(Value::as_bool).filter(|_| is_review) {
+        Some(is_allowed) => Ok(is_allowed),
+        None => Err(unexpected(cluster, "it is not an access review")),
+    }
 }

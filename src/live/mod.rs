@@ -6,7 +6,6 @@
 //! ```
 //! The values are those of [`reconcile_core::live`]; this module sends the requests that fill them.
 
-pub mod access;
 pub mod admission;
 mod all_namespaces;
 pub(crate) mod answer;

@@ -1,6 +1,4 @@
 //! Authentication: credential plugins, token files that change, and sessions that renew the credentials.
 
-pub mod error;
-mod exec;
-mod expiry;
+pub mod exec;
 pub mod session;

@@ -2,15 +2,12 @@
 //!
 //! ```text
 //! kubeconfig files ─loader────▶ model ─┬─overrides (flags)─▶ settings, with credentials and plugin
-//! service account ──in_cluster▶ model ─┘
+//! service account ───settings─▶ model ─┘
 //! ```
 
 pub mod credentials;
-mod files;
-mod in_cluster;
 pub(super) mod kuberc;
 pub mod loader;
 pub mod model;
 mod overrides;
-pub mod plugin;
 pub mod settings;

@@ -1,21 +1,22 @@
-//! The settings of a connection: the kubeconfig with the flags applied (`client-go/tools/clientcmd/client_config.go`).
+//! The settings of a connection: the kubeconfig with the flags applied (`client-go/tools/clientcmd/client_config.go`), or the
+//! configuration of a pod for the cluster that it runs in (`client-go/rest/config.go`, `InClusterConfig`).
+
+use std::path::Path;
 
 use http::Uri;
 use kube::Config;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::object::{DNS_LABEL, is_dns_label};
+use reconcile_core::text::without_credentials;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
 use super::credentials::{ClientCertificate, Credentials, client_certificate, credentials, impersonation};
-use super::files::read;
-use super::in_cluster::Pod;
 use super::loader::Kubeconfig;
-use super::model::ClusterEntry;
+use super::model::{ClusterEntry, UserEntry};
 use super::overrides::{Chosen, given, given_token, override_cluster, override_user};
-use crate::client::error::{files, no_cluster};
+use crate::client::error::{files, no_cluster, read};
 use crate::client::options::{ConnectOptions, Environment};
-use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::object::{DNS_LABEL, is_dns_label};
-use reconcile_core::text::without_credentials;
 
 /// All settings of a connection.
 #[derive(Debug)]
@@ -184,4 +185,53 @@ fn trusted(cluster: &ClusterEntry) -> Result<Option<Vec<Vec<u8>>>, Diagnostic> {
         return Err(Diagnostic::general("the certificate authority holds no certificate in PEM form"));
     }
     Ok(Some(certificates))
+}
+
+/// The pod that this process runs in.
+struct Pod<'a> {
+    server: String,
+    service_account: &'a Path,
+    namespace: Option<&'a str>,
+}
+
+impl<'a> Pod<'a> {
+    /// The pod, if this process runs in one whose service account may talk to the API server.
+    pub fn detect(environment: &'a Environment) -> Option<Self> {
+        let (host, port) = (environment.service_host.as_deref()?, environment.service_port.as_deref()?);
+        let service_account = environment.service_account.as_path();
+        if !service_account.join("token").is_file() {
+            return None;
+        }
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        Some(Self {
+            server: format!("https://{host}:{port}"),
+            service_account,
+            namespace: environment.pod_namespace.as_deref(),
+        })
+    }
+
+    /// The pod's cluster, as a kubeconfig would describe it.
+    pub fn cluster(&self) -> ClusterEntry {
+        let authority = self.service_account.join("ca.crt");
+        ClusterEntry {
+            server: Some(self.server.clone()),
+            certificate_authority: authority.is_file().then_some(authority),
+            ..ClusterEntry::default()
+        }
+    }
+
+    /// The pod's service account, as a kubeconfig would describe it.
+    pub fn user(&self) -> UserEntry {
+        UserEntry { token_file: Some(self.service_account.join("token")), ..UserEntry::default() }
+    }
+
+    /// The pod's namespace, with the name of its source.
+    pub fn namespace(&self) -> Option<(String, String)> {
+        let file = self.service_account.join("namespace");
+        let (name, place) = match self.namespace {
+            Some(name) => (name.to_owned(), "`POD_NAMESPACE`".to_owned()),
+            None => (std::fs::read_to_string(&file).ok()?, file.display().to_string()),
+        };
+        Some((name.trim().to_owned(), place)).filter(|(name, _)| !name.is_empty())
+    }
 }

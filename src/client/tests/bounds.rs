@@ -6,11 +6,10 @@ use kube::Config;
 use tokio_util::sync::CancellationToken;
 
 use super::server::{Act, Server, answer, ok};
-use super::transport::connector::Connector;
-use super::transport::deadline::Deadline;
+use super::transport::connector::{AuthorizedClient, Connector};
 use super::transport::endpoint::Endpoint;
 use super::transport::exchange::{Exchange as _, Whole};
-use super::transport::http::AuthorizedClient;
+use super::transport::retry::Deadline;
 use super::*;
 use reconcile_core::object::Projection;
 

@@ -10,16 +10,14 @@ use http_body_util::BodyExt as _;
 use jiff::fmt::rfc2822;
 use kube::client::Body;
 
-use super::body_reader::BodyReader;
-use super::connect_cause::{self, CauseKind};
-use super::deadline::Deadline;
+use super::connect_cause::CauseKind;
+use super::connector::{AuthorizedClient, received};
 use super::endpoint::Endpoint;
-use super::http::{AuthorizedClient, received};
-use super::warnings;
+use super::retry::Deadline;
+use super::{connect_cause, warnings};
 use crate::client::options::RequestTimeout;
-use crate::client::request::{Reply, Request, RequestKind, Warnings};
-use reconcile_core::request::RequestError;
-use reconcile_core::request::StatusError;
+use crate::client::request::{BodyReader, Reply, Request, RequestKind, Warnings};
+use reconcile_core::request::{RequestError, StatusError};
 
 /// The size in bytes up to which the compression of an answer is not limited: more than one object has.
 const SMALL: usize = 2 << 20;

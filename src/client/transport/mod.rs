@@ -1,13 +1,10 @@
 //! The transport of requests: connections, proxies, deadlines, concurrency, causes of failures, and retries.
 
 pub mod ahead;
-pub mod body_reader;
 pub mod connect_cause;
 pub mod connector;
-pub mod deadline;
 pub mod endpoint;
 pub mod exchange;
-pub mod http;
 pub mod pace;
 pub mod proxy;
 pub mod retry;

@@ -1,10 +1,12 @@
 //! Decides whether a request is sent again, and after which wait. Pure: the caller passes the time and the jitter.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::client::request::Retry;
 use reconcile_core::request::RequestError;
+
+use crate::client::options::RequestTimeout;
+use crate::client::request::Retry;
 
 /// The maximum number of repetitions of a request.
 pub const MAX_RETRIES: u32 = 4;
@@ -89,6 +91,40 @@ fn backoff(failures: u32, jitter: f64) -> Duration {
 pub fn jitter() -> f64 {
     let bits = RandomState::new().hash_one(0_u8);
     f64::from((bits >> 32) as u32) / f64::from(u32::MAX)
+}
+
+/// The time that the server may stay silent if the request as a whole has no time limit.
+const IDLE: Duration = Duration::from_secs(90);
+
+/// The time that is left for a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    timeout: RequestTimeout,
+    start: Instant,
+}
+
+impl Deadline {
+    /// A deadline for a request that begins now.
+    pub fn new(timeout: RequestTimeout) -> Self {
+        Self { timeout, start: Instant::now() }
+    }
+
+    /// The remaining time, if there is a limit.
+    pub fn remaining(self) -> Option<Duration> {
+        match self.timeout {
+            RequestTimeout::Within(timeout) => Some(timeout.saturating_sub(self.start.elapsed())),
+            RequestTimeout::Unbounded => None,
+        }
+    }
+
+    /// Waits for `step` until the deadline.
+    pub async fn spend<T>(self, server: &str, step: impl Future<Output = T>) -> Result<T, RequestError> {
+        let bound = self.remaining().unwrap_or(IDLE);
+        tokio::time::timeout(bound, step).await.map_err(|_| {
+            let after = if let RequestTimeout::Within(timeout) = self.timeout { timeout } else { IDLE };
+            RequestError::TimedOut { server: server.to_owned(), after }
+        })
+    }
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub(crate) fn connected(after_help: &str) -> String {
     with(after_help, &COMMON)
 }
 
-/// The same for a command that shows differences as a patch.
+/// The end of the help of a command that connects and shows differences as a patch.
 pub(crate) fn connected_diff(after_help: &str) -> String {
     let names: Vec<&str> = COMMON.into_iter().chain([DIFF]).collect();
     with(after_help, &names)

@@ -104,7 +104,7 @@ pub enum FromSource {
     Helm {
         /// The name of the release.
         release: String,
-        /// The revision; the deployed one without it.
+        /// The revision; `None` means the deployed one.
         revision: Option<u32>,
     },
     /// The annotations of client-side `kubectl apply`.

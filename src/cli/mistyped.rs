@@ -11,7 +11,7 @@ use reconcile_core::text::similar;
 
 use super::familiar::{COMMANDS, FLAGS, FLAGS_OF_COMMANDS, OTHER_COMMANDS, VALUES};
 
-/// Adds the hint for what another tool has or what was left out, and drops suggestions that are not similar.
+/// Adds a hint for flags and commands that kubectl or another tool has and for missing arguments, and drops suggestions that are not similar.
 pub(super) fn explained(mut error: clap::Error, arguments: &[OsString], program: &Command) -> clap::Error {
     match error.kind() {
         ErrorKind::UnknownArgument => unknown_argument(&mut error, arguments, program),

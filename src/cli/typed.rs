@@ -13,7 +13,7 @@ use reconcile_report::Role;
 /// A command line as it was typed, to which defaults of a configuration can be added.
 #[derive(Debug)]
 pub struct Typed<C> {
-    /// The command line without them.
+    /// The flags that were typed, without those of a configuration.
     pub cli: C,
     arguments: Vec<OsString>,
     matches: ArgMatches,
@@ -43,7 +43,7 @@ impl<C: Parser> Typed<C> {
         Ok(Self { cli, arguments, matches })
     }
 
-    /// The same with the flags that a configuration sets. Typed flags win, also over a flag that excludes them; a flag that the
+    /// Adds the flags that a configuration sets. Typed flags win, also over a flag that excludes them; a flag that the
     /// command does not have, or that says nothing without another one, is left out. The position of a flag that cannot be added is
     /// returned, with what was typed.
     pub(crate) fn with(self, additions: &[Addition<'_>]) -> (C, Option<usize>) {

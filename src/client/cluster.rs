@@ -107,7 +107,7 @@ impl Cluster {
         &self.0.namespace
     }
 
-    /// The same connection, over which nothing more is sent once `stop` is cancelled. Then every new request fails, requests under way that
+    /// A handle on this connection over which nothing more is sent once `stop` is cancelled. Then every new request fails, requests under way that
     /// change nothing fail as well, and pauses before a repetition end.
     pub fn stopped_by(self, stop: CancellationToken) -> Self {
         Self(self.0, stop)
@@ -118,7 +118,7 @@ impl Cluster {
         &self.1
     }
 
-    /// The same connection for requests that are sent even if the run is stopped, so that nothing is left half done.
+    /// A handle on this connection for requests that are sent even if the run is stopped, so that nothing is left half done.
     pub fn until_done(&self) -> Self {
         Self(Arc::clone(&self.0), CancellationToken::new())
     }

@@ -30,7 +30,7 @@ pub async fn connect(options: &ConnectOptions, environment: &Environment) -> Res
     connect_if(options, environment, |_| Ok(())).await
 }
 
-/// The same, if the destination is allowed: otherwise no credential plugin runs.
+/// Connects as [`connect`] does if the destination is allowed; otherwise no credential plugin runs.
 pub async fn connect_if(
     options: &ConnectOptions,
     environment: &Environment,

@@ -229,7 +229,7 @@ impl WrittenRule {
         }
     }
 
-    /// The same, with its location.
+    /// Sets the location that it names.
     pub fn at(self, location: &Location) -> Self {
         Self { place: Some(location.to_string()), ..self }
     }

@@ -25,7 +25,7 @@ impl<'a> Events<'a> {
         Self { screen, journal, shard: output.shard, builder: ReportBuilder::default() }
     }
 
-    /// The same for a run whose known differences are marked.
+    /// Sets the differences that a baseline has, which are marked.
     pub fn beside(self, known: Option<KnownDifferences>) -> Self {
         let shard = self.shard;
         Self { builder: ReportBuilder::beside(known, shard), ..self }

@@ -128,18 +128,18 @@ impl Output {
         Ok(Self { targets, lines, external_diff, has_text, files, quiet, started, ..Self::on(terminal, view) })
     }
 
-    /// The same, with the text in a pager if a person reads it on a terminal: for commands that neither write nor ask.
+    /// Shows the text in a pager if a person reads it on a terminal: for commands that neither write nor ask.
     pub fn paged(self, args: &OutputArgs) -> Self {
         let is_wanted = self.shows_text() && self.terminal.is_watched() && !args.no_pager && !args.summary;
         Self { paging: if is_wanted { Paging::wanted() } else { Paging::default() }, ..self }
     }
 
-    /// The same, for the run of one shard.
+    /// Sets the shard of the run, which its reports name.
     pub fn of_shard(self, ShardArgs { shard }: ShardArgs) -> Self {
         Self { shard, ..self }
     }
 
-    /// The same, for a run whose cluster has to be known by its uid.
+    /// Sets whether the reports have the uid of the cluster.
     pub fn identifying_cluster(self, is_wanted: bool) -> Self {
         Self { identifies_cluster: is_wanted, ..self }
     }
@@ -149,7 +149,7 @@ impl Output {
         self.targets.iter().any(|target| target.format.name == "json")
     }
 
-    /// The same, also with the differences that the baseline has.
+    /// Sets whether the differences that the baseline has are shown, too.
     pub fn showing_known(mut self, show_known: bool) -> Self {
         self.view.show_known = show_known;
         self

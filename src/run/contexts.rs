@@ -61,7 +61,7 @@ pub(crate) fn chosen(args: &ConnectionArgs) -> Result<Choice, Failure> {
     }
 }
 
-/// The same for a command that runs in one context only.
+/// The connection of a command that runs in one context only; several are an error.
 pub(crate) fn only_one(args: &ConnectionArgs, command: &str) -> Result<ConnectionArgs, Failure> {
     match chosen(args)? {
         Choice::One(args) => Ok(*args),

@@ -238,7 +238,7 @@ impl Run<'_> {
         Ok(Plan::of(self.resolved(desired, set)?)?)
     }
 
-    /// The same, with the missing Namespaces if they are to be created. They join no apply set: a later run, which finds them, would prune
+    /// Orders the objects, and with them the missing Namespaces if they are to be created. These join no apply set: a later run, which finds them, would prune
     /// them.
     pub async fn plan_with(
         &self,

@@ -31,7 +31,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The same without times, and with nothing but the names of users.
+    /// Leaves out the times, and everything about users but their names.
     pub fn without_times(&self) -> Self {
         Self {
             time: None,
@@ -99,7 +99,7 @@ impl AuditAnswer {
         self.user.is_none() && self.users.is_empty()
     }
 
-    /// The same with nothing but the names of the users.
+    /// Leaves out everything about the users but their names.
     pub fn named(&self) -> Self {
         Self {
             user: self.user.as_deref().map(|user| Box::new(user.named())),
@@ -142,7 +142,7 @@ pub struct User {
 }
 
 impl User {
-    /// The same with nothing but the names.
+    /// Leaves out everything but the names.
     pub fn named(&self) -> Self {
         Self { name: self.name.clone(), impersonated_by: self.impersonated_by.clone(), ..Self::default() }
     }

@@ -73,12 +73,12 @@ impl AccessReport {
         Self { exit_code: verdict.exit_code(false), ..Self::new(Vec::new(), Vec::new(), Vec::new(), diagnostics) }
     }
 
-    /// The same, about this cluster.
+    /// Sets the cluster that was asked.
     pub fn of(self, cluster: ClusterInfo) -> Self {
         Self { cluster: Some(cluster), ..self }
     }
 
-    /// The same, with bindings of all roles to these subjects.
+    /// Adds bindings of all roles to these subjects.
     pub fn binding(self, subjects: &[Subject]) -> Self {
         let bound = self.roles.iter().filter(|_| !subjects.is_empty());
         Self { bindings: bound.map(|role| BindingFor::of(role, subjects)).collect(), ..self }

@@ -83,7 +83,7 @@ impl KnownDifferences {
         Self { objects: report.objects.iter().map(|object| (object.key.clone(), known(object))).collect() }
     }
 
-    /// The same for an input that has only some of the files. `has` says whether it has a file.
+    /// Marks the objects that the input has, as it may have only some of the files. `has` says whether it has a file.
     pub fn of_input(mut self, report: &Baseline, has: impl Fn(&str) -> bool) -> Self {
         for one in report.reports.iter().flat_map(|one| &one.report.objects) {
             if let (Some(known), Some(source)) = (self.objects.get_mut(&one.key), &one.source) {

@@ -62,12 +62,12 @@ impl BlamedObject {
         Self { context: None, api_version, kind, namespace, name, fields, error, key: key.clone(), times }
     }
 
-    /// The same with the name of its context.
+    /// Sets the name of its context.
     pub fn of_context(self, context: &str) -> Self {
         Self { context: Some(context.to_owned()), ..self }
     }
 
-    /// The same with the times of the live object, in which `manager` is our own.
+    /// Adds the times that the live object has; `manager` is our own.
     pub fn with_times(mut self, live: &Value, manager: &str) -> Self {
         let ours = Ownership::of(live, manager).ours;
         self.times = ObjectTimes::of(live, ours.and_then(|ours| ours.time).as_deref());

@@ -68,14 +68,14 @@ impl VersionReport {
         Self { api_version, kind, command, exit_code: EXIT_SUCCESS, client, cluster, skew, errors: Vec::new() }
     }
 
-    /// The same with the version of a server.
+    /// Adds the version of a server, and whether it is one that is supported.
     pub fn beside(self, cluster: ClusterInfo) -> Self {
         let [oldest, newest] = [TESTED_SERVERS.0, TESTED_SERVERS.1].map(|minor| format!("1.{minor}"));
         let support = Support::of(cluster.version.as_deref());
         Self { cluster: Some(cluster), skew: Some(Skew { support, oldest, newest }), ..self }
     }
 
-    /// The same, where the server could not be asked.
+    /// Adds the errors for which the server could not be asked.
     pub fn without_server(self, Failure { verdict, diagnostics }: Failure) -> Self {
         Self { exit_code: verdict.exit_code(false), errors: diagnostics, ..self }
     }

@@ -134,7 +134,7 @@ impl View {
         }
     }
 
-    /// The same in two parts. The line in a template is not known.
+    /// The location of an object as file and line. The line in a template is not known.
     pub(crate) fn file_and_line(&self, source: &Source) -> (String, Option<u32>) {
         match source.template_of_stream() {
             Some(template) => (template.to_owned(), None),

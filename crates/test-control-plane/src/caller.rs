@@ -62,7 +62,7 @@ impl<'a> Caller<'a> {
         self.on_terminal()
     }
 
-    /// The same with standard input from elsewhere.
+    /// Runs with standard output and standard error on a terminal, and standard input from elsewhere.
     pub fn printing_on_terminal_alone(mut self) -> Caller<'a> {
         self.terminal = OnTerminal { stdin: false, stdout: true, stderr: true };
         self

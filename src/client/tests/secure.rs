@@ -52,7 +52,7 @@ impl Authority {
         self.issue_client_for(ALWAYS);
     }
 
-    /// The same with a certificate that holds in these years.
+    /// Issues a certificate that is valid in these years.
     fn issue_client_for(&self, years: RangeInclusive<i32>) {
         let (certificate, key) = self.issue("client", years);
         std::fs::write(self.file("client.crt"), certificate.pem()).unwrap();
@@ -64,7 +64,7 @@ impl Authority {
         self.server_for(ALWAYS, name, client_certificate_required)
     }
 
-    /// The same with a certificate that holds in these years.
+    /// The configuration of a server whose certificate is valid in these years.
     fn server_for(&self, years: RangeInclusive<i32>, name: &str, client_certificate_required: bool) -> ServerConfig {
         let mut roots = RootCertStore::empty();
         roots.add(self.issuer.der().clone()).unwrap();

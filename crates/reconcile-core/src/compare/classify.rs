@@ -25,7 +25,7 @@ pub(super) struct Classifier<'a> {
     claimants: Claimants<'a>,
     pub contested: ContestedFields<'a>,
     ours_before: FieldSet,
-    /// Our fields before the apply, with those that are transferred from manual managers.
+    /// Our fields before the apply, and the fields of manual managers that the apply transfers to us.
     passing: FieldSet,
     ours_after: FieldSet,
     /// Our recorded fields before and after the apply.

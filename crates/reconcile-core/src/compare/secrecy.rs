@@ -82,7 +82,7 @@ impl<'a> Secrecy<'a> {
         Self { level, manifest, live, result: None, embeds }
     }
 
-    /// The same, also with the object after an apply.
+    /// Sets the object after an apply, whose values count as well.
     pub(super) fn with_result(self, object: &'a Value) -> Self {
         let embeds = self.embeds || self.level != SecretPart::Whole && embeds_secrets(object);
         Self { result: Some(object), embeds, ..self }

@@ -101,18 +101,18 @@ impl Diagnostic {
         Self { hint: syntax.hint.clone(), ..Self::at(file, syntax.mark, &syntax.message) }
     }
 
-    /// The same, with advice.
+    /// Sets the advice.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same, with the single mistakes that it consists of.
+    /// Sets the single mistakes that it consists of.
     pub fn with_details(self, details: Vec<Self>) -> Self {
         Self { details, ..self }
     }
 
-    /// The same, as a warning.
+    /// Makes it a warning.
     pub fn as_warning(self) -> Self {
         Self { severity: Severity::Warning, ..self }
     }

@@ -27,7 +27,7 @@ pub struct DesiredSet {
 }
 
 impl DesiredSet {
-    /// The same, with every field of every object compared: annotations that name fields to ignore do not count.
+    /// Makes every field of every object compared: annotations that name fields to ignore do not count.
     pub fn without_ignored_fields(mut self) -> Self {
         self.manifests.iter_mut().for_each(Manifest::compare_all_fields);
         self

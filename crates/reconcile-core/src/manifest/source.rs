@@ -114,7 +114,7 @@ impl Diagnostic {
         Self::at_line(&source.file, source.line, message)
     }
 
-    /// The same, with the lines of its location, and of a second mark that is involved.
+    /// Adds the lines of its location, and those of a second mark that is involved.
     pub fn shown_in(mut self, text: &SourceText, also: Option<Mark>) -> Self {
         if let Some(mark) = self.location.as_ref().and_then(Location::mark) {
             self.excerpt = text.excerpt(mark, also).map(Box::new);

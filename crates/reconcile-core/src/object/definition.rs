@@ -10,7 +10,7 @@ use super::names::MAX_LABEL;
 
 /// The rule for plural names, kinds and versions (apimachinery `pkg/util/validation`, `IsDNS1035Label`).
 const DNS_1035_LABEL: &str = "up to 63 lowercase letters, digits and `-` are allowed, with a letter at the start and a letter or a digit at the end";
-/// The same rule, as it applies to kinds.
+/// The rule for kinds: that for plural names, in upper case as well.
 const KIND: &str =
     "up to 63 letters, digits and `-` are allowed, with a letter at the start and a letter or a digit at the end";
 /// The rule for groups.

@@ -28,13 +28,13 @@ impl Address {
         Self { segments: segments.into_iter().map(Into::into).collect(), query: Vec::new() }
     }
 
-    /// The same with one more segment.
+    /// Appends a segment to the path.
     pub fn join(mut self, segment: impl Into<Cow<'static, str>>) -> Self {
         self.segments.push(segment.into());
         self
     }
 
-    /// The same with one more query parameter.
+    /// Appends a query parameter.
     pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
         self

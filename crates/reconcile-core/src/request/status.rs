@@ -210,7 +210,7 @@ impl StatusError {
         }
     }
 
-    /// The same as the answer to a request at this address. A missing permission counts only if it is about the resource and the
+    /// Sets the address of the request that it answers. A missing permission counts only if it is about the resource and the
     /// namespace of the address.
     pub fn answering(self, address: &Address) -> Self {
         let missing = Permission::refused_in(&self.message).filter(|missing| {

@@ -68,7 +68,7 @@ impl Glob {
         text.ends_with(last.as_str())
     }
 
-    /// The same with `?`. Each piece has a fixed length, so that its first match is still as good as any later one. A name that is longer
+    /// Matches pieces in which `?` stands for one character. Each piece has a fixed length, so that its first match is still as good as any later one. A name that is longer
     /// than names of Kubernetes matches nothing, which bounds the time.
     fn matches_singles(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().take(MAX_NAME + 1).collect();

@@ -3,8 +3,7 @@ use std::fmt::Write as _;
 
 use super::hidden::is_hidden;
 
-/// Returns the positions, in bytes and in order, of the characters at which the runner of a pipeline would begin to read a command in a
-/// line.
+/// Finds where a CI runner would start parsing a workflow command in a line: positions in bytes, in order.
 ///
 /// | runner | command | its source |
 /// | --- | --- | --- |

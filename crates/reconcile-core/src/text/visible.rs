@@ -19,7 +19,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(without_commands(&shown, HASH).into_owned())
 }
 
-/// The same for a whole line as it is printed, which is no command either.
+/// Makes the characters of a whole line visible as it is printed. The line is no command of a pipeline either.
 pub fn visible_line(line: &str) -> Cow<'_, str> {
     let shown = visible(line);
     let Some((start, rest)) = start_of_line(&shown).and_then(|at| shown.split_at_checked(at)) else {

@@ -33,7 +33,7 @@ pub(crate) fn shown<'r>(reports: &'r Reports, view: &View) -> Cow<'r, Reports> {
     Cow::Owned(shown)
 }
 
-/// The same for one object.
+/// An object as it is shown: as a whole, or without what is large.
 pub(crate) fn shown_object<'r>(object: &'r ObjectReport, view: &View) -> Cow<'r, ObjectReport> {
     if view.full || object.diff.changes.iter().all(|change| size(change) <= LARGE) {
         return Cow::Borrowed(object);

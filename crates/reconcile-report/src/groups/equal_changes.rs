@@ -97,7 +97,7 @@ impl<'r> EqualChanges<'r> {
         self.groups.get(&at).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The same, which are no longer here afterwards.
+    /// Takes the groups that begin at this object out of the list.
     pub fn take_beginning_at(&mut self, at: usize) -> Vec<ChangeGroup<'r>> {
         self.groups.remove(&at).unwrap_or_default()
     }

@@ -40,9 +40,9 @@ pub(crate) enum Entry<'r> {
     Changes(ChangeGroup<'r>),
     /// Messages that several objects have in common, and these objects.
     Messages(Messages, Vec<&'r ObjectReport>),
-    /// An object, and what no group has of it.
+    /// An object, and the part of it that is in no group.
     Object(&'r ObjectReport, Cow<'r, ObjectReport>),
-    /// An object of which groups have everything.
+    /// An object whose changes and messages are all shown in groups.
     Grouped(&'r ObjectReport),
 }
 

@@ -65,7 +65,7 @@ impl ApplySetInfo {
         Self { id: id.to_owned(), parent, deletes_in: Vec::new(), pruned_by: None }
     }
 
-    /// The same, with the namespaces with deletions that no manifest names.
+    /// Sets the namespaces with deletions that no manifest names.
     pub fn deleting_in(mut self, namespaces: Vec<String>) -> Self {
         self.deletes_in = namespaces;
         self

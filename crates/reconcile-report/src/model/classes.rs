@@ -160,7 +160,7 @@ pub struct ClassInfo {
     pub fields: &'static str,
     /// The reason why the field differs.
     pub why: Why,
-    /// The same in fewer words, for a note beside the value, its sign and its headline.
+    /// The reason in fewer words, for a note beside the value, its sign and its headline.
     pub note: Why,
 }
 

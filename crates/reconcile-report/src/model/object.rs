@@ -299,7 +299,7 @@ impl ObjectReport {
         Disposition::of(*action, *replacement, is_blocked, self.is_kept())
     }
 
-    /// The same and the side that changed, for counts: also of differences that are not shown.
+    /// The part of a pass that it takes and the side that changed, for counts: also of differences that are not shown.
     pub(crate) fn counted(&self) -> (Disposition, Option<Side>) {
         self.details.counted.unwrap_or_else(|| (self.disposition(), self.diff.side))
     }
@@ -340,8 +340,8 @@ impl ObjectReport {
         self.diff.action != Action::None || self.diff.changes.iter().any(|change| change.class.is_drift())
     }
 
-    /// Leaves out the differences that the baseline has. An object that has no others is shown as if it were in sync, but still counted
-    /// as it was.
+    /// Hides the differences that the baseline has. An object without other differences is shown as in sync, while the counts
+    /// keep its action.
     pub(crate) fn leave_out_known(&mut self) {
         self.details.counted = Some(self.counted());
         if self.is_known() {

@@ -174,14 +174,14 @@ impl Report {
         }
     }
 
-    /// The same, with its apply set.
+    /// Sets the apply set, and counts the members that stay.
     pub fn with_apply_set(mut self, set: ApplySetInfo) -> Self {
         self.summary.kept = Some(self.objects.iter().filter(|object| object.is_kept()).count());
         self.apply_set = Some(set);
         self
     }
 
-    /// The same, compared with a baseline that has this number of other differences.
+    /// Counts the differences that its baseline has, and those that only the baseline has: this number.
     pub fn with_baseline(mut self, resolved: usize) -> Self {
         let changes = self.objects.iter().flat_map(|object| &object.diff.changes);
         let known = changes.filter(|change| change.known && change.class.is_drift()).count();
@@ -211,13 +211,13 @@ impl Report {
         self
     }
 
-    /// The same, with the number of hooks that the run left out.
+    /// Sets the number of hooks that the run left out.
     pub fn with_hooks(mut self, left_out: usize) -> Self {
         self.summary.hooks = left_out;
         self
     }
 
-    /// The same, with errors that concern no single object; any of them makes the run incomplete.
+    /// Adds errors that concern no single object; any of them makes the run incomplete.
     pub fn with_errors(mut self, errors: Vec<Diagnostic>) -> Self {
         if !errors.is_empty() {
             self.verdict = Verdict::Incomplete;
@@ -227,7 +227,7 @@ impl Report {
         self
     }
 
-    /// The same, interrupted.
+    /// Makes it the report of an interrupted run.
     pub fn interrupted(mut self) -> Self {
         self.verdict = Verdict::Interrupted;
         self.exit_code = self.verdict.exit_code(false);

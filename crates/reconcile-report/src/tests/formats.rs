@@ -25,7 +25,7 @@ pub fn one(format: &Format, report: &Report) -> String {
     one_in(format, report, &view())
 }
 
-/// The same in another view.
+/// Renders a report in a format and a view.
 pub fn one_in(format: &Format, report: &Report, view: &View) -> String {
     all_in(format, &report.clone().into(), view)
 }

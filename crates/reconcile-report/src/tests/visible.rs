@@ -47,7 +47,7 @@ fn shown<'f>(report: &'f Report, names: &'f [&str]) -> impl Iterator<Item = (&'s
     shown_in(report, names, View::default())
 }
 
-/// The same in another view.
+/// What the formats show in a view.
 fn shown_in<'f>(
     report: &'f Report,
     names: &'f [&str],

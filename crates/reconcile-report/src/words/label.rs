@@ -106,7 +106,7 @@ pub(crate) fn label(object: &ObjectReport) -> Label {
     })
 }
 
-/// The same, in the words of the summary: `to update`.
+/// Returns the label of an object in the words of the summary: `to update`.
 pub(crate) fn summary_label(object: &ObjectReport) -> Label {
     result(object).unwrap_or_else(|| {
         let words = action(object);

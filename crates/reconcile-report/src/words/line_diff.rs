@@ -62,7 +62,7 @@ fn without_end(line: &str) -> &str {
     line.strip_suffix('\n').unwrap_or(line)
 }
 
-/// The same as operations on lines, with a bound for matching and the number of lines around a change.
+/// The differences as groups of operations on lines, with a bound for matching and the number of lines around a change.
 pub(crate) fn grouped((bound, context): (usize, usize), old: &[&str], new: &[&str]) -> Vec<Vec<DiffOp>> {
     group_diff_ops(matched(bound, old, new), context)
 }

@@ -49,7 +49,7 @@ impl Meaning {
         }
     }
 
-    /// The same for a change of a value to another one, and for rules that are added or removed; `None` for other changes.
+    /// The meaning of a change of a value to another one, and of rules that are added or removed; `None` for other changes.
     pub fn of_change(change: &ChangeReport) -> Option<(Self, &Value, &Value)> {
         let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
         if stays(change) || live == desired {

@@ -17,7 +17,7 @@ pub(crate) fn inline(value: &Value) -> String {
     }
 }
 
-/// The same between values that commas separate.
+/// A value on one line, between others that commas separate.
 pub(crate) fn inline_in_list(value: &Value) -> String {
     match value {
         Value::Object(map) => {

@@ -45,7 +45,7 @@ fn words(why: Why, change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -
     }
 }
 
-/// The same in full, for output without a line above the fields that names the manager that added them.
+/// The reason in full, for output without a line above the fields that names the manager that added them.
 pub(crate) fn why_in_full(change: &ChangeReport, view: &View) -> String {
     match change.class {
         Class::Unmanaged => added_by(change.is_manual(), &owners(&change.managers, view)),

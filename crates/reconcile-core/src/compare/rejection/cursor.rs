@@ -11,7 +11,7 @@ use crate::manifest::yaml::Step;
 pub(super) struct Cursor<'a> {
     /// The steps from the whole object.
     pub steps: Vec<Step<'a>>,
-    /// The same path, with the keys of list items.
+    /// The path as far as it was found, with the keys of list items.
     pub path: FieldPath,
     /// The value and its type at each step, from the whole object to the value itself.
     pub trail: Vec<(&'a Value, TypeRef<'a>)>,

@@ -44,7 +44,7 @@ pub(super) fn is_quiet(object: &ObjectReport) -> bool {
 }
 
 impl Objects<'_> {
-    /// Writes an object that needs nothing, or of which groups have everything, as a line.
+    /// Writes an object that needs nothing, or that is shown in groups as a whole, as a line.
     pub fn quiet(&self, page: &mut Markup, object: &ObjectReport, section: &PageSection<'_>) {
         page.raw("<li class=\"o quiet\"");
         self.identity(page, object, section);

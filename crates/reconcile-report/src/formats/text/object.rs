@@ -181,7 +181,7 @@ fn additions(sheet: &mut Sheet<'_>, added: &[&ChangeReport]) -> usize {
     count
 }
 
-/// Appends the conflicts that the changes do not name already.
+/// Appends the conflicts of fields that no change is about.
 pub(super) fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport) {
     let (others, most) = (object.other_conflicts(), most(sheet.view));
     for conflict in others.iter().take(most) {

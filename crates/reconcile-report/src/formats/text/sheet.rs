@@ -61,7 +61,7 @@ impl<'v> Sheet<'v> {
         self.row_at(left, note, column, indent);
     }
 
-    /// The same, with the note at the right edge.
+    /// Appends a row with its note at the right edge.
     pub fn row_to_edge(&mut self, left: Styled, note: &str, indent: usize) {
         let column = self.view.width.saturating_sub(width(note));
         self.row_at(left, note, column, indent);

@@ -8,9 +8,8 @@ use structured_merge::{
 
 use super::conflicts::{ContestedFields, paths_of};
 use super::diff::{Class, FieldChange};
-use super::object_pair::ObjectPair;
 use super::policy::Policy;
-use super::prediction::Prediction;
+use super::prediction::{ObjectPair, Prediction};
 use crate::owners::Owner;
 
 /// The field manager of client-side `kubectl apply`.

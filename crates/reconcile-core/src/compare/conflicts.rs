@@ -9,8 +9,8 @@ use structured_merge::{
 };
 
 use super::diff::{Class, Conflict, FieldChange};
-use super::object_pair::ObjectPair;
 use super::policy::{ForceConflicts, Policy};
+use super::prediction::ObjectPair;
 
 /// The fields that other managers lose to an apply and that the policy does not allow us to take.
 pub(super) struct ContestedFields<'a> {

@@ -5,17 +5,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, TypeRef};
+use structured_merge::{FieldPath, FieldSet, ManagedObject, TypeRef};
 
-use super::comparison_result::ComparisonResult;
 use super::diff::{Evidence, FieldDiff, Reason, Replacement};
 use super::judge::judge;
-use super::live_object::LiveObject;
 use super::membership::Membership;
-use super::object_pair::ObjectPair;
 use super::object_verdict::ObjectVerdict;
 use super::policy::{Policy, Replace};
-use super::prediction::{Prediction, predict};
+use super::prediction::{ObjectPair, Prediction, predict};
 use super::redact::Redactor;
 use super::refusal::{Refusal, missing_namespace};
 use super::replacement::{cost, replace_guard};
@@ -192,4 +189,47 @@ impl VerdictBuilder<'_> {
         self.rules.clone_from(&wanted.covering);
         fields
     }
+}
+
+/// A live object, and the values that are computed once each time it is read.
+#[derive(Clone, Debug)]
+pub struct LiveObject {
+    /// The object and its owners.
+    pub current: ManagedObject,
+    /// The object that an apply sends over it.
+    pub wanted: Wanted,
+}
+
+impl LiveObject {
+    /// Reads the owners of an object, and applies the ignore rules to it.
+    pub fn new(target: &Target, object: Value, schema: TypeRef<'_>, policy: &Policy) -> Self {
+        let current = ManagedObject::new(object, &policy.manager);
+        let wanted = Wanted::over(target, &current, schema, policy);
+        Self { current, wanted }
+    }
+}
+
+/// The result of the comparison of one object, once the server has answered all questions.
+#[derive(Clone, Debug)]
+pub enum ComparisonResult {
+    /// The object does not exist and has to be created; the evidence shows if the server was asked.
+    Missing(Evidence),
+    /// The object exists, and an apply would change nothing; the live object is kept if a report shows it.
+    Proven(Option<Box<LiveObject>>),
+    /// The object exists, and an apply would turn it into the prediction.
+    Predicted {
+        /// The live object.
+        live: Box<LiveObject>,
+        /// The object after the apply.
+        prediction: Box<Prediction>,
+    },
+    /// The server rejects the manifest.
+    Refused {
+        /// The live object, if it exists.
+        live: Option<Box<LiveObject>>,
+        /// The reason.
+        refusal: Refusal,
+    },
+    /// The object could not be compared.
+    Unknown(Diagnostic),
 }

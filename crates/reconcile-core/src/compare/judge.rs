@@ -12,9 +12,8 @@ use structured_merge::{
 use super::classify::Classifier;
 use super::conflicts::paths_of;
 use super::diff::{Class, Evidence, FieldChange, FieldDiff, UnmanagedCount};
-use super::object_pair::ObjectPair;
 use super::policy::{ForceConflicts, Policy};
-use super::prediction::Prediction;
+use super::prediction::{ObjectPair, Prediction};
 use super::redact::Redactor;
 use super::secrecy::Secrecy;
 use crate::object::RBAC;

@@ -10,17 +10,14 @@
 //! the server's answers come in as values.
 
 mod classify;
-mod comparison_result;
 mod conflicts;
 mod decision;
 mod diff;
 mod ignored_values;
 mod judge;
-mod live_object;
 mod machine;
 mod membership;
 mod nulls;
-mod object_pair;
 mod object_verdict;
 mod offline;
 mod patch;
@@ -36,21 +33,18 @@ mod secrecy;
 mod versions;
 mod wanted;
 
-pub use comparison_result::ComparisonResult;
-pub use decision::{CompareContext, Decision, decide};
+pub use decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
 pub use diff::{
     Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, Reason, Replacement, UnmanagedCount,
 };
 pub use judge::judge;
-pub use live_object::LiveObject;
 pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
 pub use membership::{Membership, UnnamedSet};
 pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
-pub use object_pair::ObjectPair;
 pub use object_verdict::ObjectVerdict;
 pub use offline::offline;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
-pub use prediction::{Prediction, predict};
+pub use prediction::{ObjectPair, Prediction, predict};
 pub use redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};
 pub use refusal::{Refusal, missing_namespace, refusal};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};

@@ -1,7 +1,6 @@
 use structured_merge::ObjectMeta as _;
 
-use super::comparison_result::ComparisonResult;
-use super::decision::{CompareContext, Decision, decide};
+use super::decision::{CompareContext, ComparisonResult, Decision, decide};
 use super::machine::ComparisonMachine;
 use super::policy::{EvidenceMode, Policy};
 use super::redact::{Redactor, is_withheld};

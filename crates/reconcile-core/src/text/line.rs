@@ -60,6 +60,52 @@ pub fn hex(bytes: &[u8]) -> String {
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
+/// A URL that may be shown: without user name and password, and with `…` instead of its query or fragment, which may hold a
+/// token. An invalid URL loses everything between `//` and its last `@`.
+pub fn without_credentials(url: &str) -> String {
+    let rest = url.split_once("://").map(|(_, rest)| rest).or_else(|| url.strip_prefix("//")).unwrap_or(url);
+    let scheme = url.strip_suffix(rest).unwrap_or_default();
+    let (authority, path) = split_at_any(rest, &['/', '\\', '?', '#']);
+    let (host, path) = match (authority.rsplit_once('@'), rest.rsplit_once('@')) {
+        (Some((_, host)), _) => (host, path),
+        // A password with a slash or a question mark that is not escaped ends the authority before its `@`.
+        (None, Some((_, after))) if !has_port(authority) => split_at_any(after, &['/', '\\', '?', '#']),
+        (None, _) => (authority, path),
+    };
+    let (path, hidden) = split_at_any(path, &['?', '#']);
+    let hidden = match hidden.chars().next() {
+        Some(mark) if hidden.len() > 1 => format!("{mark}…"),
+        _ => hidden.to_owned(),
+    };
+    format!("{scheme}{host}{path}{hidden}")
+}
+
+/// A text of another program, with the credentials removed from its URLs.
+pub fn urls_without_credentials(text: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>' | '(' | ')');
+    let words = text.split_inclusive(ends).map(|word| {
+        let name = word.strip_suffix(ends).unwrap_or(word);
+        let end = word.strip_prefix(name).unwrap_or_default();
+        format!("{}{end}", name_without_credentials(name))
+    });
+    words.collect()
+}
+
+/// The name of an input, with the credentials removed if it is a URL.
+pub fn name_without_credentials(word: &str) -> String {
+    if word.contains("://") { without_credentials(word) } else { word.to_owned() }
+}
+
+fn split_at_any<'t>(text: &'t str, marks: &[char]) -> (&'t str, &'t str) {
+    text.split_at(text.find(marks).unwrap_or(text.len()))
+}
+
+/// Returns false if the text after the colon of an authority is not a port number.
+fn has_port(authority: &str) -> bool {
+    let name = authority.rsplit_once(']').map_or(authority, |(_, rest)| rest);
+    name.split_once(':').is_none_or(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +125,42 @@ mod tests {
     fn lists_are_bounded() {
         assert_eq!(listed(["a", "b"], 2), "`a`, `b`");
         assert_eq!(listed(["a", "b", "c", "d"], 2), "`a`, `b` and 2 more");
+    }
+
+    #[test]
+    fn urls_in_a_text_lose_what_logs_in() {
+        let said = "fatal: unable to access 'https://me:hunter2@host/repo?ref=hunter2': no such host\nsee a@b";
+        assert_eq!(
+            urls_without_credentials(said),
+            "fatal: unable to access 'https://host/repo?…': no such host\nsee a@b"
+        );
+    }
+
+    #[test]
+    fn what_logs_in_is_left_out() {
+        for (url, shown) in [
+            ("https://host:6443", "https://host:6443"),
+            ("https://host/a/b.yaml", "https://host/a/b.yaml"),
+            ("https://host/a@b", "https://host/a@b"),
+            ("https://[fd00::1]:6443/a@b", "https://[fd00::1]:6443/a@b"),
+            ("https://admin:hunter2@host:6443", "https://host:6443"),
+            ("https://me:pass@word@host/a@b", "https://host/a@b"),
+            ("https://token@host/x", "https://host/x"),
+            ("https://admin:hun/ter2@host/x", "https://host/x"),
+            ("https://admin:hun?ter2@host/x", "https://host/x"),
+            ("https://admin:hun#ter2@host", "https://host"),
+            ("https://admin:/hunter2@host", "https://host"),
+            ("admin:hunter2@host:6443", "host:6443"),
+            ("//admin:hunter2@host", "//host"),
+            ("http:admin:hunter2@host", "host"),
+            ("https://host/x?private_token=hunter2&ref=main", "https://host/x?…"),
+            ("https://host?token=hunter2", "https://host?…"),
+            ("https://host/x#token=hunter2", "https://host/x#…"),
+            ("https://host/x?a=b#hunter2", "https://host/x?…"),
+            ("https://host/x?", "https://host/x?"),
+            ("https://me:pw@host/x?next=http://a:b@c", "https://host/x?…"),
+        ] {
+            assert_eq!(without_credentials(url), shown, "{url}");
+        }
     }
 }

@@ -6,16 +6,16 @@ mod distinct;
 mod hidden;
 mod line;
 mod line_index;
-mod url;
 mod visible;
 mod yaml;
 
 pub use command::{command_starts, harmless_json};
 pub use distinct::{common_ends, distinct, escaped, look, outline, reads_alike, similar};
 pub use hidden::is_hidden;
-pub use line::{hex, io_reason, listed, one_line};
+pub use line::{
+    hex, io_reason, listed, name_without_credentials, one_line, urls_without_credentials, without_credentials,
+};
 pub(crate) use line_index::{IndexedLine, LineIndex};
-pub use url::{name_without_credentials, urls_without_credentials, without_credentials};
 pub use visible::{end_within, middle_cut, start_within, visible, visible_line, width};
 #[cfg(test)]
 pub(crate) use yaml::tests as any_yaml;

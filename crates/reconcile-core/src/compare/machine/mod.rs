@@ -22,10 +22,8 @@ use structured_merge::{
 };
 
 use self::trial::Trial;
-use super::comparison_result::ComparisonResult;
-use super::decision::{CompareContext, Decision, decide};
+use super::decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
 use super::diff::Evidence;
-use super::live_object::LiveObject;
 use super::membership::Membership;
 use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};

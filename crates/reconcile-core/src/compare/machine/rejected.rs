@@ -4,8 +4,7 @@ use serde_json::Value;
 use structured_merge::without_system_fields;
 
 use super::{Answer, ComparisonMachine, Probe, State};
-use crate::compare::comparison_result::ComparisonResult;
-use crate::compare::live_object::LiveObject;
+use crate::compare::decision::{ComparisonResult, LiveObject};
 use crate::compare::policy::EvidenceMode;
 use crate::compare::prediction::predict;
 use crate::compare::refusal::{Refusal, refusal, unchangeable};

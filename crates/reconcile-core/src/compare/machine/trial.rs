@@ -9,9 +9,8 @@
 use structured_merge::{FieldSet, ManagedObject};
 
 use super::{ComparisonMachine, State};
-use crate::compare::comparison_result::ComparisonResult;
+use crate::compare::decision::{ComparisonResult, LiveObject};
 use crate::compare::diff::Evidence;
-use crate::compare::live_object::LiveObject;
 use crate::compare::nulls::holds_null;
 use crate::compare::prediction::{Prediction, predict_displacing};
 use crate::compare::refusal::is_about_immutable_fields;

@@ -1,16 +1,15 @@
 //! Finds and reads the inputs of `-f` and `-k`. All errors are collected.
 
-mod bounded;
 mod kustomize;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-pub use bounded::MAX_INPUT;
-use bounded::{read_bounded, reason};
+pub use kustomize::MAX_INPUT;
+use kustomize::{read_bounded, reason};
 
 use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;

@@ -4,7 +4,6 @@ mod audience;
 mod bug;
 mod heartbeat;
 mod pager;
-mod progress;
 mod question;
 pub(crate) mod signals;
 
@@ -16,9 +15,8 @@ use reconcile_report::formats::unified;
 use reconcile_report::{Role, STANDARD, Styled, Theme, View, paint};
 
 pub use bug::report_panics;
-use heartbeat::Heartbeat;
+use heartbeat::{Heartbeat, Live};
 pub use pager::Pager;
-use progress::Live;
 pub use question::{can_ask, line};
 use reconcile_core::text::{io_reason, visible_line};
 

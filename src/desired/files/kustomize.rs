@@ -7,10 +7,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::bounded::{read_bounded, reason};
-use crate::program::{self, LookupError};
 use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS, is_kustomization};
 use reconcile_core::text::{name_without_credentials, urls_without_credentials};
+
+use crate::program;
+use crate::program::LookupError;
 
 /// The programs that can build, in the order of preference.
 const PROGRAMS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize")];
@@ -213,4 +214,25 @@ mod tests {
             assert!(start.elapsed() < Duration::from_secs(30), "{script}");
         }
     }
+}
+
+/// Largest input that is read, in bytes: 1 GiB.
+pub const MAX_INPUT: u64 = 1 << 30;
+
+/// Reads all of an input that is not larger than [`MAX_INPUT`].
+pub(super) fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(MAX_INPUT + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_INPUT {
+        return Err(std::io::Error::other("it is larger than 1 GiB"));
+    }
+    Ok(bytes)
+}
+
+/// The reason, without the operating system's number.
+pub(super) fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }

@@ -55,7 +55,8 @@ impl InputArgs {
     /// Returns true if the input has all manifests of a file that an earlier run has read.
     pub fn has_file(&self, file: &str) -> bool {
         let plain = |text: &str| text.trim_start_matches("./").trim_end_matches('/').to_owned();
-        let (file, own) = (plain(file), |path: &OsString| plain(&path.to_string_lossy()));
+        let file = plain(file);
+        let own = |path: &OsString| plain(&path.to_string_lossy());
         let is_in = |path: &OsString| {
             let folder = own(path);
             let below = if folder == "." || folder.is_empty() {

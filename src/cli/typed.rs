@@ -61,7 +61,9 @@ impl<C: Parser> Typed<C> {
             return (all, None);
         }
         // One by one: a flag may need another one that comes later.
-        let (mut cli, mut added, mut left) = (None, Vec::new(), wanted);
+        let mut cli = None;
+        let mut added = Vec::new();
+        let mut left = wanted;
         loop {
             let before = left.len();
             let mut waiting = Vec::new();

@@ -187,7 +187,8 @@ impl<'a> Parts<'a> {
 ///
 /// The user name and password of `base` are kept if the location names no host.
 fn resolve(base: &str, location: &str) -> Option<String> {
-    let (base, to) = (Parts::of(base), Parts::of(location));
+    let base = Parts::of(base);
+    let to = Parts::of(location);
     let (scheme, authority, path, query) = match (to.scheme, to.authority, to.path) {
         (Some(_), authority, path) => (to.scheme, authority, without_dot_segments(path), to.query),
         (None, Some(_), path) => (base.scheme, to.authority, without_dot_segments(path), to.query),

@@ -54,7 +54,8 @@ impl EarlyReads {
 
     /// Begins to send a read.
     pub fn begin(&self, request: Request, answer: impl Future<Output = Answer> + Send + 'static) {
-        let (room, is_awaited) = (Arc::clone(&self.room), Arc::<AtomicBool>::default());
+        let room = Arc::clone(&self.room);
+        let is_awaited = Arc::<AtomicBool>::default();
         let awaited = Arc::clone(&is_awaited);
         let answer = tokio::spawn(async move {
             let answer = answer.await;

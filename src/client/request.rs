@@ -79,7 +79,8 @@ pub struct Request {
 
 impl Request {
     fn reading(kind: RequestKind, address: impl Into<Address>, retry: Retry) -> Self {
-        let (address, limit) = (address.into(), kind.body_limit());
+        let address = address.into();
+        let limit = kind.body_limit();
         Self { kind, method: Method::GET, address, accept: None, content_type: None, body: Bytes::new(), retry, limit }
     }
 

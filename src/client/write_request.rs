@@ -57,7 +57,8 @@ impl WriteRequest {
 
     fn request(self, kind: RequestKind, retry: Retry) -> Request {
         let Self { method, address, content_type, body } = self;
-        let (content_type, limit) = (Some(content_type), kind.body_limit());
+        let content_type = Some(content_type);
+        let limit = kind.body_limit();
         Request { kind, method, address, accept: None, content_type, body, retry, limit }
     }
 }

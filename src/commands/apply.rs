@@ -108,7 +108,8 @@ impl From<DiffArgs> for ApplyArgs {
     /// `diff --apply` is `apply`.
     fn from(args: DiffArgs) -> Self {
         let DiffArgs { input, shard, compare, prune, confirm, wait, timeout, output, connection, .. } = args;
-        let (wait, plan) = (WaitArgs { wait, timeout }, None);
+        let wait = WaitArgs { wait, timeout };
+        let plan = None;
         Self { input, shard, compare, prune, dry_run: None, confirm, plan, wait, output, connection }
     }
 }
@@ -120,8 +121,17 @@ impl From<ApplyArgs> for DiffArgs {
         if dry_run == Some(DryRunChoice::Client) {
             compare.evidence.evidence = EvidenceChoice::ReadOnly;
         }
-        let (apply, confirm, wait, exit_zero, suggest_ignores) = (false, false, false, false, false);
-        let (timeout, live, report_unmanaged, baseline, save_plan, show_known) = (None, None, None, None, None, false);
+        let apply = false;
+        let confirm = false;
+        let wait = false;
+        let exit_zero = false;
+        let suggest_ignores = false;
+        let timeout = None;
+        let live = None;
+        let report_unmanaged = None;
+        let baseline = None;
+        let save_plan = None;
+        let show_known = false;
         let audit_logs = Vec::new();
         Self {
             input,
@@ -185,7 +195,8 @@ impl ContextCommand for Apply<'_> {
         let Self { args, policy, set, .. } = self;
         let Run { server, output, .. } = run;
         output.name_cluster(&run.info);
-        let (gate, wait) = (FailOn::default(), args.wait.duration());
+        let gate = FailOn::default();
+        let wait = args.wait.duration();
         let events = Events::new(output, wait.is_some_and(|timeout| !timeout.is_zero()));
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;

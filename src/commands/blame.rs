@@ -175,14 +175,16 @@ fn chosen_contexts(args: &BlameArgs) -> Result<Choice, Failure> {
 
 /// Shows the objects of several contexts, one context below the other. Returns the exit code of the worst result.
 async fn in_several(blaming: &Blaming<'_>, contexts: &[Context], output: &Output) -> u8 {
-    let (args, terminal) = (blaming.args, &output.terminal);
+    let args = blaming.args;
+    let terminal = &output.terminal;
     let blamed = contexts.iter().map(|context| async move {
         let own = output.of_context(&context.name);
         let connection = ConnectionArgs { context: Some(context.name.clone()), ..args.connection.clone() };
         (context, Box::pin(blaming.in_context(&connection, &own)).await, own)
     });
     let mut blamed = stream::iter(blamed).buffered(AT_ONCE);
-    let (mut worst, mut all) = (verdict(&[]), Vec::new());
+    let mut worst = verdict(&[]);
+    let mut all = Vec::new();
     while let Some((context, result, own)) = blamed.next().await {
         let of_context = match result {
             Ok(BlamedContext { server, objects }) => {

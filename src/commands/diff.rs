@@ -166,7 +166,8 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     let diff = Diff { args, settings, policy, set, baseline, plan_file, audit_logs };
     match &args.live {
         Some(file) => {
-            let (policy, known) = (&diff.policy, diff.known(None)?);
+            let policy = &diff.policy;
+            let known = diff.known(None)?;
             let (mut report, plurals) = without_cluster(args, file, policy, settings, known, output).await?;
             diff.name_users(&mut report, &plurals, &CancellationToken::new()).await;
             Ok(invocation.reported(&diff, report))
@@ -203,7 +204,8 @@ impl ContextCommand for Diff<'_> {
         let Self { args, policy, set, .. } = self;
         let Run { server, output, .. } = run;
         let cluster = run.info.clone();
-        let (gate, events) = (gate(args), Events::new(output, false).beside(self.known(Some(&cluster))?));
+        let gate = gate(args);
+        let events = Events::new(output, false).beside(self.known(Some(&cluster))?);
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let hooks = run.hooks(&desired);
@@ -327,7 +329,8 @@ pub(crate) async fn without_cluster(
     let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
     let mut memberships = Vec::new();
     for target in plan.targets() {
-        let (state, gvk) = (snapshot.state(&target.key), &target.key.gvk);
+        let state = snapshot.state(&target.key);
+        let gvk = &target.key.gvk;
         let is_present = matches!(state, LiveState::Present(_));
         let context = CompareContext { schema: types.of(gvk), policy: &policy, types_will_change: false };
         let mut decision = offline(target, state, context, &redactor);

@@ -79,7 +79,9 @@ pub(super) fn run(ReportArgs { command: ReportCommand::Merge(args) }: &ReportArg
 
 /// Reads all files. The error has one diagnostic for each file that cannot be read.
 fn read(args: &MergeArgs) -> Result<Vec<MergeInput>, Vec<Diagnostic>> {
-    let (mut parts, mut diagnostics, mut remaining) = (Vec::new(), Vec::new(), IN_ALL);
+    let mut parts = Vec::new();
+    let mut diagnostics = Vec::new();
+    let mut remaining = IN_ALL;
     for path in &args.files {
         let file = path.to_string_lossy();
         let read = content(path, LARGEST.min(remaining)).map_err(|message| Diagnostic::of_file(&file, message));

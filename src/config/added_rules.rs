@@ -84,7 +84,8 @@ fn edited(text: &[u8], rules: &[IgnoreRule]) -> Result<Vec<u8>, String> {
                 Change::Set(value) => Some(value),
                 Change::Insert { .. } | Change::Remove => None,
             });
-            let (path, change) = (vec![Step::Key("ignore".to_owned())], Change::Set(items.collect()));
+            let path = vec![Step::Key("ignore".to_owned())];
+            let change = Change::Set(items.collect());
             edits = vec![Edit { document: 1, path, change }];
         }
         let result = edit(&text, &edits);

@@ -53,7 +53,8 @@ pub(super) fn search(inputs: &[&OsStr]) -> Result<ConfigSearch, Failure> {
         }
         [one] => search.found = Some(one.clone()),
         [(first, _), (second, _), ..] => {
-            let (first, second) = (first.display(), second.display());
+            let first = first.display();
+            let second = second.display();
             let message = format!("there are two configuration files for these manifests: {first} and {second}");
             return Err(Failure::refused(message, "choose one with `--config`"));
         }

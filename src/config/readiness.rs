@@ -40,7 +40,9 @@ fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<ReadinessRule> {
         let node = node.key(key)?;
         condition(file, &node, key)
     };
-    let (current, in_progress, failed) = (expression("current"), expression("inProgress"), expression("failed"));
+    let current = expression("current");
+    let in_progress = expression("inProgress");
+    let failed = expression("failed");
     Some(ReadinessRule { target, current: current?, in_progress, failed })
 }
 

@@ -112,7 +112,8 @@ mod tests {
             [_, structured_merge::PathElement::Field(name)] => name.clone(),
             elements => panic!("{elements:?}"),
         });
-        let (mut data, mut fields) = (serde_json::Map::new(), serde_json::Map::new());
+        let mut data = serde_json::Map::new();
+        let mut fields = serde_json::Map::new();
         for name in names {
             fields.insert(format!("f:{name}"), json!({}));
             data.insert(name, json!("theirs"));

@@ -192,7 +192,8 @@ enum Match {
 /// Looks at a path that a pattern matches. The directory before the first special character was named.
 fn matched(path: &Path, pattern: &str) -> io::Result<Match> {
     let named: PathBuf = Path::new(pattern).iter().take_while(|part| !is_pattern(part)).collect();
-    let (metadata, tree) = (fs::metadata(path)?, WorkTree::of(&named)?);
+    let metadata = fs::metadata(path)?;
+    let tree = WorkTree::of(&named)?;
     Ok(match tree.left_by(path)? {
         Some(target) => Match::Outside(leads_out(path, &target, &tree)),
         None if metadata.is_dir() => Match::Directory(tree),

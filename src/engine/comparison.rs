@@ -124,7 +124,8 @@ impl<'a> Comparison<'a> {
         self.ask(&mut machines).await;
         let decisions = self.decide(machines);
         if let Some((types, policy)) = inputs.into_parts() {
-            (self.types, self.policy) = (types, policy);
+            self.types = types;
+            self.policy = policy;
         }
         decisions
     }

@@ -25,7 +25,8 @@ pub(crate) enum Readers {
 /// Returns true if a path names a file that is open already: standard output, or what a shell opened for `>(…)`.
 pub(super) fn is_stream(path: &Path) -> bool {
     let is_number = |name: &OsStr| name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
-    let (folder, name) = (path.parent(), path.file_name());
+    let folder = path.parent();
+    let name = path.file_name();
     path == Path::new("/dev/stdout")
         || path == Path::new("/dev/stderr")
         || folder.is_some_and(|folder| OPEN_FILES.iter().any(|open| folder == Path::new(open)))
@@ -157,11 +158,13 @@ mod tests {
     fn a_pipe_of_another_user_is_not_written_to() {
         use std::os::unix::fs::{chown, lchown, symlink};
         let folder = tempfile::tempdir().unwrap();
-        let (own, other) = (pipe(folder.path(), "own"), pipe(folder.path(), "other"));
+        let own = pipe(folder.path(), "own");
+        let other = pipe(folder.path(), "other");
         if chown(&other, Some(4242), None).is_err() {
             return;
         }
-        let (link, strange) = (folder.path().join("link"), folder.path().join("strange"));
+        let link = folder.path().join("link");
+        let strange = folder.path().join("strange");
         symlink(&other, &link).unwrap();
         symlink(&own, &strange).unwrap();
         lchown(&strange, Some(4242), None).unwrap();

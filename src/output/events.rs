@@ -21,7 +21,8 @@ pub(crate) struct Events<'a> {
 impl<'a> Events<'a> {
     /// Receivers before the first event. `follows` says whether changes of readiness are shown as they happen.
     pub fn new(output: &'a Output, follows: bool) -> Self {
-        let (screen, journal) = (Screen::new(output, follows), output.journal());
+        let screen = Screen::new(output, follows);
+        let journal = output.journal();
         Self { screen, journal, shard: output.shard, builder: ReportBuilder::default() }
     }
 

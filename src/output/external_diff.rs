@@ -74,7 +74,8 @@ impl ExternalDiff {
 
 /// Writes the live objects to one folder, and the objects that an apply would leave to another.
 fn written(folder: &PrivateFolder, files: &[FilePair]) -> IoResult<[PathBuf; 2]> {
-    let (live, desired) = (folder.folder("LIVE")?, folder.folder("MERGED")?);
+    let live = folder.folder("LIVE")?;
+    let desired = folder.folder("MERGED")?;
     for FilePair { name, live: before, desired: after } in files {
         for (folder, content) in [(&live, before), (&desired, after)] {
             if let Some(content) = content {

@@ -78,7 +78,8 @@ impl ReportFile {
         #[cfg(any(target_os = "linux", target_os = "macos"))]
         if let Destination::Draft { path, .. } = &self.destination {
             use rustix::fs::{XattrFlags, fsetxattr, getxattr, listxattr};
-            let (mut names, mut value) = (vec![0; LONGEST_ATTRIBUTE], vec![0; LONGEST_ATTRIBUTE]);
+            let mut names = vec![0; LONGEST_ATTRIBUTE];
+            let mut value = vec![0; LONGEST_ATTRIBUTE];
             let Ok(length) = listxattr(path, names.as_mut_slice()) else { return };
             let names = names.get(..length).unwrap_or_default();
             for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
@@ -97,7 +98,8 @@ impl ReportFile {
         {
             use std::os::unix::fs::{MetadataExt as _, fchown};
             let differs = |one: u32, other: u32| (one != other).then_some(one);
-            let (owner, group) = (differs(former.uid(), draft.uid()), differs(former.gid(), draft.gid()));
+            let owner = differs(former.uid(), draft.uid());
+            let group = differs(former.gid(), draft.gid());
             if owner.is_some() || group.is_some() {
                 // Only root gives files away; others choose among their own groups.
                 let _ = fchown(&self.file, owner, group).or_else(|_| fchown(&self.file, None, group));
@@ -263,7 +265,8 @@ mod tests {
     fn a_link_is_replaced_and_modes_are_kept_or_closed() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
-        let (victim, link) = (folder.path().join("victim"), folder.path().join("report.json"));
+        let victim = folder.path().join("victim");
+        let link = folder.path().join("report.json");
         std::fs::write(&victim, "untouched").unwrap();
         std::os::unix::fs::symlink(&victim, &link).unwrap();
         ReportFile::open(&link, Readers::Usual).unwrap().write(b"new").unwrap();

@@ -219,8 +219,10 @@ fn now() -> String {
 
 /// `1m30s`
 fn in_words(duration: Duration) -> String {
-    let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
-    let (minutes, rest) = (seconds / 60, seconds % 60);
+    let seconds = duration.as_secs();
+    let millis = duration.subsec_millis();
+    let minutes = seconds / 60;
+    let rest = seconds % 60;
     match (minutes, rest, millis) {
         (0, 0, _) => format!("{millis}ms"),
         (0, _, _) => format!("{rest}s"),

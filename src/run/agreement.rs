@@ -72,7 +72,8 @@ impl Agreement {
 
     /// Waits for the answer.
     async fn wait(&self, at: usize, report: &Report, view: &View, cluster: &ClusterInfo) -> bool {
-        let (differences, plan) = (text::differences(report, view), text::plan(report, view));
+        let differences = text::differences(report, view);
+        let plan = text::plan(report, view);
         self.settle(at, AgreementState::Waiting { differences, plan, target: target_of(report, cluster) });
         let mut answer = self.answer.subscribe();
         let answered = answer.wait_for(Option::is_some).await;

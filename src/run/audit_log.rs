@@ -80,7 +80,8 @@ impl AuditLogs {
             let message = "`--audit-log` and several contexts cannot be combined: a log is of one cluster";
             return Err(Failure::refused(message, "run it once for each context, with the log of its cluster"));
         }
-        let (mut files, mut unreadable) = (Vec::new(), Vec::new());
+        let mut files = Vec::new();
+        let mut unreadable = Vec::new();
         for path in paths {
             let name = path.to_string_lossy().into_owned();
             match File::open(path).and_then(|file| Ok((file.metadata()?.is_dir(), file))) {
@@ -182,7 +183,8 @@ impl LogSearch {
 
     /// The warning if the log begins after the first write that an answer depends on.
     fn begins_late(&self) -> Option<String> {
-        let (begin, reach) = (self.begin?, self.search.reach()?);
+        let begin = self.begin?;
+        let reach = self.search.reach()?;
         let begin = Timestamp::from_second(begin.as_second()).ok().filter(|begin| begin.as_second() > reach)?;
         Some(format!("the audit log begins at {begin}: users who wrote to the objects earlier are not in it"))
     }

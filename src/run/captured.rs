@@ -33,7 +33,8 @@ impl Captured {
         let snapshot = Snapshot::read(&captured.finish()?)?;
         let required = namespace_flag(connection.namespace.as_deref()).map_err(Failure::invalid)?;
         let default = required.as_deref().or(snapshot.namespace()).unwrap_or("default").to_owned();
-        let (mut discovery, mut defined) = (Discovery::builtin(), Discovery::default());
+        let mut discovery = Discovery::builtin();
+        let mut defined = Discovery::default();
         snapshot.definitions().for_each(|definition| defined.learn_defined(definition));
         snapshot.definitions().for_each(|definition| discovery.learn_defined(definition));
         snapshot.objects().for_each(|object| discovery.learn(object));

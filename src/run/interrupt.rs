@@ -13,7 +13,8 @@ use crate::terminal::signals::{Signal, Signals};
 /// Listens from now on, also for the signals with which pipelines end a job and a closed terminal ends its processes.
 pub(crate) fn listen(terminal: &Terminal) -> Interrupt {
     let interrupt = Interrupt::default();
-    let (to_set, terminal) = (interrupt.clone(), terminal.clone());
+    let to_set = interrupt.clone();
+    let terminal = terminal.clone();
     let Ok(mut signals) = Signals::new() else { return interrupt };
     tokio::spawn(async move {
         while let Some(signal) = signals.next().await {

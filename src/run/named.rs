@@ -15,7 +15,8 @@ pub(crate) fn of_words<'d>(
     resource_of: impl Fn(&str) -> Result<&'d Resource, Diagnostic>,
 ) -> Result<DesiredSet, Failure> {
     let named = named_objects(words).map_err(Failure::invalid)?;
-    let (mut manifests, mut unknown) = (Vec::new(), Vec::new());
+    let mut manifests = Vec::new();
+    let mut unknown = Vec::new();
     for object in &named {
         match resource_of(&object.resource) {
             Ok(resource) => manifests.push(json!({

@@ -161,7 +161,8 @@ fn kinds(inputs: &[Input]) -> usize {
 
 /// Reads all chunks, on several processors if there is much to read, and gives what was read in their order.
 fn read_chunks(inputs: &[Input], validation: Validation) -> Vec<ReadChunk> {
-    let (chunks, budget) = (Chunk::of(inputs), alias_budget(inputs));
+    let chunks = Chunk::of(inputs);
+    let budget = alias_budget(inputs);
     let text: usize = inputs.iter().map(|input| input.text.bytes().len()).sum();
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let workers = processors.min((text / TEXT_OF_A_THREAD).saturating_add(1));

@@ -122,7 +122,8 @@ impl Settings {
         if file.is_some() || annotated > 0 {
             // For a shard, it counts only together with the other shards.
             let unmatched = report.shard.and_then(|_| self.unmatched_places([&report]));
-            let (rules, readiness_rules) = (self.ignore.len(), self.readiness.len());
+            let rules = self.ignore.len();
+            let readiness_rules = self.readiness.len();
             report.configuration = Some(ConfigurationInfo { file, rules, readiness_rules, annotated, unmatched });
         }
         report

@@ -166,7 +166,8 @@ fn resources(names: &[String], discovery: &Discovery) -> Result<Vec<Resource>, V
         kinds.extend(CONFIGURATION);
         return Ok(kinds.into_iter().filter_map(|kind| preferred(kind, discovery)).collect());
     }
-    let (mut resources, mut unknown) = (Vec::new(), Vec::new());
+    let mut resources = Vec::new();
+    let mut unknown = Vec::new();
     for name in names {
         match discovery.named(name) {
             Ok(resource) if !resource.verbs.contains("list") => {

@@ -51,7 +51,9 @@ impl Heartbeat {
 
 impl Shared {
     fn beat(&self, interval: Duration, tell: impl Fn(&str)) {
-        let (start, mut told, mut same) = (Instant::now(), None, 0_u32);
+        let start = Instant::now();
+        let mut told = None;
+        let mut same = 0_u32;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let waited = self.ended.wait_timeout_while(state, interval, |state| !state.is_over);
@@ -63,7 +65,8 @@ impl Shared {
             drop(state);
             if told.as_ref() != Some(&what) {
                 tell(&format!("waiting for {what}"));
-                (told, same) = (Some(what), 0);
+                told = Some(what);
+                same = 0;
             } else if same < SAME {
                 same += 1;
             } else {

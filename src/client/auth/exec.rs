@@ -145,7 +145,8 @@ impl Plugin<'_> {
             return Err("it is not an `ExecCredential`".to_owned());
         }
         if credential.api_version != self.0.entry.api_version {
-            let (wanted, got) = (&self.0.entry.api_version, one_line(&credential.api_version, 100));
+            let wanted = &self.0.entry.api_version;
+            let got = one_line(&credential.api_version, 100);
             return Err(format!("the kubeconfig asks for `{wanted}`, and it is `{got}`"));
         }
         let status = credential.status.ok_or("it has no `status`")?;

@@ -197,7 +197,8 @@ struct Pod<'a> {
 impl<'a> Pod<'a> {
     /// The pod, if this process runs in one whose service account may talk to the API server.
     pub fn detect(environment: &'a Environment) -> Option<Self> {
-        let (host, port) = (environment.service_host.as_deref()?, environment.service_port.as_deref()?);
+        let host = environment.service_host.as_deref()?;
+        let port = environment.service_port.as_deref()?;
         let service_account = environment.service_account.as_path();
         if !service_account.join("token").is_file() {
             return None;

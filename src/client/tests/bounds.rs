@@ -31,7 +31,8 @@ async fn answers_that_are_read_at_once_share_one_bound() {
     let (authorized, endpoint) =
         (AuthorizedClient { http, authorization: None }, Endpoint::bounded(url.clone(), BOUND));
     let deadline = Deadline::new(RequestTimeout::Unbounded);
-    let (slow, quick) = (Request::get("/slow"), Request::get("/quick"));
+    let slow = Request::get("/slow");
+    let quick = Request::get("/quick");
 
     let (_, read) = Whole(None).exchange(&authorized, &endpoint, &quick, deadline).await.unwrap();
     assert_eq!(read.body.len(), 600, "one alone is within it");

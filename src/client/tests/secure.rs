@@ -160,7 +160,8 @@ async fn a_token_file_is_read_again_when_its_token_is_refused() {
 
 #[tokio::test]
 async fn an_unknown_authority_is_not_trusted_unless_asked_for() {
-    let (authority, other) = (Authority::new(), Authority::new());
+    let authority = Authority::new();
+    let other = Authority::new();
     let server = Server::start_tls(authority.server("127.0.0.1", false), |_, _| ok()).await;
     let url = format!("https://{}", server.address());
     for options in [to(&url), other.trusted(&server)] {
@@ -339,7 +340,8 @@ async fn why_refused(date: &'static str, years: RangeInclusive<i32>, token: Opti
 
 #[tokio::test]
 async fn credentials_that_have_expired_say_so_by_the_clock_of_the_server() {
-    let (now, later) = ("x-none: 1", "date: Tue, 01 Feb 3003 10:00:00 GMT");
+    let now = "x-none: 1";
+    let later = "date: Tue, 01 Feb 3003 10:00:00 GMT";
     assert_eq!(why_refused(now, ALWAYS, None).await, "");
     assert_eq!(why_refused(later, ALWAYS, None).await, "");
     let expired = why_refused(now, 2001..=2002, None).await;

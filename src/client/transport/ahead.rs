@@ -94,7 +94,8 @@ where
     }
 
     fn call(&mut self, server: Uri) -> Self::Future {
-        let (opening, connector) = (self.take(), self.connector.clone());
+        let opening = self.take();
+        let connector = self.connector.clone();
         Box::pin(async move {
             if let Some(mut opening) = opening
                 && let Ok(connection) = (&mut opening.connection).await

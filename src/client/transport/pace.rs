@@ -155,7 +155,10 @@ impl Gauge {
 
     /// Begins a window with this limit.
     fn begin(&mut self, limit: usize) {
-        (self.limit, self.answers, self.quick, self.slow) = (limit, 0, 0, 0);
+        self.limit = limit;
+        self.answers = 0;
+        self.quick = 0;
+        self.slow = 0;
     }
 }
 

@@ -278,7 +278,8 @@ impl<'a> Read<'a> {
         let names = |read: &Read<'_>| {
             read.extension(rfc5280::ID_CE_SUBJECT_ALT_NAME).map(|extension| extension.extn_value.clone())
         };
-        let (part, other_part) = (self.content.tbs_certificate(), other.content.tbs_certificate());
+        let part = self.content.tbs_certificate();
+        let other_part = other.content.tbs_certificate();
         part.subject() == other_part.subject()
             && part.subject_public_key_info() == other_part.subject_public_key_info()
             && names(self) == names(other)

@@ -141,7 +141,8 @@ async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Res
         let hint = "choose with `--class`, `--manager`, `--field` and `--object` instead";
         can_ask("`--patch` asks on a terminal, and there is none", &args.input, hint)?;
     }
-    let (selection, compare) = (selection(args), compare_args(args));
+    let selection = selection(args);
+    let compare = compare_args(args);
     let policy = policy(&compare, settings)?;
     let invocation = Invocation::new(&args.connection, &args.input, output, settings);
     let (run, desired) = Box::pin(invocation.begin("pull", early_reads(&compare, ShardArgs::default(), []))).await?;
@@ -197,7 +198,8 @@ fn is_stream(path: &OsStr) -> bool {
 
 fn selection(args: &PullArgs) -> Selection {
     let PullArgs { classes, managers, fields, objects, .. } = args;
-    let (classes, managers) = (classes.clone(), managers.clone());
+    let classes = classes.clone();
+    let managers = managers.clone();
     let fields = fields.iter().flat_map(|list| &list.0).cloned().collect();
     Selection { classes, managers, fields, objects: objects.clone() }
 }

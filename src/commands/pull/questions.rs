@@ -31,7 +31,8 @@ enum Rest {
 
 /// Asks about each change that can be made. The others keep their obstacle, and those that are left out get one.
 pub(crate) async fn ask(pulling: &mut Pulling, output: &Output, interrupt: &Interrupt) -> Result<(), Failure> {
-    let (mut rest, mut current) = (Rest::Ask, None);
+    let mut rest = Rest::Ask;
+    let mut current = None;
     for proposed in pulling.proposed() {
         let file = Arc::clone(proposed.file());
         if current.as_ref() != Some(&file) && rest != Rest::Leave {

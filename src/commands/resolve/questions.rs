@@ -83,7 +83,8 @@ impl Asking<'_> {
         let takes_all = self.takes_rules(questions.iter().flat_map(Question::differences)).is_ok();
         let (mut answers, mut same): (Vec<Answered>, Vec<Same>) = (Vec::new(), Vec::new());
         while let Some(question) = questions.get(answers.len()) {
-            let (kind, number) = (question.kind(), answers.len() + 1);
+            let kind = question.kind();
+            let number = answers.len() + 1;
             let mut offers = self.offers(question, takes_all);
             let decided = same.iter().find(|same| Some(same.kind) == kind && offers.takes(&same.choice));
             if let Some(Same { choice, .. }) = decided {

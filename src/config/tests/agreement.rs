@@ -27,7 +27,8 @@ fn the_schema_in_the_repository_is_the_one_that_is_printed() {
 #[test]
 fn the_schema_has_the_keys_that_the_reader_knows_and_no_others() {
     let schema: Value = serde_json::from_str(&schema(&Cli::command())).unwrap();
-    let (rule, readiness) = ("/properties/ignore/items", "/properties/readiness/items");
+    let rule = "/properties/ignore/items";
+    let readiness = "/properties/readiness/items";
     for (mapping, known) in [
         ("", &SETTINGS[..]),
         (rule, &ignore::RULE),

@@ -36,7 +36,8 @@ fn refused(text: &str) -> Vec<String> {
     let relative = |error: &String| {
         let (location, message) = error.split_once(": ").unwrap();
         let mut parts = location.split(':').skip(1).map(|number| number.parse::<usize>().unwrap());
-        let (line, column) = (parts.next().unwrap(), parts.next().unwrap());
+        let line = parts.next().unwrap();
+        let column = parts.next().unwrap();
         format!("{}:{column} {}", line - 2, message.split(" ~ ").next().unwrap())
     };
     errors.iter().map(relative).collect()

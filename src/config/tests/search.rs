@@ -21,8 +21,10 @@ fn write(path: &Path) {
 fn the_nearest_file_up_to_the_root_of_the_repository_is_found_and_none_beyond_it() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    let (outside, repository) = (root.join(".kubectl-reconcile.yaml"), root.join("repository"));
-    let (deep, manifest) = (repository.join("a/b"), repository.join("a/b/web.yaml"));
+    let outside = root.join(".kubectl-reconcile.yaml");
+    let repository = root.join("repository");
+    let deep = repository.join("a/b");
+    let manifest = repository.join("a/b/web.yaml");
     write(&outside);
     write(&manifest);
     let text = |path: &Path, origin| Ok(Some((path.to_string_lossy().into_owned(), origin)));
@@ -54,7 +56,8 @@ fn the_nearest_file_up_to_the_root_of_the_repository_is_found_and_none_beyond_it
 fn a_link_that_leads_out_of_the_repository_does_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    let (manifest, secret) = (root.join("repository/web.yaml"), root.join("secret"));
+    let manifest = root.join("repository/web.yaml");
+    let secret = root.join("secret");
     write(&manifest);
     write(&secret);
     std::fs::create_dir_all(root.join("repository/.git")).unwrap();
@@ -74,7 +77,8 @@ fn a_link_that_leads_out_of_the_repository_does_not_count() {
 fn a_file_of_another_user_does_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    let (manifest, file) = (root.join("web.yaml"), root.join(".kubectl-reconcile.yaml"));
+    let manifest = root.join("web.yaml");
+    let file = root.join(".kubectl-reconcile.yaml");
     write(&manifest);
     write(&file);
     if std::os::unix::fs::chown(&file, Some(4242), None).is_err() {

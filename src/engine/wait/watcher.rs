@@ -221,7 +221,9 @@ impl Watcher {
                 Err(error) => return Err(error),
             };
             if page.starts_over {
-                (listing, version, budget) = (Listing::default(), None, self.budget());
+                listing = Listing::default();
+                version = None;
+                budget = self.budget();
                 spoilt.clear();
             }
             version = version.or(page.version);

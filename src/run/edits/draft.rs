@@ -30,7 +30,8 @@ enum Destination {
 impl Draft {
     /// The new text of a file with manifests.
     pub fn of_manifests(name: &str, file: ManifestFile, before: Vec<u8>, after: Vec<u8>) -> Self {
-        let (destination, content) = (Destination::Existing(file), FileContent::Manifests);
+        let destination = Destination::Existing(file);
+        let content = FileContent::Manifests;
         Self { name: name.to_owned(), destination, before, after, content }
     }
 
@@ -42,7 +43,8 @@ impl Draft {
     /// The text of a configuration that does not exist.
     pub fn of_new_configuration(path: PathBuf, after: Vec<u8>) -> Self {
         let name = path.to_string_lossy().into_owned();
-        let (destination, content) = (Destination::New(path), FileContent::Configuration);
+        let destination = Destination::New(path);
+        let content = FileContent::Configuration;
         Self { name, destination, before: Vec::new(), after, content }
     }
 
@@ -59,7 +61,8 @@ impl Draft {
     /// The file with both of its texts.
     pub fn shown(&self, written: bool) -> EditedFile {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (before, after) = (text(&self.before), text(&self.after));
+        let before = text(&self.before);
+        let after = text(&self.after);
         EditedFile { file: self.name.clone(), written, before, after, content: self.content }
     }
 

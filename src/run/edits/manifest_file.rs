@@ -120,8 +120,10 @@ mod tests {
 
     #[test]
     fn links_are_followed_inside_of_their_work_tree_only() {
-        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (victim, link) = (outside.path().join("victim.yaml"), folder.path().join("link.yaml"));
+        let folder = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let victim = outside.path().join("victim.yaml");
+        let link = folder.path().join("link.yaml");
         fs::write(&victim, "a: 1\n").unwrap();
         symlink(&victim, &link).unwrap();
         let refused = ManifestFile::open(&link).unwrap_err();
@@ -142,7 +144,8 @@ mod tests {
 
     #[test]
     fn a_linked_folder_of_a_repository_leads_to_its_own_files_only() {
-        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
         let repository = folder.path().join("shop");
         for made in [repository.join(".git"), repository.join("base"), outside.path().join(".git")] {
             fs::create_dir_all(made).unwrap();

@@ -61,7 +61,9 @@ struct Seen {
 impl EventSink for Collected {
     fn receive(&self, event: Event<'_>) {
         let Event::Compared(target, decision) = event else { return };
-        let (mut changes, mut error, mut is_missing) = (Vec::new(), None, false);
+        let mut changes = Vec::new();
+        let mut error = None;
+        let mut is_missing = false;
         match &decision.verdict {
             ObjectVerdict::InSync(fields) | ObjectVerdict::Update(fields) | ObjectVerdict::Replace { fields, .. } => {
                 changes.clone_from(&fields.changes);
@@ -79,7 +81,8 @@ impl EventSink for Collected {
         }
         let objects = &mut *self.objects.borrow_mut();
         let live = decision.live().filter(|_| adds_items(&changes)).cloned();
-        let (key, origin) = (target.key.clone(), target.desired.origin.clone());
+        let key = target.key.clone();
+        let origin = target.desired.origin.clone();
         let seen = Seen { key, origin, changes, live, error, is_missing };
         let place = *objects.places.entry(target.key.clone()).or_insert(objects.seen.len());
         match objects.seen.get_mut(place) {
@@ -189,7 +192,8 @@ impl Pulling {
 /// The new text of one file; `None` if nothing of it changes. Changes that cannot be made get their obstacle.
 fn drafted(changes: &mut [Proposed]) -> Option<Draft> {
     let first = changes.first()?;
-    let (name, text) = (Arc::clone(first.file()), first.origin.text().clone());
+    let name = Arc::clone(first.file());
+    let text = first.origin.text().clone();
     let (indices, edits): (Vec<usize>, Vec<Edit>) = (0..)
         .zip(changes.iter())
         .filter_map(|(index, proposed)| Some((index, proposed.proposal.edit.clone().ok()?)))

@@ -56,7 +56,8 @@ fn owner(time: Option<&str>) -> Owner {
 /// The answer to a question about the Deployment, from these events in this order.
 fn answer(question: AuditQuestion, since: Option<&str>, events: &[Value]) -> AuditAnswer {
     let mut search = AuditSearch::default();
-    let (key, since) = (key(), since.and_then(|since| second(&format!("{DAY}{since}Z"))));
+    let key = key();
+    let since = since.and_then(|since| second(&format!("{DAY}{since}Z")));
     let number =
         search.ask(AuditedObject { key: &key, plurals: &["deployments".to_owned()] }, question, since).unwrap();
     for event in events {

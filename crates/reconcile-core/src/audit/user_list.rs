@@ -28,7 +28,8 @@ impl UserList {
     /// Adds the user of an event. Of more users than are kept, the one whose last event is the earliest is left out: it returns with a
     /// later event.
     pub fn add(&mut self, event: &AuditEvent<'_>, verb: Option<&str>) {
-        let (names, received) = (hash_of_names(event), event.received);
+        let names = hash_of_names(event);
+        let received = event.received;
         let known = self.latest.iter_mut().find(|known| known.names == names);
         let mut done = event.done;
         if let Some(known) = known {

@@ -23,7 +23,8 @@ fn deployment() -> Value {
 
 fn fields(live: &Value, manifest: Option<&Value>, with_status: bool) -> Vec<BlamedField> {
     let gvk = GroupVersionKind::of(live);
-    let (kind, schema) = (builtin_kind(&gvk), builtin().object(&gvk).unwrap());
+    let kind = builtin_kind(&gvk);
+    let schema = builtin().object(&gvk).unwrap();
     Blame { gvk: &gvk, kind, live, schema, manifest, with_status }.fields(&Redactor::default())
 }
 

@@ -42,7 +42,8 @@ impl<'a> Classifier<'a> {
         prediction: &Prediction,
         policy: &'a Policy,
     ) -> Self {
-        let (before, after) = (&subject.live.owners, &prediction.owners);
+        let before = &subject.live.owners;
+        let after = &prediction.owners;
         let ours = before.our_fields();
         let is_first = before.ours.is_none() && !differences.is_empty();
         Self {
@@ -216,6 +217,8 @@ impl<'a> Classifier<'a> {
 
 /// The owners once manual claims have been transferred to us; `None` if there are none.
 fn settled(subject: &ObjectPair<'_>, after: &Prediction, policy: &Policy) -> Option<Ownership> {
-    let (claims, api_version, live) = (after.owners.our_fields(), subject.gvk.api_version(), subject.live);
+    let claims = after.owners.our_fields();
+    let api_version = subject.gvk.api_version();
+    let live = subject.live;
     live.owners.with_claims_transferred(&live.object, subject.schema, &claims, &api_version, policy)
 }

@@ -123,7 +123,8 @@ impl<'a> ContestedFields<'a> {
         for (path, entry) in &self.fields {
             losers.entry(path).or_default().push(entry);
         }
-        let (mut live, mut manifest) = (Lookup::of(live), Lookup::of(manifest));
+        let mut live = Lookup::of(live);
+        let mut manifest = Lookup::of(manifest);
         let conflict = |path: FieldPath| {
             let managers = self.policy.owners(losers.get(&path).into_iter().flatten().copied());
             let from = live.value(&path).cloned();
@@ -163,7 +164,8 @@ fn emptied(lost: &LostFields<'_>, manifest: &mut Lookup<'_>) -> Vec<FieldPath> {
 /// The owners that lose a field that the live object does not have, because it has another name in their API version. An apply takes
 /// nothing in `status`.
 fn renamed<'a>(live: &Value, gvk: &GroupVersionKind, lost: &[LostFields<'a>]) -> Vec<&'a ManagedFieldsEntry> {
-    let (version, status) = (gvk.api_version(), FieldPath::of(&["status"]));
+    let version = gvk.api_version();
+    let status = FieldPath::of(&["status"]);
     let mut live = Lookup::of(live);
     let mut is_renamed = |path: &FieldPath| !status.is_prefix_of(path) && live.value(path).is_none();
     let of_others = lost.iter().filter(|lost| lost.entry.api_version != version);
@@ -195,7 +197,8 @@ mod tests {
             let served: Vec<String> = served.iter().map(|version| (*version).to_owned()).collect();
             is_forgotten(&owners.others[0], &GroupVersionKind::new(api_version, kind), &served)
         };
-        let (v1, v1beta3) = ("flowcontrol.apiserver.k8s.io/v1", "flowcontrol.apiserver.k8s.io/v1beta3");
+        let v1 = "flowcontrol.apiserver.k8s.io/v1";
+        let v1beta3 = "flowcontrol.apiserver.k8s.io/v1beta3";
         assert!(!forgotten(v1, "FlowSchema", &[v1], v1));
         assert!(!forgotten(v1, "FlowSchema", &[v1, v1beta3], v1beta3), "a server before 1.32 serves it");
         assert!(forgotten(v1, "FlowSchema", &[v1], v1beta3));

@@ -100,8 +100,10 @@ impl VerdictBuilder<'_> {
             ComparisonResult::Missing(evidence) => self.creation(*evidence),
             ComparisonResult::Proven(None) => FieldDiff::none(Evidence::Proven).into(),
             ComparisonResult::Proven(Some(live)) => {
-                let (object, owners) = (live.current.object.clone(), live.current.owners.clone());
-                let (evidence, in_the_way) = (Evidence::Proven, FieldSet::new());
+                let object = live.current.object.clone();
+                let owners = live.current.owners.clone();
+                let evidence = Evidence::Proven;
+                let in_the_way = FieldSet::new();
                 let prediction = Prediction { object, owners, evidence, in_the_way, rewrites_records: false };
                 self.fields(live, Some(&prediction)).into()
             }
@@ -160,7 +162,8 @@ impl VerdictBuilder<'_> {
     /// Compares the fields of a live object with those that an apply would leave. Without a prediction, a local one is made.
     fn fields(&mut self, live: &LiveObject, prediction: Option<&Prediction>) -> FieldDiff {
         let CompareContext { schema, policy, .. } = self.context;
-        let (target, LiveObject { current, wanted }) = (self.target, live);
+        let target = self.target;
+        let LiveObject { current, wanted } = live;
         let manifest = wanted.object(target);
         let own = || predict(manifest, current, schema, target.kind().as_ref(), policy);
         let prediction = prediction.map_or_else(|| Cow::Owned(own()), Cow::Borrowed);

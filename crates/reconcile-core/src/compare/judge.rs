@@ -82,8 +82,10 @@ fn join_rules(differences: &mut Vec<Change>, subject: &ObjectPair<'_>, predictio
         return;
     }
     differences.retain(|change| !is_inside(change));
-    let (from, to) = (&subject.live.object, &prediction.object);
-    let (from, to) = (from.get("rules").cloned(), to.get("rules").cloned());
+    let from = &subject.live.object;
+    let to = &prediction.object;
+    let from = from.get("rules").cloned();
+    let to = to.get("rules").cloned();
     differences.push(Change { path: rules, op: Op::Change, from, to });
 }
 

@@ -37,7 +37,8 @@ impl Membership {
 
     /// The set of a live object whose manifest has the label of another one.
     pub(super) fn in_another_set(manifest: &Value, live: &Value) -> Option<Self> {
-        let (wanted, id) = (part_of(manifest)?, part_of(live)?);
+        let wanted = part_of(manifest)?;
+        let id = part_of(live)?;
         (wanted != id).then(|| Self::Refused(id.to_owned()))
     }
 

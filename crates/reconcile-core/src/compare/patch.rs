@@ -36,7 +36,8 @@ pub(super) fn replacement(live: &Value, object: &Value, status_is_apart: bool) -
     }
     let of_metadata = |object: &'_ Value, name: &str| object.pointer(&format!("/metadata/{name}")).cloned();
     for name in OF_METADATA {
-        let (before, after) = (of_metadata(live, name), of_metadata(object, name));
+        let before = of_metadata(live, name);
+        let after = of_metadata(object, name);
         replace(format!("/metadata/{name}"), before.as_ref(), after.as_ref());
     }
     if let Some(version) = version(live) {

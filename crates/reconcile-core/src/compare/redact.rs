@@ -316,7 +316,8 @@ mod tests {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(["shop.example.com".to_owned()]).unwrap();
         params.distinguished_name.push(DnType::CommonName, "shop");
-        let (pem, key) = (params.self_signed(&key).unwrap().pem(), key.serialize_pem());
+        let pem = params.self_signed(&key).unwrap().pem();
+        let key = key.serialize_pem();
         let object = json!({
             "type": "kubernetes.io/tls",
             "data": {"tls.crt": STANDARD.encode(&pem), "tls.key": STANDARD.encode(&key), "both": STANDARD.encode(format!("{pem}{key}"))},

@@ -20,7 +20,8 @@ const MOST_IMMUTABLE: usize = 20;
 /// The reason why an object must not be replaced: its deletion would also delete data that no manifest holds, or an annotation of the
 /// manifest or the live object keeps it. Only an annotation in the manifest allows it, because others can annotate the live object.
 pub fn replace_guard(target: &Target, live: &Value) -> Option<String> {
-    let (gvk, desired) = (&target.key.gvk, target.desired.object());
+    let gvk = &target.key.gvk;
+    let desired = target.desired.object();
     if desired.annotation(REPLACE) == Some("allow") {
         return None;
     }

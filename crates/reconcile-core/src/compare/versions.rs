@@ -32,7 +32,8 @@ impl Versions {
             leave_out_bookkeeping(&mut shown, status_is_apart);
             shown
         };
-        let (mut live, mut desired) = (shown(live), shown(desired));
+        let mut live = shown(live);
+        let mut desired = shown(desired);
         mask(&mut live, &mut desired);
         Self { live, desired }
     }
@@ -64,7 +65,8 @@ fn mask(live: &mut Value, desired: &mut Value) {
     match (secret_number(live), secret_number(desired)) {
         (Some(one), Some(other)) => {
             let (before, after) = if one == other { (MASK, MASK) } else { (BEFORE, AFTER) };
-            (*live, *desired) = (before.into(), after.into());
+            *live = before.into();
+            *desired = after.into();
         }
         (Some(_), None) | (None, Some(_)) => {
             mask_all(live);

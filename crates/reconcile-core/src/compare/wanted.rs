@@ -119,7 +119,8 @@ impl Wanted {
         if self.rules.is_empty() {
             return Vec::new();
         }
-        let (manifest, kind) = (target.desired.object(), target.kind());
+        let manifest = target.desired.object();
+        let kind = target.kind();
         let without_rules = predict(manifest, live, schema, kind.as_ref(), policy).object;
         let mut differences = changes(&live.object, &without_rules, schema, target.status_is_apart());
         leave_out_bookkeeping(&mut differences, &target.key.gvk, manifest, schema);
@@ -206,7 +207,8 @@ fn without_created(
     }
     let ignored: FieldSet = rules.keys().cloned().collect();
     let bare = without_fields(manifest, &ignored, schema);
-    let (there, left) = (fields_of(&live.object, schema), fields_of(&bare, schema));
+    let there = fields_of(&live.object, schema);
+    let left = fields_of(&bare, schema);
     rules.into_iter().filter(|(path, _)| !is_created(path, &there, &left, schema)).collect()
 }
 
@@ -407,8 +409,10 @@ mod tests {
     #[test]
     fn the_label_of_a_set_that_nobody_names_is_kept_as_its_owner_has_it() {
         let label = || json!({"f:metadata": {"f:labels": {"f:applyset.kubernetes.io/part-of": {}}}});
-        let (ours, theirs) = (entry(OURS, "Apply", &label()), entry("gitops", "Apply", &label()));
-        let (kept, stuck) = (Some(Membership::Kept("set".to_owned())), Some(Membership::Unremovable("set".to_owned())));
+        let ours = entry(OURS, "Apply", &label());
+        let theirs = entry("gitops", "Apply", &label());
+        let kept = Some(Membership::Kept("set".to_owned()));
+        let stuck = Some(Membership::Unremovable("set".to_owned()));
         for (owners, is_sent, when_leaving) in [
             (json!([ours]), true, None),
             (json!([ours, theirs]), true, stuck.clone()),

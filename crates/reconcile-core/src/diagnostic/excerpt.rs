@@ -65,7 +65,8 @@ impl Line {
         let length = line.length();
         let start = usize::try_from(column).unwrap_or(1).saturating_sub(1).min(length);
         let skipped = if length > WIDTH { start.saturating_sub(BEFORE) } else { 0 };
-        let (text, start) = (window(line, skipped), start.saturating_sub(skipped));
+        let text = window(line, skipped);
+        let start = start.saturating_sub(skipped);
         let length = length_at(&text.chars().skip(start).collect::<String>());
         let length = length.min(WIDTH.saturating_sub(start)).max(1);
         Self { number, text: cut(&text, skipped), mark: Some(Underline { start, length, is_primary }) }

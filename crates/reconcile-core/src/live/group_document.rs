@@ -80,8 +80,10 @@ impl GroupDocument {
             group.name.clone_into(&mut resource.gvk.group);
         }
         if group.is_oversized {
-            (group.resources, group.stale) = (Vec::new(), Vec::new());
-            (group.aliases, group.in_all) = (BTreeSet::new(), BTreeSet::new());
+            group.resources = Vec::new();
+            group.stale = Vec::new();
+            group.aliases = BTreeSet::new();
+            group.in_all = BTreeSet::new();
         }
         if self.groups.len() < MOST {
             self.groups.push(group);

@@ -21,7 +21,8 @@ pub struct NamedObject {
 /// Reads the words of a command line, as kubectl does: either each word is `TYPE/NAME`, or the first one is the type of all others.
 pub fn named_objects(words: &[String]) -> Result<Vec<NamedObject>, Diagnostic> {
     let object = |resource: &str, name: &str| {
-        let (resource, name) = (resource.to_owned(), name.to_owned());
+        let resource = resource.to_owned();
+        let name = name.to_owned();
         if resource.is_empty() || name.is_empty() || path_segment_refused(&name).is_some() {
             let message = format!("`{}` does not name an object", one_line(&format!("{resource}/{name}"), 200));
             return Err(Diagnostic::general(message).with_hint("write `TYPE/NAME`, as in `deployment/web`"));
@@ -122,7 +123,8 @@ impl Discovery {
     pub(crate) fn all_named(&self, text: &str) -> impl Iterator<Item = &Resource> {
         let (name, suffix) = text.split_once('.').map_or((text, None), |(name, suffix)| (name, Some(suffix)));
         self.resources().filter(move |resource| {
-            let (group, version) = (&resource.gvk.group, &resource.gvk.version);
+            let group = &resource.gvk.group;
+            let version = &resource.gvk.version;
             let fits =
                 |suffix: &str| suffix == group || suffix.strip_prefix(version.as_str()) == Some(&format!(".{group}"));
             self.is_called(resource, name) && suffix.is_none_or(fits) && !resource.pending

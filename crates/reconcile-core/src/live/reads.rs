@@ -40,7 +40,8 @@ pub fn is_read_by_name(resource: &Resource, wanted: usize) -> bool {
 
 /// Returns true if reading by namespace would take many requests; `wanted` has the number of objects in each namespace.
 pub fn is_spread(resource: &Resource, wanted: impl Iterator<Item = usize>) -> bool {
-    let (mut namespaces, mut requests) = (0_usize, 0_usize);
+    let mut namespaces = 0_usize;
+    let mut requests = 0_usize;
     for count in wanted {
         namespaces = namespaces.saturating_add(1);
         requests = requests.saturating_add(if is_read_by_name(resource, count) { count } else { 1 });
@@ -93,8 +94,10 @@ impl PartOfList {
         has_one_name: bool,
         round_trip: Duration,
     ) -> Rest {
-        let (item, get) = (self.item(), get(round_trip));
-        let (mut by_themselves, mut selected) = (0_usize, get);
+        let item = self.item();
+        let get = get(round_trip);
+        let mut by_themselves = 0_usize;
+        let mut selected = get;
         for MissingObjects { wanted, others } in missing {
             let listed = get.saturating_add(wanted.saturating_add(others).saturating_mul(item));
             let cost = if wanted <= FEW { wanted.saturating_mul(get) } else { listed };
@@ -192,7 +195,8 @@ mod tests {
 
     #[test]
     fn few_objects_are_read_by_name_and_those_of_many_namespaces_at_once() {
-        let (listed, read) = (resource(&["get", "list"]), resource(&["get"]));
+        let listed = resource(&["get", "list"]);
+        let read = resource(&["get"]);
         assert!(is_read_by_name(&listed, 4) && !is_read_by_name(&listed, 5) && is_read_by_name(&read, 5));
         for (wanted, spread) in [
             (vec![100], false),
@@ -268,7 +272,8 @@ mod tests {
         let crowded = PartOfList { seen: 9, bytes: 9 << 10, left: Some(20_000) };
         assert_eq!(crowded.cheapest_rest(each_alone(9), true, LOOPBACK), Rest::ByThemselves);
         // 1,000 × 88 KiB are 22,000 items and 1,000 × 4 KiB, and the rest is larger.
-        let (most, more) = (27_965, 27_966);
+        let most = 27_965;
+        let more = 27_966;
         for (left, expected) in [(most, Rest::Selected), (more, Rest::ByThemselves)] {
             let list = PartOfList { seen: 5, bytes: 5 << 10, left: Some(left) };
             assert_eq!(list.cheapest_rest(each_alone(1_000), true, LOOPBACK), expected, "{left}");
@@ -286,7 +291,8 @@ mod tests {
 
     fn manifests(text: &str) -> Vec<Manifest> {
         let input = Input { name: "all.yaml".into(), text: text.as_bytes().to_vec().into() };
-        let (validation, selector) = (Validation::Strict, Selector::default());
+        let validation = Validation::Strict;
+        let selector = Selector::default();
         let options = ReadOptions { validation, selector, hooks: Hooks::Skip, allow_empty: false };
         read(&[input], &options).unwrap().manifests
     }

@@ -64,7 +64,8 @@ impl Target {
     /// The kind as the server serves it, if it does.
     pub fn kind(&self) -> Option<KindInfo> {
         let resource = self.resource.as_ref().ok()?;
-        let (namespaced, status) = (resource.namespaced, resource.status);
+        let namespaced = resource.namespaced;
+        let status = resource.status;
         Some(KindInfo { gvk: self.key.gvk.clone(), root: 0, namespaced, status })
     }
 }
@@ -189,7 +190,8 @@ pub fn resource_of(gvk: &GroupVersionKind, discovery: &Discovery) -> Result<Reso
                 .with_hint(format!("`kubectl api-resources --api-group={group}` shows them")))
         }
         Resolution::Unknown => {
-            let (kind, api_version) = (&gvk.kind, gvk.api_version());
+            let kind = &gvk.kind;
+            let api_version = gvk.api_version();
             if discovery.is_judged_by_built_in_types(gvk) {
                 let message = format!("`{kind}` is not a built-in kind of `{api_version}`");
                 return Err(Diagnostic::new(Code::UnknownKind, message).with_hint(meant(gvk, discovery)));

@@ -64,7 +64,8 @@ pub fn gather(
 ) -> Result<DesiredSet, Vec<Diagnostic>> {
     let mut gathering = Gathering { options, set: DesiredSet::default(), diagnostics: Vec::new() };
     // Errors in the objects of an input are reported after errors in its text.
-    let (mut in_objects, mut count) = (Vec::new(), 0);
+    let mut in_objects = Vec::new();
+    let mut count = 0;
     for mut chunk in chunks {
         if chunk.is_first {
             gathering.diagnostics.append(&mut in_objects);
@@ -169,7 +170,8 @@ impl Gathering<'_> {
 pub fn repeated(copy: &Manifest, first: &Manifest, is_same: bool) -> Result<String, Diagnostic> {
     let mark = copy.origin.positions.nearest(&[]);
     if is_same {
-        let (file, first) = (&copy.origin.source.file, &first.origin.source);
+        let file = &copy.origin.source.file;
+        let first = &first.origin.source;
         return Ok(format!(
             "{file}:{}:{}: {copy} is defined twice, first at {first}: the copies are identical, and one of them is used",
             mark.line, mark.column

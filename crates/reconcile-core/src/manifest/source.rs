@@ -224,7 +224,8 @@ impl Index {
         let lines = LineIndex::of(bytes);
         let starts = lines.starts();
         let number = |index: usize| u32::try_from(index).map_or(u32::MAX, |index| index.saturating_add(1));
-        let (mut documents, mut first) = (Vec::new(), 0);
+        let mut documents = Vec::new();
+        let mut first = 0;
         for (index, start) in starts.iter().enumerate().chain([(starts.len(), &bytes.len())]) {
             if index < starts.len() && !is_separator(&bytes[*start..]) {
                 continue;

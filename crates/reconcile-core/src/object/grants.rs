@@ -36,8 +36,11 @@ pub fn grants(rules: &Value) -> Option<BTreeSet<Grant<'_>>> {
             return None;
         }
         let texts = |name: &str| fields.get(name).map_or(Some(Vec::new()), texts);
-        let (groups, resources, names) = (texts("apiGroups")?, texts("resources")?, texts("resourceNames")?);
-        let (urls, verbs) = (texts("nonResourceURLs")?, texts("verbs").filter(|verbs| !verbs.is_empty())?);
+        let groups = texts("apiGroups")?;
+        let resources = texts("resources")?;
+        let names = texts("resourceNames")?;
+        let urls = texts("nonResourceURLs")?;
+        let verbs = texts("verbs").filter(|verbs| !verbs.is_empty())?;
         let names: Vec<Option<&str>> =
             if names.is_empty() { vec![None] } else { names.into_iter().map(Some).collect() };
         let parts = [groups.len(), resources.len(), names.len(), verbs.len()];
@@ -175,8 +178,10 @@ mod tests {
 
     fn any_rules() -> impl Strategy<Value = Value> {
         let some = |texts: &'static [&'static str]| proptest::sample::subsequence(texts, 0..=texts.len());
-        let (groups, names) = (some(&["", "apps", "*"]), some(&["x", "y"]));
-        let (resources, urls) = (some(&["pods", "secrets", "pods/exec", "*"]), some(&["/a", "/b"]));
+        let groups = some(&["", "apps", "*"]);
+        let names = some(&["x", "y"]);
+        let resources = some(&["pods", "secrets", "pods/exec", "*"]);
+        let urls = some(&["/a", "/b"]);
         let verbs = proptest::sample::subsequence(&["get", "list", "*"], 1..=3);
         let rule = (groups, resources, names, urls, verbs).prop_map(|(groups, resources, names, urls, verbs)| {
             json!({"apiGroups": groups, "resources": resources, "resourceNames": names, "nonResourceURLs": urls, "verbs": verbs})
@@ -223,7 +228,8 @@ mod tests {
     proptest! {
         #[test]
         fn the_folded_difference_is_exactly_the_difference(live in any_rules(), desired in any_rules()) {
-            let (old, new) = (grants(&live).unwrap(), grants(&desired).unwrap());
+            let old = grants(&live).unwrap();
+            let new = grants(&desired).unwrap();
             for (from, to, (rules, others)) in [(&old, &new, (&desired, &live)), (&new, &old, (&live, &desired))] {
                 let difference: BTreeSet<Grant<'_>> = to.difference(from).copied().collect();
                 let shown = unfolded(&Grants::folded(&difference));

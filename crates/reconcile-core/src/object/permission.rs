@@ -87,7 +87,9 @@ impl Permission {
             None => return None,
         };
         let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-./*:_".contains(&byte));
-        let (verb, group, resource) = (verb.to_owned(), group.to_owned(), resource.to_owned());
+        let verb = verb.to_owned();
+        let group = group.to_owned();
+        let resource = resource.to_owned();
         let is_name = [&verb, &group, &resource].into_iter().chain(&namespace).all(|text| is_plain(text));
         is_name.then_some(Self { namespace, group, resource, name: None, verb })
     }
@@ -177,7 +179,8 @@ mod tests {
     #[test]
     fn the_advice_on_a_permission_names_it() {
         for (namespace, place) in [(Some("shop".to_owned()), "in the namespace `shop`"), (None, "in the cluster")] {
-            let (group, resource) = ("apps".to_owned(), "deployments/scale".to_owned());
+            let group = "apps".to_owned();
+            let resource = "deployments/scale".to_owned();
             let permission = Permission { namespace, group, resource, name: None, verb: "get".to_owned() };
             assert_eq!(Permission::advised_in(&permission.advice()), Some(("get", "deployments.apps/scale", place)));
         }

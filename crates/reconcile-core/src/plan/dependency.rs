@@ -49,7 +49,8 @@ pub struct ReadySet {
 impl ReadySet {
     /// Takes the objects of a range of the plan, with their dependencies. Objects before the range count as done.
     pub fn of<'n>(needs: impl Fn(usize) -> &'n [Dependency], stretch: Range<usize>) -> Self {
-        let (mut open, mut dependents) = (BTreeMap::new(), BTreeMap::<usize, Vec<usize>>::new());
+        let mut open = BTreeMap::new();
+        let mut dependents = BTreeMap::<usize, Vec<usize>>::new();
         for index in stretch.clone() {
             let needs: Vec<_> = needs(index).iter().filter(|need| need.on >= stretch.start).collect();
             for need in &needs {

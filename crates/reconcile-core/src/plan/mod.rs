@@ -105,7 +105,8 @@ impl Plan {
         // The new position of each object of the whole plan; those that do not stay have none.
         let mut next = 0..;
         let positions: Vec<Option<usize>> = stays.iter().map(|stays| if *stays { next.next() } else { None }).collect();
-        let (mut items, mut in_other_shards) = (Vec::with_capacity(next.start), self.in_other_shards);
+        let mut items = Vec::with_capacity(next.start);
+        let mut in_other_shards = self.in_other_shards;
         for (position, (mut item, holder)) in self.items.into_iter().zip(holders).enumerate() {
             item.target.shard_member = Some(ShardMember { position, other_shard: (holder != shard).then_some(holder) });
             if positions[position].is_none() {

@@ -428,9 +428,11 @@ mod tests {
 
     #[test]
     fn the_label_of_an_apply_set_counts_if_the_set_has_a_parent() {
-        let ((set, id), (renamed, _)) = (parent("set"), parent("set"));
+        let (set, id) = parent("set");
+        let (renamed, _) = parent("set");
         let mut renamed = renamed;
-        (renamed["name"], renamed["uid"]) = (json!("renamed"), json!("another"));
+        renamed["name"] = json!("renamed");
+        renamed["uid"] = json!("another");
         let mut no_tool = parent("no-tool").0;
         no_tool["annotations"] = json!({});
         let member = |name: &str, id: &str| with(name, "labels", json!({"applyset.kubernetes.io/part-of": id}));

@@ -6,7 +6,8 @@ use structured_merge::{FieldPath, PathElement, Scalar};
 
 /// The steps to a field of an object; `None` if the object has no such place. An item that a list does not have is behind its end.
 pub(super) fn steps(path: &FieldPath, object: &Value) -> Option<Vec<Step>> {
-    let (mut steps, mut at) = (Vec::new(), Some(object));
+    let mut steps = Vec::new();
+    let mut at = Some(object);
     for element in path.elements() {
         let step = match element {
             PathElement::Field(name) => Step::Key(name.clone()),
@@ -29,7 +30,8 @@ pub(super) fn place_of_new(path: &FieldPath, object: &Value, live: &Value) -> Op
     let (element, above) = path.elements().split_last()?;
     let above = FieldPath::from(above.to_vec());
     let list = |object: &Value| value_at(object, &steps(&above, object)?)?.as_array().cloned();
-    let (written, there) = (list(object)?, list(live)?);
+    let written = list(object)?;
+    let there = list(live)?;
     let rank = there.iter().position(|item| is_called(item, element))?;
     let follows = |item: &Value| written.iter().position(|written| have_same_name(written, item, element));
     let before = there.iter().take(rank).rev().find_map(follows);

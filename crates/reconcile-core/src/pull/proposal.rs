@@ -219,7 +219,9 @@ pub(super) fn has_duplicates(value: &Value, schema: TypeRef<'_>) -> bool {
 /// The items of a list in the order of the live one. `desired` and `live` name those that both lists have, in the order of the manifest
 /// and of the cluster. Other items keep their places. `None` if the names do not tell the items apart.
 pub(super) fn in_live_order(written: &Value, desired: &Value, live: &Value) -> Option<Value> {
-    let (written, desired, live) = (written.as_array()?, desired.as_array()?, live.as_array()?);
+    let written = written.as_array()?;
+    let desired = desired.as_array()?;
+    let live = live.as_array()?;
     let is_whole = written.len() == desired.len();
     let place = |(position, name): (usize, &Value)| {
         let mut named = written.iter().enumerate().filter(|(_, item)| is_named(item, name)).map(|(index, _)| index);

@@ -13,7 +13,8 @@ pub fn secret_lines(text: &str) -> BTreeSet<usize> {
     let content = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let documents = read(content.as_bytes(), Validation::Warn).documents;
     let mut secret = BTreeSet::new();
-    let (mut at, mut line) = (0, 0_usize);
+    let mut at = 0;
+    let mut line = 0_usize;
     let mut pass = |to: usize, is_secret: bool, at: &mut usize| {
         let part = content.get(*at..to).unwrap_or_default();
         let count = part.matches('\n').count();

@@ -135,8 +135,10 @@ mod tests {
     fn change(field: &str, class: Class, manual: bool) -> FieldChange {
         let path = FieldPath::of(&["spec", field]);
         let change = Change { path, op: Op::Change, from: Some(json!(2)), to: Some(json!(1)) };
-        let (manager, subresource) = (if manual { "kubectl-edit" } else { "operator" }.to_owned(), String::new());
-        let (operation, users) = (Operation::Update, AuditAnswer::default());
+        let manager = if manual { "kubectl-edit" } else { "operator" }.to_owned();
+        let subresource = String::new();
+        let operation = Operation::Update;
+        let users = AuditAnswer::default();
         let owner = Owner { manager, operation, subresource, time: None, manual, users };
         FieldChange::new(change, class).with_managers(vec![owner])
     }

@@ -17,7 +17,8 @@ fn change(field: &str, live: u64) -> FieldChange {
 }
 
 fn owner(manager: &str) -> Owner {
-    let (manager, subresource) = (manager.to_owned(), String::new());
+    let manager = manager.to_owned();
+    let subresource = String::new();
     Owner {
         manager,
         operation: Operation::Update,

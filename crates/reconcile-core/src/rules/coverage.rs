@@ -161,7 +161,8 @@ fn cover_owned(
     }
     let leaves = owned.leaves();
     let sides = subject.sides();
-    let (mut manifest, mut live) = (sides.manifest.map(Lookup::of), sides.live.map(Lookup::of));
+    let mut manifest = sides.manifest.map(Lookup::of);
+    let mut live = sides.live.map(Lookup::of);
     let mut add = |path: &FieldPath| {
         let at = Sides::of(
             manifest.as_mut().and_then(|manifest| manifest.value(path)),

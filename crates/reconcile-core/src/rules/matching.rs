@@ -132,7 +132,8 @@ fn items(
         elements.dedup_by(|second, first| second.0 == first.0);
         elements
     };
-    let (wanted, there) = (by_element(manifest), by_element(live));
+    let wanted = by_element(manifest);
+    let there = by_element(live);
     let position = |list: &[(PathElement, usize)], element: &PathElement| {
         list.binary_search_by(|(other, _)| other.cmp(element))
             .ok()
@@ -140,7 +141,8 @@ fn items(
             .map(|(_, index)| *index)
     };
     let mut enter = |element: &PathElement| {
-        let (in_manifest, in_live) = (position(&wanted, element), position(&there, element));
+        let in_manifest = position(&wanted, element);
+        let in_live = position(&there, element);
         let item = Sides {
             manifest: in_manifest.and_then(|index| manifest.get(index)),
             live: in_live.and_then(|index| live.get(index)),

@@ -51,7 +51,9 @@ impl FieldPattern {
 
 /// The parts of a list: between the commas outside of brackets and quotes.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
+    let mut depth = 0_usize;
+    let mut is_quoted = false;
+    let mut is_escaped = false;
     text.split(move |c: char| {
         let was_escaped = is_escaped;
         is_escaped = c == '\\' && is_quoted && !was_escaped;

@@ -91,7 +91,8 @@ mod tests {
 
     fn rule(in_progress: &str, failed: &str, current: &str) -> ReadinessRule {
         let condition = |text: &str| (!text.is_empty()).then(|| Condition::parse(text).unwrap());
-        let (in_progress, failed) = (condition(in_progress), condition(failed));
+        let in_progress = condition(in_progress);
+        let failed = condition(failed);
         ReadinessRule { target: ObjectPattern::default(), current: condition(current).unwrap(), in_progress, failed }
     }
 

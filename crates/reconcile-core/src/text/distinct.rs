@@ -30,7 +30,8 @@ fn is_confusable(a: &str, b: &str) -> bool {
     else {
         return false;
     };
-    let (a, b) = (visible(a), visible(b));
+    let a = visible(a);
+    let b = visible(b);
     let is_foreign = |text: &str| text.chars().any(|c| !c.is_ascii() && c != '…');
     a != b && (is_foreign(&a) || is_foreign(&b)) && skeleton(&a).eq(skeleton(&b))
 }
@@ -66,7 +67,8 @@ fn escaped_where_different(a: &str, b: &str) -> (String, String) {
 pub fn common_ends(a: &str, b: &str) -> (usize, usize) {
     let same = |(a, b): &(char, char)| a == b;
     let start: usize = a.chars().zip(b.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
-    let (a, b) = (a.get(start..).unwrap_or_default(), b.get(start..).unwrap_or_default());
+    let a = a.get(start..).unwrap_or_default();
+    let b = b.get(start..).unwrap_or_default();
     let end = a.chars().rev().zip(b.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
     (start, end)
 }

@@ -286,7 +286,8 @@ script: |
             z: u64,
             a: Option<f64>,
         }
-        let (one, other) = (Inner { z: u64::MAX, a: Some(0.5) }, Inner { z: 0, a: None });
+        let one = Inner { z: u64::MAX, a: Some(0.5) };
+        let other = Inner { z: 0, a: None };
         let text = yaml_in_order(&Outer { name: "no", items: vec![one], inner: other });
         assert_eq!(text, "name: \"no\"\nitems:\n- z: 18446744073709551615\n  a: 0.5\nz: 0\na: null\n");
     }

@@ -153,7 +153,8 @@ impl<'a> ComparisonMachine<'a> {
 
     /// Ends the comparison with a finding that needs no question.
     pub fn end(&mut self, finding: ComparisonResult) {
-        (self.state, self.unproven) = (State::Done(finding), None);
+        self.state = State::Done(finding);
+        self.unproven = None;
         self.warnings.clear();
     }
 
@@ -232,7 +233,8 @@ impl<'a> ComparisonMachine<'a> {
     /// Decides by the finding. The order of the objects must be fixed, as it gives their secret values their numbers.
     /// `types_will_change` is true if the kind's CustomResourceDefinition changes in this input.
     pub fn decide(mut self, types_will_change: bool, redactor: &Redactor) -> Decision {
-        let (target, warnings) = (self.target, std::mem::take(&mut self.warnings));
+        let target = self.target;
+        let warnings = std::mem::take(&mut self.warnings);
         let membership = self.membership.take();
         let context = CompareContext { schema: self.schema, policy: self.policy, types_will_change };
         let mut decision = decide(target, self.into_finding(), context, redactor);
@@ -313,7 +315,8 @@ impl<'a> ComparisonMachine<'a> {
         if let Some(refusal) = wrong_types(self.target, self.schema, &live.wanted.ignored) {
             return State::Done(ComparisonResult::Refused { live: Some(live), refusal });
         }
-        let (manifest, kind) = (live.wanted.object(self.target), self.target.kind());
+        let manifest = live.wanted.object(self.target);
+        let kind = self.target.kind();
         let prediction = Box::new(predict(manifest, &live.current, self.schema, kind.as_ref(), self.policy));
         State::Done(ComparisonResult::Predicted { live, prediction })
     }
@@ -335,9 +338,11 @@ impl<'a> ComparisonMachine<'a> {
         if let Some(diagnostic) = unreadable_owners(&owners) {
             return State::Done(ComparisonResult::Unknown(diagnostic));
         }
-        let (claims, in_the_way) = (owners.our_fields(), FieldSet::new());
+        let claims = owners.our_fields();
+        let in_the_way = FieldSet::new();
         let live = Box::new(live);
-        let (object, evidence) = (answer, Evidence::Server);
+        let object = answer;
+        let evidence = Evidence::Server;
         let mut prediction = Box::new(Prediction { object, owners, evidence, in_the_way, rewrites_records: false });
         let before = &live.current;
         let settled =

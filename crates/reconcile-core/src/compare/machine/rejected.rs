@@ -56,7 +56,8 @@ impl ComparisonMachine<'_> {
     fn probes(&self, live: &LiveObject, status: &StatusError, refused: &Diagnostic) -> Option<(Vec<Probe>, Refusal)> {
         let gvk = &self.target.key.gvk;
         let manifest = self.target.desired.object();
-        let (object, sent) = (&live.current.object, live.wanted.object(self.target));
+        let object = &live.current.object;
+        let sent = live.wanted.object(self.target);
         let subject = self.subject(object, status);
         let own = |is_specific| {
             Some(Probe { object: probe_object(gvk, manifest, object)?, refused: refused.clone(), is_specific })

@@ -74,7 +74,8 @@ impl ComparisonMachine<'_> {
         let Trial { mut attempt, error, accepted, earlier, spared } = *trial;
         // What was spared need not go: the field at its position is another one now.
         let next = if accepted.is_some() { spared } else { 0 };
-        (attempt.prediction.object, attempt.prediction.evidence) = (object, Evidence::Server);
+        attempt.prediction.object = object;
+        attempt.prediction.evidence = Evidence::Server;
         self.spare(live, attempt, error, earlier, next)
     }
 
@@ -157,7 +158,8 @@ impl ComparisonMachine<'_> {
         let LiveObject { current, wanted } = live;
         let in_the_way = taken.iter().fold(FieldSet::new(), |all, one| all.union(&one.fields));
         let wanted = wanted.without_nulls_at(&in_the_way, self.target, self.schema);
-        let (manifest, kind) = (wanted.object(self.target), self.target.kind());
+        let manifest = wanted.object(self.target);
+        let kind = self.target.kind();
         // A patch drops nulls for which the server refuses an apply. If the types are known, such nulls have already been removed.
         if !self.schema.declares("kind") && holds_null(manifest) {
             return None;

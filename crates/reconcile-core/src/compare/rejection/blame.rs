@@ -30,7 +30,8 @@ pub(in crate::compare) fn blame(subject: &RejectedObject<'_>, status: &StatusErr
         return Blame::Manifest;
     }
     let merged = subject.merged();
-    let (mut live, mut own) = (false, false);
+    let mut live = false;
+    let mut own = false;
     for cause in &status.causes {
         let is_live_only = live_only_field(subject, &merged, cause).is_some();
         live |= is_live_only || live_only_sibling(subject, &merged, cause).is_some();

@@ -144,10 +144,12 @@ pub(super) fn keys(mut text: &str) -> Option<(Vec<(String, Value)>, &str)> {
 /// Follows a path of the validation (`spec.ports[1].port`, `data[a.b]`). Its indices are those of `merged`, in which the items of the
 /// manifest may have other indices.
 pub(super) fn follow_validation<'a>(mut cursor: Cursor<'a>, merged: &Value, path: &str) -> Cursor<'a> {
-    let (mut seen, mut text) = (Some(merged), path);
+    let mut seen = Some(merged);
+    let mut text = path;
     while !text.is_empty() {
         let (value, schema) = cursor.here();
-        let (inner, bracketed) = (text.strip_prefix('.').unwrap_or(text), text.strip_prefix('['));
+        let inner = text.strip_prefix('.').unwrap_or(text);
+        let bracketed = text.strip_prefix('[');
         let next = match (value, bracketed) {
             (Value::Object(_), Some(inner)) => {
                 longest_key(value, |key| inner.strip_prefix(key).and_then(|rest| rest.strip_prefix(']')))
@@ -163,7 +165,8 @@ pub(super) fn follow_validation<'a>(mut cursor: Cursor<'a>, merged: &Value, path
                 if !index_in_manifest(value, item, index, schema).is_some_and(|at| cursor.enter_index(at)) {
                     break;
                 }
-                (seen, text) = (item, rest);
+                seen = item;
+                text = rest;
                 continue;
             }
             _ => None,

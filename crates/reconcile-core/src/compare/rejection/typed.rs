@@ -232,7 +232,8 @@ fn duplicate(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, list: &str) -> D
         .get(second)
         .and_then(|item| item_element(item, schema))
         .map(|element| FieldPath::from(vec![element]).to_string());
-    let (first, second) = (mark(first), mark(second));
+    let first = mark(first);
+    let second = mark(second);
     let message = format!(
         "{} has {} twice, first at {}:{}",
         named(&cursor.path),

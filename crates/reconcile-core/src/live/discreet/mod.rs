@@ -102,7 +102,8 @@ impl<'a> Discreet<'a> {
             if !METADATA.contains(&name) {
                 return Some(path);
             }
-            (path, rest) = (path.field(name), further);
+            path = path.field(name);
+            rest = further;
         }
         Some(self.key(&path, rest).map_or_else(|| path.clone(), |key| path.field(&key)))
     }

@@ -84,7 +84,8 @@ fn rules(text: &str, purpose: Purpose, needs: &Needs) -> Vec<String> {
         let manifest = serde_json::to_value(&role).unwrap();
         let place = format!("{} {}", role.kind(), role.namespace.as_deref().unwrap_or("-"));
         let rule = |rule: &Value| {
-            let (group, names) = (texts(&rule["apiGroups"]), texts(&rule["resourceNames"]));
+            let group = texts(&rule["apiGroups"]);
+            let names = texts(&rule["resourceNames"]);
             format!("{place}: {}.{group} [{names}] {}", texts(&rule["resources"]), texts(&rule["verbs"]))
         };
         manifest["rules"].as_array().unwrap().iter().map(rule).collect::<Vec<_>>()

@@ -14,6 +14,8 @@ pub(crate) struct Brackets<'t> {
     pub style: Option<Style>,
     /// True if every text is quoted.
     pub is_quoted: bool,
+    /// True for KYAML: keys are plain and texts in double quotes, and on lines of their own, the last entry has a comma as well.
+    pub is_kyaml: bool,
     /// The spaces behind `:` and `,`.
     pub spaces: Spaces,
     /// The line break, the indentation of the line on which the value begins and the additional one of its entries, if each entry
@@ -31,11 +33,12 @@ impl Brackets<'_> {
 
     /// A key with its `:`.
     pub fn key(&self, key: &str) -> String {
-        format!("{}:{}", self.scalar(&key.into()), self.spaces.colon)
+        let style = self.style.filter(|_| !self.is_kyaml);
+        format!("{}:{}", self.scalar(&key.into(), style), self.spaces.colon)
     }
 
-    fn scalar(&self, value: &Value) -> String {
-        let former = self.style.map(|style| Former { style, text: "" });
+    fn scalar(&self, value: &Value, style: Option<Style>) -> String {
+        let former = style.map(|style| Former { style, text: "" });
         scalar(value, former, self.around, self.is_quoted)
     }
 
@@ -49,8 +52,7 @@ impl Brackets<'_> {
                     text.push_str(&self.key(key));
                     self.write(text, value, below);
                 }
-                self.line(text, depth);
-                text.push('}');
+                self.close(text, '}', depth);
             }
             Value::Array(items) if !items.is_empty() => {
                 text.push('[');
@@ -58,10 +60,12 @@ impl Brackets<'_> {
                     self.separate(text, number > 0, below);
                     self.write(text, item, below);
                 }
-                self.line(text, depth);
-                text.push(']');
+                self.close(text, ']', depth);
             }
-            scalar => text.push_str(&self.scalar(scalar)),
+            scalar => {
+                let style = if self.is_kyaml { Some(Style::DoubleQuoted) } else { self.style };
+                text.push_str(&self.scalar(scalar, style));
+            }
         }
     }
 
@@ -74,6 +78,14 @@ impl Brackets<'_> {
         } else if is_next {
             text.push_str(self.spaces.comma);
         }
+    }
+
+    fn close(&self, text: &mut String, bracket: char, depth: usize) {
+        if self.is_kyaml && self.lines.is_some() {
+            text.push(',');
+        }
+        self.line(text, depth);
+        text.push(bracket);
     }
 
     fn line(&self, text: &mut String, depth: usize) {

@@ -29,6 +29,8 @@ pub(crate) struct Rewriter<'t> {
     pub is_quoted: bool,
     pub habits: Habits,
     pub spaces: Spaces,
+    /// True for KYAML: a document in braces, with a comma behind the last entry (KEP-5295).
+    is_kyaml: bool,
     /// The anchors that aliases refer to.
     aliased: HashSet<usize>,
     /// The indentation of the first entry of a JSON object that has a line of its own.
@@ -70,6 +72,7 @@ impl<'t> Rewriter<'t> {
             is_quoted: writing == Writing::Quoted,
             habits: Habits::of(&outline.root, &lines),
             spaces: if is_json { Spaces::of_json(&outline.root, &lines) } else { Spaces::USUAL },
+            is_kyaml: !is_json && is_kyaml(&outline.root, &lines),
             aliased,
             json_unit: json_unit(&outline.root, &lines),
         };
@@ -254,7 +257,14 @@ impl<'t> Rewriter<'t> {
     /// The layout of a value in brackets that begins in the line of an offset.
     pub fn brackets(&self, at: usize, style: Option<Style>) -> Brackets<'t> {
         let lines = self.json_unit.map(|unit| (self.lines.newline, self.lines.indentation(at), unit));
-        Brackets { around: self.around(true), style, is_quoted: self.is_quoted, spaces: self.spaces, lines }
+        Brackets {
+            around: self.around(true),
+            style,
+            is_quoted: self.is_quoted,
+            is_kyaml: self.is_kyaml,
+            spaces: self.spaces,
+            lines,
+        }
     }
 
     fn around(&self, in_flow: bool) -> Around {
@@ -287,6 +297,16 @@ fn find_aliases(node: &Node, aliased: &mut HashSet<usize>) {
                 find_aliases(&entry.value, aliased);
             }
         }
+    }
+}
+
+fn is_kyaml(root: &Node, lines: &Lines<'_>) -> bool {
+    match &root.kind {
+        Kind::Mapping(Layout::Flow, entries) => {
+            let rest = entries.last().map(|entry| lines.slice(entry.value.end..root.end));
+            rest.is_some_and(|rest| rest.trim_start().starts_with(','))
+        }
+        _ => false,
     }
 }
 

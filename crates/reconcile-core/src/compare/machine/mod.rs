@@ -21,7 +21,6 @@ use structured_merge::{
     with_node_ports, with_string_data,
 };
 
-use self::trial::Trial;
 use super::decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
 use super::diff::Evidence;
 use super::membership::Membership;
@@ -30,6 +29,7 @@ use super::policy::{EvidenceMode, Policy};
 use super::prediction::{Prediction, predict, unreadable_owners};
 use super::redact::Redactor;
 use super::refusal::{Refusal, wrong_types};
+use super::rejection::InTheWay;
 use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::shown_warning;
@@ -103,6 +103,30 @@ struct Probe {
     refused: Diagnostic,
     /// True if the rejection of the probe is the better diagnostic, because it is about the manifest alone.
     is_specific: bool,
+}
+
+/// A trial under way.
+struct Trial {
+    /// The attempt that the server is asked about.
+    attempt: Attempt,
+    /// The rejection of the apply itself.
+    error: RequestError,
+    /// The last attempt that the server accepted.
+    accepted: Option<Attempt>,
+    /// The number of trials before this one.
+    earlier: usize,
+    /// The position of the field that this attempt spares, of an accepted one.
+    spared: usize,
+}
+
+/// An update without the fields that are in the way.
+#[derive(Clone)]
+struct Attempt {
+    /// The object to send.
+    wanted: Wanted,
+    /// Its result.
+    prediction: Prediction,
+    taken: Vec<InTheWay>,
 }
 
 impl<'a> ComparisonMachine<'a> {

@@ -8,14 +8,13 @@
 
 use structured_merge::{FieldSet, ManagedObject};
 
-use super::{ComparisonMachine, State};
+use super::{Attempt, ComparisonMachine, State, Trial};
 use crate::compare::decision::{ComparisonResult, LiveObject};
 use crate::compare::diff::Evidence;
 use crate::compare::nulls::holds_null;
 use crate::compare::prediction::{Prediction, predict_displacing};
 use crate::compare::refusal::is_about_immutable_fields;
 use crate::compare::rejection::{InTheWay, Reach, in_the_way, is_unconvertible};
-use crate::compare::wanted::Wanted;
 use crate::request::RequestError;
 use serde_json::Value;
 
@@ -24,30 +23,6 @@ const MOST_TRIALS: usize = 8;
 
 /// Maximum number of fields of which it is found out whether they have to go.
 const MOST_SPARED: usize = 16;
-
-/// A trial under way.
-pub(super) struct Trial {
-    /// The attempt that the server is asked about.
-    pub attempt: Attempt,
-    /// The rejection of the apply itself.
-    error: RequestError,
-    /// The last attempt that the server accepted.
-    accepted: Option<Attempt>,
-    /// The number of trials before this one.
-    earlier: usize,
-    /// The position of the field that this attempt spares, of an accepted one.
-    spared: usize,
-}
-
-/// An update without the fields that are in the way.
-#[derive(Clone)]
-pub(super) struct Attempt {
-    /// The object to send.
-    pub wanted: Wanted,
-    /// Its result.
-    pub prediction: Prediction,
-    taken: Vec<InTheWay>,
-}
 
 impl ComparisonMachine<'_> {
     /// Takes the rejection of the apply.

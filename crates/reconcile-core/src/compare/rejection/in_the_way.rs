@@ -1,12 +1,12 @@
 //! Fields that the live object has and the manifest does not, and with which the server may refuse the manifest.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, Ownership, fields_of};
+use structured_merge::{FieldPath, FieldSet, ListKind, Ownership, fields_of, item_element};
 
-use super::blame::{live_only_field, live_only_sibling};
 use super::cursor::{Cursor, follow_validation};
 use super::rejected_object::RejectedObject;
 use crate::compare::policy::Policy;
+use crate::manifest::yaml::Step;
 use crate::request::{Cause, StatusError};
 
 /// Maximum number of fields that are looked at for all causes.
@@ -166,4 +166,64 @@ fn below(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause, owners: &O
         }
     }
     found
+}
+
+/// The field or item that a cause is about, if the live object has it and the manifest does not.
+pub(super) fn live_only_field(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+    let cursor = follow_validation(Cursor::root(subject.manifest(), subject.schema), merged, &cause.field);
+    let nulled = || {
+        // A null in an apply keeps what is there.
+        let is_null = cursor.missing.is_empty() && cursor.here().0.is_null();
+        (is_null && cursor.path.value_in(merged).is_some_and(|value| !value.is_null())).then(|| cursor.path.clone())
+    };
+    cursor.live_only.clone().or_else(nulled).or_else(|| live_only_duplicate(subject, merged, cause))
+}
+
+/// The item of the live object that repeats a value of the manifest's items which must be unique.
+fn live_only_duplicate(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+    let is_duplicate = cause.reason == "FieldValueDuplicate";
+    is_duplicate
+        .then(|| find_live_only_item(subject, merged, cause, |item, value, inner| at(item, inner) == Some(value)))?
+}
+
+/// Another item in the list of the item that a cause is about, if only the live object has it: without it, the manifest's item may be
+/// valid (the only port of a Service needs no name).
+pub(super) fn live_only_sibling(subject: &RejectedObject<'_>, merged: &Value, cause: &Cause) -> Option<FieldPath> {
+    find_live_only_item(subject, merged, cause, |_, _, _| true)
+}
+
+/// An item that the manifest does not have, in a keyed list that contains the value of a cause. `is_meant` gets the item, the value,
+/// and the path to the value from its own item.
+fn find_live_only_item(
+    subject: &RejectedObject<'_>,
+    merged: &Value,
+    cause: &Cause,
+    is_meant: impl Fn(&Value, &Value, &[Step<'_>]) -> bool,
+) -> Option<FieldPath> {
+    let cursor = follow_validation(Cursor::root(merged, subject.schema), merged, &cause.field);
+    let (value, _) = cursor.here();
+    for (depth, step) in cursor.steps.iter().enumerate().rev() {
+        let (Step::Index(own), (list, schema)) = (step, cursor.trail.get(depth)?) else { continue };
+        if !matches!(schema.list_kind(), ListKind::Keyed(_)) {
+            continue;
+        }
+        let above = FieldPath::from(cursor.path.elements().get(..depth)?.to_vec());
+        let (_, inner) = cursor.steps.get(depth..)?.split_first()?;
+        let others =
+            list.as_array()?.iter().enumerate().filter(|(index, item)| index != own && is_meant(item, value, inner));
+        let paths = others.filter_map(|(_, item)| item_element(item, *schema)).map(|element| above.child(element));
+        // The claims hold the defaults of keys that the manifest leaves out.
+        let found = paths.into_iter().find(|path| !subject.claims().contains_at_or_below(path));
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+fn at<'v>(value: &'v Value, steps: &[Step<'_>]) -> Option<&'v Value> {
+    steps.iter().try_fold(value, |value, step| match step {
+        Step::Key(name) => value.get(name),
+        Step::Index(index) => value.get(index),
+    })
 }

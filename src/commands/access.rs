@@ -34,7 +34,8 @@ use crate::terminal::Terminal;
 
 pub(super) const AFTER_HELP: &str = "\
 The roles grant exactly the permissions that the commands of `--for` need for these manifests and flags. Discovery is left out: the \
-cluster role `system:discovery` allows it to every user. `--subject` adds the bindings of the roles.
+cluster role `system:discovery` allows it to every user. `--subject` adds the bindings of the roles. With `--from`, the roles are for \
+reading alone, because others may write what the cluster keeps, and those for objects outside of the namespace of a release are comments.
 
 Exit codes:
   0    the user has all these permissions
@@ -60,14 +61,8 @@ pub struct AccessArgs {
     /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
-    /// Commands to print roles for
-    #[arg(
-        long = "for",
-        value_name = "COMMAND,…",
-        value_delimiter = ',',
-        default_value = "diff,apply",
-        help_heading = "Access"
-    )]
+    /// Commands to print roles for [default: diff,apply; with --from: diff]
+    #[arg(long = "for", value_name = "COMMAND,…", value_delimiter = ',', help_heading = "Access")]
     pub purposes: Vec<PurposeChoice>,
     /// Prefix of the names of the roles
     #[arg(long, value_name = "PREFIX", default_value = "kubectl-reconcile", value_parser = NonEmptyStringValueParser::new(), help_heading = "Access")]
@@ -75,7 +70,7 @@ pub struct AccessArgs {
     /// Somebody to bind the roles to: `User:NAME`, `Group:NAME` or `ServiceAccount:NAMESPACE/NAME` (repeatable)
     #[arg(long = "subject", value_name = "KIND:NAME", help_heading = "Access")]
     pub subjects: Vec<Subject>,
-    /// Method by which `diff` determines drift: with `read-only`, it needs no permission to write
+    /// Method by which `diff` determines drift: with `read-only`, and always with `--from`, it needs no permission to write
     #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Access")]
     pub evidence: EvidenceChoice,
     /// Action of `apply` when an immutable field differs: report it, or delete and recreate the object
@@ -169,7 +164,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         None => (None, None),
     };
     let plan = run.plan(desired, None)?;
-    let mut targets: Vec<&Target> = plan.targets().collect();
+    let (outside, mut targets): (Vec<&Target>, Vec<&Target>) = plan.targets().partition(|target| is_outside(target));
     let namespaces = if args.create_namespace {
         let required = run.server.namespaces.required.as_deref();
         let of_set = prunes.as_ref().and_then(|pruned| pruned.namespace.as_deref());
@@ -179,24 +174,49 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
     };
     targets.extend(&namespaces);
     let mut errors: Vec<Diagnostic> =
-        unreadable.into_iter().chain(targets.iter().filter_map(|target| unknown(target))).collect();
+        unreadable.into_iter().chain(targets.iter().chain(&outside).filter_map(|target| unknown(target))).collect();
     let unmanaged = match &args.report_unmanaged {
         Some(named) => (searched(discovery), namespaces_of(named, targets.iter().map(|target| &target.key))?),
         None => Default::default(),
     };
+    let autoscalers = |targets: &[&Target]| AutoscalerSource::new(discovery, targets.iter().copied()).searched(targets);
     let needs = Needs {
-        asks: args.evidence != EvidenceChoice::ReadOnly,
+        asks: args.evidence != EvidenceChoice::ReadOnly && args.input.from.is_none(),
         replaces: args.replace == ReplaceChoice::Immutable,
         by_name: args.by_name,
         waits: args.wait,
         prunes,
-        autoscalers: AutoscalerSource::new(discovery, targets.iter().copied()).searched(&targets),
+        autoscalers: autoscalers(&targets),
         unmanaged,
         stored: reads_of_stored(&args.input, &run.server).await?,
     };
-    let Access { roles, permissions, optional } = Access::of(&targets, &purposes(args), &needs, &args.name, discovery);
+    let purposes = purposes(args);
+    let Access { roles, mut permissions, optional } = Access::of(&targets, &purposes, &needs, &args.name, discovery);
+    let needs = Needs {
+        prunes: None,
+        autoscalers: autoscalers(&outside),
+        unmanaged: Default::default(),
+        stored: BTreeSet::new(),
+        ..needs
+    };
+    let more = Access::of(&outside, &purposes, &needs, &args.name, discovery);
+    for (permission, purposes) in more.permissions {
+        permissions.entry(permission).or_insert(purposes);
+    }
     let reviewed = reviewed(cluster, permissions, &mut errors).await?;
-    Ok(AccessReport::new(roles, reviewed, optional.into_iter().collect(), errors).binding(&args.subjects).of(run.info))
+    let report = AccessReport::new(roles, reviewed, optional.into_iter().collect(), errors).binding(&args.subjects);
+    let record = outside.first().and_then(|target| target.desired.origin.record.as_ref());
+    let report = match record {
+        Some(record) => report.withholding(record.to_string(), more.roles),
+        None => report,
+    };
+    Ok(report.of(run.info))
+}
+
+/// Returns true if a record that the cluster keeps names an object that is elsewhere: others may have written the record, so that it gives
+/// nobody any rights to that.
+fn is_outside(target: &Target) -> bool {
+    target.desired.origin.record.as_ref().is_some_and(|record| record.is_outside(&target.key))
 }
 
 /// Refuses flags for which no roles can be made.
@@ -204,6 +224,20 @@ fn excluded(args: &AccessArgs) -> Result<(), Failure> {
     if args.prune.applyset_recover {
         let hint = "it may delete objects of any kind in any namespace: leave that to an administrator";
         return Err(Failure::refused("the permissions for `--applyset-recover` cannot be listed", hint));
+    }
+    if args.input.from.is_some() {
+        let writes = |purpose: &&PurposeChoice| !matches!(purpose, PurposeChoice::Diff | PurposeChoice::Blame);
+        if let Some(purpose) = args.purposes.iter().find(writes) {
+            let name = purpose.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+            let message = format!(
+                "`access --from` prints no roles for `{name}`, because others may write what the cluster keeps"
+            );
+            return Err(Failure::refused(message, "pass `--for diff`, `--for blame`, or the manifests with `-f`"));
+        }
+        if args.evidence == EvidenceChoice::Server {
+            let message = "`access --from` prints no roles with permissions to write, which `--evidence=server` needs";
+            return Err(Failure::refused(message, "leave out `--evidence`, or pass the manifests with `-f`"));
+        }
     }
     if !args.subjects.is_empty() && args.output == AccessFormat::Text {
         return Err(Failure::refused(
@@ -223,7 +257,11 @@ fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
         PurposeChoice::Apply | PurposeChoice::Resolve => Purpose::Apply,
         PurposeChoice::Blame => Purpose::Blame,
     };
-    args.purposes.iter().map(purpose).collect()
+    match args.purposes.as_slice() {
+        [] if args.input.from.is_some() => BTreeSet::from([Purpose::Diff]),
+        [] => BTreeSet::from([Purpose::Diff, Purpose::Apply]),
+        chosen => chosen.iter().map(purpose).collect(),
+    }
 }
 
 /// An error if the permissions for a target are not known.

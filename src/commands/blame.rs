@@ -379,4 +379,7 @@ fn tell_hooks(desired: &DesiredSet, output: &Output) {
     if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
         output.terminal.note(Role::Note, &left_out);
     }
+    for remark in &desired.remarks {
+        output.terminal.note(Role::Note, &format!("warning: {remark}"));
+    }
 }

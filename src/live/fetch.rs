@@ -32,6 +32,13 @@ pub async fn fetch_into<T>(
     ready: &impl AsyncFn(&Resource),
     take: &impl AsyncFn(usize, LiveState) -> T,
 ) -> Vec<T> {
+    let take = &async |index: usize, state: LiveState| {
+        let state = match targets.get(index) {
+            Some(target) => target.admitting(state),
+            None => state,
+        };
+        take(index, state).await
+    };
     let mut states: Vec<Option<T>> = targets.iter().map(|_| None).collect();
     let mut resources: BTreeMap<_, (&Resource, ByNamespace<'_>)> = BTreeMap::new();
     for (index, target) in targets.iter().enumerate() {
@@ -151,7 +158,7 @@ impl<T, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T> Reader<'_, '_,
 
 /// Reads the object of a target.
 pub async fn get(cluster: &Cluster, target: &Target, resource: &Resource) -> LiveState {
-    find(cluster, resource, &target.key).await
+    target.admitting(find(cluster, resource, &target.key).await)
 }
 
 /// Reads the object with this key.

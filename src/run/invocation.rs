@@ -13,7 +13,7 @@ use reconcile_core::plan::Plan;
 use reconcile_report::{ClusterInfo, Failure, Report, Role, hooks_left_out};
 use structured_merge::ObjectKey;
 
-use crate::cli::{CompareArgs, ConnectionArgs, InputArgs};
+use crate::cli::{CompareArgs, ConnectionArgs, FromSource, InputArgs};
 use crate::client::{Cluster, Environment, NO_CLUSTER};
 use crate::engine::comparison::Comparison;
 use crate::engine::event::EventSink;
@@ -120,6 +120,9 @@ impl<'a> Invocation<'a> {
         if let Some(left_out) = hooks_left_out(desired.hooks_left_out()) {
             self.output.terminal.note(Role::Note, &left_out);
         }
+        for remark in &desired.remarks {
+            self.output.terminal.note(Role::Note, &format!("warning: {remark}"));
+        }
         Ok((run, desired))
     }
 
@@ -184,7 +187,12 @@ impl<'a> Invocation<'a> {
         let reads_stdin = self.input.filename.iter().any(|path| path == "-");
         let connected =
             connected(connection, output, !reads_stdin, &interrupt, &self.settings.configuration.expect).await;
-        let connected = connected.map(|cluster| (namespaces(&cluster, connection), cluster));
+        // With a release, `--namespace` chooses the release, and its objects are where its manifest says.
+        let is_of_release = matches!(self.input.from, Some(FromSource::Helm { .. }));
+        let connected = connected.map(|cluster| {
+            let Namespaces { required, default } = namespaces(&cluster, connection);
+            (Namespaces { required: required.filter(|_| !is_of_release), default }, cluster)
+        });
         let connected = connected.map_err(|failure| if self.has_live { or_offline(failure) } else { failure });
         early.connected(connected.as_ref().ok().map(|(namespaces, cluster)| (cluster, namespaces)));
         let (namespaces, cluster) = connected?;

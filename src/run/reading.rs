@@ -1,7 +1,7 @@
 //! Reads the input while other work goes on, and on several processors: the chunks are independent, and only the order of their
 //! results counts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::pin::pin;
@@ -16,12 +16,12 @@ use crate::client::{Bounds, Environment, download};
 use crate::desired::files::Inputs;
 use crate::engine::server::Server;
 use crate::live::early::Early;
-use crate::run::stored::{excluded, stored};
+use crate::run::stored::{Stored, excluded, stored};
 use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::manifest::Input;
 use reconcile_core::manifest::yaml::Validation;
 use reconcile_core::manifest::{Chunk, DesiredSet, Hooks, ReadChunk, ReadOptions, alias_budget, gather};
+use reconcile_core::manifest::{Input, Record};
 use reconcile_core::object::Selector;
 use reconcile_report::Failure;
 
@@ -37,6 +37,9 @@ pub(crate) struct Reading {
     desired: JoinHandle<Result<DesiredSet, Vec<Diagnostic>>>,
     /// About the number of kinds in the input, if it takes a while to read.
     pub kinds: usize,
+    /// The record of the cluster that it is taken from, and the lines that cannot be read.
+    record: Option<(Record, BTreeMap<u32, String>)>,
+    remarks: Vec<String>,
     respects_annotations: bool,
     terminal: Terminal,
 }
@@ -52,17 +55,23 @@ impl Reading {
     /// Begins to parse what the cluster keeps.
     pub async fn stored(args: &InputArgs, server: &Server, terminal: &Terminal) -> Result<Self, Failure> {
         let options = options(args)?;
-        let inputs = match &args.from {
-            Some(source) => stored(source, args, server, terminal).await?,
-            None => Vec::new(),
-        };
-        Ok(Self::of(inputs, args, options, terminal))
+        let Some(source) = &args.from else { return Ok(Self::of(Vec::new(), args, options, terminal)) };
+        let Stored { inputs, record, unreadable, remarks } = stored(source, args, server).await?;
+        let reading = Self::of(inputs, args, options, terminal);
+        Ok(Self { record: Some((record, unreadable)), remarks, ..reading })
     }
 
     fn of(inputs: Vec<Input>, args: &InputArgs, options: ReadOptions, terminal: &Terminal) -> Self {
         let kinds = kinds(&inputs);
         let desired = spawn_blocking(move || gather(read_chunks(&inputs, options.validation), &options));
-        Self { desired, kinds, respects_annotations: args.respects_annotations(), terminal: terminal.clone() }
+        Self {
+            desired,
+            kinds,
+            record: None,
+            remarks: Vec::new(),
+            respects_annotations: args.respects_annotations(),
+            terminal: terminal.clone(),
+        }
     }
 
     /// The manifests; prints the warnings about them.
@@ -74,6 +83,11 @@ impl Reading {
         for warning in &desired.warnings {
             self.terminal.note(Role::Note, &format!("{}: {warning}", warning.severity));
         }
+        let desired = match self.record {
+            Some((record, unreadable)) => desired.of_record(record, &unreadable),
+            None => desired,
+        };
+        let desired = DesiredSet { remarks: self.remarks, ..desired };
         Ok(if self.respects_annotations { desired } else { desired.without_ignored_fields() })
     }
 }

@@ -1,8 +1,8 @@
 //! `--from`: the manifests that the cluster itself keeps, of a release of Helm or of client-side `kubectl apply`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use reconcile_report::{Role, Verdict};
+use reconcile_report::Verdict;
 use structured_merge::LAST_APPLIED;
 
 use crate::cli::{FromSource, InputArgs};
@@ -11,10 +11,9 @@ use crate::desired::files::Inputs;
 use crate::engine::server::Server;
 use crate::live::last_applied::last_applied;
 use crate::live::release::{Records, ReleaseError};
-use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resource};
-use reconcile_core::manifest::{Input, stored_name};
+use reconcile_core::manifest::{Input, LAST_APPLIED_NAME, Record, stored_name};
 use reconcile_core::object::Permission;
 use reconcile_report::Failure;
 
@@ -61,38 +60,47 @@ pub(crate) fn refuse_stored(input: &InputArgs, command: &str) -> Result<(), Fail
     Err(Failure::refused(format!("`{command}` cannot take its manifests from the cluster (`--from`)"), hint))
 }
 
+/// The manifests that the cluster keeps.
+pub(crate) struct Stored {
+    /// Their text.
+    pub inputs: Vec<Input>,
+    /// The record that they were taken from.
+    pub record: Record,
+    /// The lines of records that cannot be read, with the reason.
+    pub unreadable: BTreeMap<u32, String>,
+    /// Warnings for the report.
+    pub remarks: Vec<String>,
+}
+
 /// Reads the manifests that the cluster keeps.
-pub(crate) async fn stored(
-    source: &FromSource,
-    input: &InputArgs,
-    server: &Server,
-    terminal: &Terminal,
-) -> Result<Vec<Input>, Failure> {
+pub(crate) async fn stored(source: &FromSource, input: &InputArgs, server: &Server) -> Result<Stored, Failure> {
     let mut inputs = Inputs::new(true);
-    match source {
+    let namespace = &server.namespaces.default;
+    let (mut unreadable, mut remarks) = (BTreeMap::new(), Vec::new());
+    let record = match source {
         FromSource::Helm { release, revision } => {
-            let records = Records { cluster: &server.cluster, namespace: &server.namespaces.default, release };
+            let records = Records { cluster: &server.cluster, namespace, release };
             let found = records.read(*revision).await.map_err(Failure::from)?;
             let name = stored_name(release, found.revision);
             inputs.content(&name, Ok(found.manifest.into_bytes()));
+            Record::Release { namespace: namespace.clone(), name: release.clone() }
         }
         FromSource::LastApplied => {
             let resources = resources(&input.kinds, &server.discovery)?;
-            let namespace = Some(server.namespaces.default.as_str()).filter(|_| !input.all_namespaces);
+            let namespace = Some(namespace.as_str()).filter(|_| !input.all_namespaces);
             let found = last_applied(&server.cluster, &resources, namespace).await.map_err(unlisted)?;
-            for warning in &found.warnings {
-                terminal.note(Role::Note, &format!("warning: {warning}"));
-            }
             if found.text.is_empty() && !input.allow_empty {
                 let place = namespace.map_or_else(|| "any namespace".to_owned(), |name| format!("namespace `{name}`"));
                 let message = format!("no object of these kinds in {place} has the annotation `{LAST_APPLIED}`");
                 let hint = "choose the namespace with `-n`, the kinds with `--kinds`, or pass `--allow-empty`";
                 return Err(Failure::refused(message, hint));
             }
-            inputs.content(reconcile_core::manifest::LAST_APPLIED_NAME, Ok(found.text));
+            inputs.content(LAST_APPLIED_NAME, Ok(found.text));
+            (unreadable, remarks) = (found.unreadable, found.warnings);
+            Record::LastApplied
         }
-    }
-    Ok(inputs.finish()?)
+    };
+    Ok(Stored { inputs: inputs.finish()?, record, unreadable, remarks })
 }
 
 /// The permissions to read the manifests that the cluster keeps.

@@ -36,7 +36,12 @@ impl UnmanagedSearch {
         if asked.is_none() && !fails {
             return Ok(None);
         }
-        let named = named_namespaces(asked.unwrap_or_default())?;
+        let mut named = named_namespaces(asked.unwrap_or_default())?;
+        if named.is_empty() {
+            // A release is about its own namespace, whatever its record names.
+            let records = plan.all().filter_map(|target| target.desired.origin.record.as_ref()?.namespace());
+            named.extend(records.map(ToOwned::to_owned));
+        }
         let desired = plan.all().map(|target| target.key.clone()).chain(hooks).collect();
         Ok(Some(Self { named, desired, shard, fails }))
     }

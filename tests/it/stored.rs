@@ -241,12 +241,202 @@ fn an_annotation_about_another_object_does_not_count() {
     annotated("kind", &about("Secret", "", "kind"));
     annotated("broken", "{");
     annotated("deep", &format!("{}{}", "[".repeat(9_000), "]".repeat(9_000)));
-    let run = ws.reconcile(["diff", "--from", "last-applied", "--kinds", "configmaps"]).exits_with(0);
-    assert_eq!(run.each("action"), ["ConfigMap good: none"]);
-    for name in ["named", "elsewhere", "kind", "broken", "deep"] {
+    let run = ws.reconcile(["diff", "--from", "last-applied", "--kinds", "configmaps"]).exits_with(4);
+    assert_eq!(run.each("action"), ["ConfigMap broken: unknown", "ConfigMap deep: unknown", "ConfigMap good: none"]);
+    for name in ["named", "elsewhere", "kind"] {
         let warning = format!("ConfigMap {}/{name} is left out: its annotation", ws.namespace());
-        assert!(run.stderr.contains(&warning), "{run}");
+        assert!(run.stderr.matches(&warning).count() == 1, "{run}");
+        assert!(run.report()["warnings"].to_string().contains(&warning), "{run}");
     }
+    ws.delete("configmap/broken");
+    ws.delete("configmap/deep");
+    ws.reconcile(["diff", "--from", "last-applied", "--kinds", "configmaps"]).exits_with(0);
+}
+
+/// Creates a ConfigMap with this annotation of `kubectl apply`.
+fn annotated(ws: &Workspace, name: &str, configuration: &Value) {
+    let metadata = json!({"name": name, "labels": {"part": name}});
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "live"}});
+    ws.stdin(&map.to_string()).kubectl(["create", "-f", "-"]).exits_with(0);
+    let annotation = format!("kubectl.kubernetes.io/last-applied-configuration={configuration}");
+    ws.kubectl(["annotate", "configmap", name, &annotation]).exits_with(0);
+}
+
+/// The configuration of a ConfigMap.
+fn configuration(name: &str, metadata: &Value) -> Value {
+    let mut configuration =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "live"}});
+    configuration["metadata"].as_object_mut().unwrap().extend(metadata.as_object().unwrap().clone());
+    configuration
+}
+
+#[test]
+fn an_annotation_speaks_for_its_object_alone() {
+    let (ws, other) = (Workspace::new(), Workspace::new());
+    other.kubectl(["create", "configmap", "settings", "--from-literal=account=DE-4711-of-pay"]).exits_with(0);
+    let settings = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": other.namespace()}, "data": {"account": "?"}});
+    let mut list = configuration("list", &json!({}));
+    list["items"] = json!([settings]);
+    annotated(&ws, "list", &list);
+    for command in ["diff", "status", "snapshot", "blame"] {
+        let run = ws.reconcile([command, "--from", "last-applied", "--kinds", "cm", "--allow-empty"]).exits_with(0);
+        assert!(!format!("{}{}", run.stdout, run.stderr).contains("4711"), "{run}");
+    }
+    // A configuration without a namespace is that of its object, and not of one in the namespace of the context.
+    annotated(&ws, "a", &configuration("a", &json!({})));
+    annotated(&other, "a", &configuration("a", &json!({"namespace": other.namespace()})));
+    let run = other.reconcile(["diff", "--from", "last-applied", "--kinds", "cm", "-A", "-l", "!x"]);
+    let mut found = Vec::new();
+    for object in run.report()["objects"].as_array().unwrap().iter().filter(|object| object["name"] == "a") {
+        found.push((object["namespace"].as_str().unwrap(), object["action"].as_str().unwrap()));
+    }
+    for namespace in [ws.namespace(), other.namespace()] {
+        assert!(found.contains(&(namespace, "none")), "{run}");
+    }
+    assert!(!run.stderr.contains("defined twice"), "{run}");
+}
+
+#[test]
+fn an_annotation_that_cannot_be_read_affects_its_object_alone() {
+    let ws = Workspace::new();
+    annotated(&ws, "good", &configuration("good", &json!({"labels": {"part": "good"}})));
+    let depends = |on: &str| json!({"annotations": {"config.kubernetes.io/depends-on": on}});
+    let itself = ws.fill_in("/namespaces/$NS/ConfigMap/itself");
+    for (name, metadata) in [
+        ("labels", json!({"labels": 5})),
+        ("namespace", json!({"namespace": 7})),
+        ("ignore", json!({"annotations": {"kubectl-reconcile/ignore": "[[[["}})),
+        ("depends", depends("!!!")),
+        ("itself", depends(&itself)),
+    ] {
+        annotated(&ws, name, &configuration(name, &metadata));
+    }
+    let flags = ["diff", "--from", "last-applied", "--kinds", "configmaps"];
+    let run = ws.reconcile(flags).exits_with(4);
+    let names = ["depends", "good", "ignore", "itself", "labels", "namespace"];
+    let actions = names.map(|name| format!("ConfigMap {name}: {}", if name == "good" { "none" } else { "unknown" }));
+    assert_eq!(run.each("action"), actions, "{run}");
+    let message = run.object("ConfigMap", "labels")["error"]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("its annotation `kubectl.kubernetes.io/last-applied-configuration` cannot be read: "),
+        "{run}"
+    );
+    // The labels of the object choose it, as those of the configuration are not known.
+    ws.reconcile([&flags[..], &["-l", "part=good"]].concat()).exits_with(0);
+    ws.reconcile([&flags[..], &["-l", "part=labels"]].concat()).exits_with(4);
+    for command in ["status", "snapshot", "blame"] {
+        ws.reconcile([command, "--from", "last-applied", "--kinds", "cm"]).exits_with(4);
+    }
+    for name in names.into_iter().filter(|name| *name != "good") {
+        ws.delete(&format!("configmap/{name}"));
+    }
+    // Objects that wait for each other do no harm: nothing is applied.
+    for (name, on) in [("one", "two"), ("two", "one")] {
+        let on = ws.fill_in(&format!("/namespaces/$NS/ConfigMap/{on}"));
+        annotated(&ws, name, &configuration(name, &depends(&on)));
+    }
+    let run = ws.reconcile(flags);
+    assert_eq!(run.each("action").len(), 3, "{run}");
+}
+
+/// A release names what it likes. It speaks for its own namespace, and for objects that name it.
+#[test]
+fn a_release_shows_nothing_of_objects_that_do_not_name_it() {
+    let (ws, other) = (Workspace::new(), Workspace::new());
+    other.kubectl(["create", "configmap", "settings", "--from-literal=account=DE-4711-of-pay"]).exits_with(0);
+    let map = |name: &str, namespace: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: {namespace}}}\ndata: {{account: '?'}}\n"
+        )
+    };
+    let manifest =
+        [map("settings", other.namespace()), map("own", ws.namespace()), map("new", other.namespace())].join("---\n");
+    stored(&ws, "Secret", "app", 1, "deployed", &manifest);
+    ws.kubectl(["create", "configmap", "own"]).exits_with(0);
+    let source = ["--from", "helm/app"];
+    let diff = |more: &[&str]| ws.reconcile([&["diff"], &source[..], more].concat());
+    // `-n` names the release. Its objects are where its manifest says.
+    for flags in [
+        &[][..],
+        &["-n", ws.namespace()],
+        &["--evidence=server"],
+        &["--evidence=read-only"],
+        &["--fail-on=unmanagedObjects"],
+    ] {
+        let run = diff(flags).exits_with(4);
+        assert_eq!(run.object("ConfigMap", "settings")["action"], "unknown", "{run}");
+        assert_eq!(run.object("ConfigMap", "own")["action"], "update", "{run}");
+        assert!(!format!("{}{}", run.stdout, run.stderr).contains("4711"), "{run}");
+        let message = run.object("ConfigMap", "settings")["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with("it does not belong to release `app` of namespace"), "{run}");
+        assert!(!run.stdout.contains("kube-root-ca.crt"), "{run}");
+    }
+    for (command, code) in [("status", 4), ("blame", 4), ("snapshot", 4)] {
+        let run = ws.reconcile([&[command], &source[..]].concat()).exits_with(code);
+        assert!(!format!("{}{}", run.stdout, run.stderr).contains("4711"), "{run}");
+    }
+    let annotate = |release: &str, namespace: &str| {
+        let (release, namespace) =
+            (format!("meta.helm.sh/release-name={release}"), format!("meta.helm.sh/release-namespace={namespace}"));
+        other.kubectl(["annotate", "--overwrite", "configmap", "settings", &release, &namespace]).exits_with(0);
+    };
+    annotate("app", other.namespace());
+    diff(&[]).exits_with(4);
+    annotate("app", ws.namespace());
+    let run = diff(&[]).exits_with(1);
+    assert_eq!(run.changes("ConfigMap", "settings").len(), 1, "{run}");
+}
+
+/// Who may write a record must not choose the permissions of others.
+#[test]
+fn records_of_others_grant_nothing_but_to_read() {
+    let (ws, other) = (Workspace::new(), Workspace::new());
+    let manifest = format!(
+        "apiVersion: v1\nkind: Secret\nmetadata: {{name: s, namespace: {0}}}\n---\n\
+         apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: evil}}\n---\n\
+         apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {{name: evil}}\n\
+         roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}\n---\n\
+         apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: own}}\n",
+        other.namespace()
+    );
+    stored(&ws, "Secret", "app", 1, "deployed", &manifest);
+    let items: Value = json!([{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": other.namespace()}},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "evil"}}]);
+    let mut list = configuration("list", &json!({}));
+    list["items"] = items;
+    annotated(&ws, "list", &list);
+    annotated(&ws, "own", &configuration("own", &json!({})));
+    for source in ["helm/app", "helm/app@1", "last-applied"] {
+        let base = ["access", "--from", source, "--subject", "ServiceAccount:ci/ci"];
+        for more in
+            [&[][..], &["--for=diff,blame"], &["--report-unmanaged"], &["--by-name"], &["--create-namespace", "--wait"]]
+        {
+            let run = ws.reconcile([&base[..], more].concat()).exits_with(0);
+            let granted: Vec<&str> = run.stdout.lines().filter(|line| !line.starts_with('#')).collect();
+            let granted = granted.join("\n");
+            for word in
+                ["escalate", "bind\n", "patch", "create", "clusterrole", other.namespace(), "namespace: kube-system"]
+            {
+                assert!(!granted.contains(word), "{word}: {run}");
+            }
+            assert!(granted.contains("configmaps"), "{run}");
+            // What is printed can be applied, and its comments are comments.
+            ws.stdin(&run.stdout).kubectl(["apply", "--dry-run=server", "-f", "-"]).exits_with(0);
+            let json = ws.reconcile([&base[..], more, &["-o", "json"]].concat()).exits_with(0);
+            let report: Value = serde_json::from_str(&json.stdout).unwrap();
+            assert!(!report["roles"].to_string().contains(other.namespace()), "{json}");
+            assert_eq!(report["withheld"]["record"].as_str().is_some(), source != "last-applied", "{json}");
+        }
+        for wrong in ["--for=apply", "--for=diff,resolve", "--for=pull", "--evidence=server"] {
+            let run = ws.reconcile(["access", "--from", source, wrong]).exits_with(2);
+            assert!(run.stderr.contains("`access --from` prints no roles"), "{run}");
+        }
+    }
+    let run = ws.reconcile(["access", "--from", "helm/app"]).exits_with(0);
+    let comment = format!("# Not granted: release `app` of namespace `{}` names objects outside", ws.namespace());
+    assert!(run.stdout.contains(&comment), "{run}");
+    assert!(run.stdout.contains(&format!("#   namespace: {}", other.namespace())), "{run}");
 }
 
 /// Custom resources that declare the category are searched as well, as `kubectl get all` shows them.
@@ -295,7 +485,7 @@ fn the_roles_of_access_are_enough_to_read_what_the_cluster_keeps() {
         for source in ["helm/pay", "helm/pay@2"] {
             let flags = ["--from", source];
             its_roles_are_enough(&ws, "diff", &flags, |user| {
-                ws.reconcile(["diff", "--from", source, "--as", user]).exits_with(0)
+                ws.reconcile(["diff", "--from", source, "--evidence=read-only", "--as", user]).exits_with(0)
             });
             its_roles_are_enough(&ws, "blame", &flags, |user| {
                 ws.reconcile(["blame", "--from", source, "--as", user]).exits_with(0)
@@ -307,7 +497,7 @@ fn the_roles_of_access_are_enough_to_read_what_the_cluster_keeps() {
     ws.kubectl(["apply", "-f", "."]).exits_with(0);
     for flags in [&["--from", "last-applied"][..], &["--from", "last-applied", "--kinds", "cm,services"]] {
         its_roles_are_enough(&ws, "diff", flags, |user| {
-            ws.reconcile([&["diff"], flags, &["--as", user]].concat()).exits_with(0)
+            ws.reconcile([&["diff", "--evidence=read-only"], flags, &["--as", user]].concat()).exits_with(0)
         });
     }
 }

@@ -32,11 +32,21 @@ pub struct AccessReport {
     roles: Vec<RoleFor>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     bindings: Vec<BindingFor>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    withheld: Option<Withheld>,
     permissions: Vec<Reviewed>,
     #[serde(serialize_with = "sentences")]
     optional: Vec<Permission>,
     #[serde(serialize_with = "of_run")]
     errors: Vec<Diagnostic>,
+}
+
+/// Roles that are not granted, because others may have written the record that asks for them.
+#[derive(Debug, Serialize)]
+struct Withheld {
+    /// The record.
+    record: String,
+    roles: Vec<RoleFor>,
 }
 
 impl AccessReport {
@@ -62,6 +72,7 @@ impl AccessReport {
             cluster: None,
             roles,
             bindings: Vec::new(),
+            withheld: None,
             permissions,
             optional,
             errors,
@@ -84,6 +95,12 @@ impl AccessReport {
         Self { bindings: bound.map(|role| BindingFor::of(role, subjects)).collect(), ..self }
     }
 
+    /// The same, with roles for objects that a record of others names and that are elsewhere. They are shown, and not granted.
+    pub fn withholding(self, record: String, roles: Vec<RoleFor>) -> Self {
+        let withheld = (!roles.is_empty()).then_some(Withheld { record, roles });
+        Self { withheld, ..self }
+    }
+
     /// The errors of the run.
     pub fn errors(&self) -> &[Diagnostic] {
         &self.errors
@@ -97,20 +114,7 @@ impl AccessReport {
     /// `-o yaml`: the roles, each after a comment with its purpose, and their bindings.
     pub fn yaml(&self) -> String {
         let mut text = String::new();
-        for role in &self.roles {
-            let place = match &role.namespace {
-                Some(namespace) => format!("in the namespace {}", visible(namespace)),
-                None => "in the cluster".to_owned(),
-            };
-            let _ = writeln!(text, "---\n# What `kubectl reconcile {}` needs {place}.", role.purpose.name());
-            if role.has_verb("escalate") {
-                text.push_str("# `escalate` lets its holder put any permission into the roles that it names.\n");
-            }
-            if role.purpose == Purpose::Diff && role.has_verb("patch") {
-                text.push_str("# A dry run needs the permissions of the write; `--evidence=read-only` does without.\n");
-            }
-            text.push_str(&yaml_in_order(role));
-        }
+        self.roles.iter().for_each(|role| document_of_role(role, &mut text));
         for binding in &self.bindings {
             text.push_str("---\n");
             text.push_str(&yaml_in_order(binding));
@@ -122,6 +126,16 @@ impl AccessReport {
                 "webhooks and policies that may change objects are named"
             };
             let _ = writeln!(text, "# Optional: with {permission}, {effect}.");
+        }
+        if let Some(Withheld { record, roles }) = &self.withheld {
+            let _ = writeln!(
+                text,
+                "# Not granted: {record} names objects outside of that namespace. Its record is not proof that they belong to it,\n\
+                 # because everybody who may write Secrets and ConfigMaps there may write it. These roles would let them be read:"
+            );
+            let mut withheld = String::new();
+            roles.iter().for_each(|role| document_of_role(role, &mut withheld));
+            withheld.split_inclusive(['\n', '\r']).for_each(|line| text.extend(["# ", line]));
         }
         text
     }
@@ -162,6 +176,22 @@ impl AccessReport {
         text.line_end();
         text
     }
+}
+
+/// Adds the document of a role, after a comment with its purpose.
+fn document_of_role(role: &RoleFor, text: &mut String) {
+    let place = match &role.namespace {
+        Some(namespace) => format!("in the namespace {}", visible(namespace)),
+        None => "in the cluster".to_owned(),
+    };
+    let _ = writeln!(text, "---\n# What `kubectl reconcile {}` needs {place}.", role.purpose.name());
+    if role.has_verb("escalate") {
+        text.push_str("# `escalate` lets its holder put any permission into the roles that it names.\n");
+    }
+    if role.purpose == Purpose::Diff && role.has_verb("patch") {
+        text.push_str("# A dry run needs the permissions of the write; `--evidence=read-only` does without.\n");
+    }
+    text.push_str(&yaml_in_order(role));
 }
 
 fn sentences<S: Serializer>(permissions: &[Permission], serializer: S) -> Result<S::Ok, S::Error> {

@@ -129,6 +129,7 @@ impl<'w> ReadinessTracker<'w> {
             judged.push(self.of(index, &owned, now));
             if let Some(object) = object.filter(|_| !self.explained.contains(&index))
                 && one.has_pods()
+                && one.refusal(object).is_none()
                 && needs_pods(&one.key.gvk, &one.readiness(object, now))
             {
                 wanted.push((index, self.scopes_of_pods(one, object)));
@@ -217,7 +218,11 @@ impl<'w> ReadinessTracker<'w> {
         if let Some(diagnostic) = collection.unreadable.get(&key.name) {
             return unknown(diagnostic);
         }
-        Some(match collection.objects.get(&key.name) {
+        let object = collection.objects.get(&key.name);
+        if let Some(refusal) = object.and_then(|object| one.refusal(object)) {
+            return unknown(&refusal);
+        }
+        Some(match object {
             Some(object) if one.has_pods() => {
                 let nothing = Owned::default();
                 let owned = key.namespace.as_deref().and_then(|namespace| owned.get(namespace)).unwrap_or(&nothing);
@@ -227,7 +232,7 @@ impl<'w> ReadinessTracker<'w> {
                 let ruled = self.ruled.get(&index).map(|(_, readiness)| readiness.clone());
                 ruled.unwrap_or_else(|| one.readiness(object, now))
             }
-            None => gone(one, collection.gone.get(&key.name), now),
+            None => gone(one, collection.gone.get(&key.name).filter(|last| one.refusal(last).is_none()), now),
         })
     }
 

@@ -10,6 +10,7 @@ use structured_merge::{GroupVersionKind, ObjectKey};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::live::{Resource, Target};
+use reconcile_core::manifest::Record;
 use reconcile_core::rules::{ReadinessRule, ReadinessRules};
 
 /// The field of a Job with the time after which it is deleted once it has finished.
@@ -26,13 +27,16 @@ pub struct Watched {
     pub expires: bool,
     /// The rule of the configuration for its readiness.
     pub rule: Option<Arc<ReadinessRule>>,
+    /// The record of the cluster that names it, if one does.
+    pub record: Option<Arc<Record>>,
 }
 
 impl Watched {
     /// An object that may or may not exist.
     pub fn of(target: &Target, rules: &ReadinessRules) -> Self {
         let rule = rules.of(&target.key, target.desired.object());
-        Self { key: target.key.clone(), resource: target.resource.clone(), expires: false, rule }
+        let record = target.desired.origin.record.clone();
+        Self { key: target.key.clone(), resource: target.resource.clone(), expires: false, rule, record }
     }
 
     /// An object that exists, or existed until it was done.
@@ -48,6 +52,11 @@ impl Watched {
             Some(rule) => readiness_by(rule, object),
             None => readiness(&self.key.gvk, object, now),
         }
+    }
+
+    /// The reason why its record does not speak for this live object, of which nothing is shown then.
+    pub(super) fn refusal(&self, object: &Value) -> Option<Diagnostic> {
+        self.record.as_ref()?.refusal(&self.key, object)
     }
 
     /// Returns true if its Pods can explain its readiness. If it has a rule, the rule alone decides.

@@ -61,6 +61,19 @@ impl Target {
         self.shard_member.and_then(|member| member.other_shard)
     }
 
+    /// The state of its live object, if the manifest may speak for that: one that a record of others only names cannot be read.
+    pub fn admitting(&self, state: LiveState) -> LiveState {
+        match &state {
+            LiveState::Present(live) => self.refusal(live).map_or(state, LiveState::Unreadable),
+            LiveState::Absent | LiveState::Unreadable(_) => state,
+        }
+    }
+
+    /// The reason why the manifest does not speak for this live object.
+    pub fn refusal(&self, live: &Value) -> Option<Diagnostic> {
+        self.desired.origin.record.as_ref()?.refusal(&self.key, live)
+    }
+
     /// The kind as the server serves it, if it does.
     pub fn kind(&self) -> Option<KindInfo> {
         let resource = self.resource.as_ref().ok()?;

@@ -1,9 +1,11 @@
 use std::fmt;
+use std::sync::Arc;
 
 use kube_yaml::{Mark, Positions, Step};
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
+use super::record::Record;
 use super::source::{Source, SourceText};
 use crate::diagnostic::Diagnostic;
 use crate::object::holds_secrets;
@@ -32,7 +34,14 @@ impl Manifest {
         Self {
             namespace: namespace.map(ToOwned::to_owned),
             name: text_at(&value, &["metadata", "name"]).to_owned(),
-            origin: Origin { source, positions, text, is_secret: holds_secrets(&gvk, &value), is_repeated: false },
+            origin: Origin {
+                source,
+                positions,
+                text,
+                is_secret: holds_secrets(&gvk, &value),
+                is_repeated: false,
+                record: None,
+            },
             gvk,
             object: value,
             left_out: Vec::new(),
@@ -70,6 +79,12 @@ impl Manifest {
     /// Names, labels and annotations that the API refuses: the object can be neither compared nor written.
     pub fn refused(&self) -> &[Diagnostic] {
         &self.refused
+    }
+
+    /// Sets the reason why nothing but its identity is known: it can be neither compared nor written.
+    pub(super) fn refuse(&mut self, reason: &str) {
+        let Origin { source, .. } = &self.origin;
+        self.refused.push(Diagnostic::of_source(source, reason));
     }
 
     /// Disregards its annotation `kubectl-reconcile/ignore`.
@@ -110,6 +125,8 @@ pub struct Origin {
     pub(super) is_secret: bool,
     /// True if the input has a second definition of the object, which is the same.
     pub is_repeated: bool,
+    /// The record that the cluster keeps of it, if it was taken from one.
+    pub record: Option<Arc<Record>>,
 }
 
 impl Origin {

@@ -12,6 +12,7 @@ mod desired_object;
 #[expect(clippy::module_inception, reason = "the type `Manifest` is what the module is about")]
 mod manifest;
 mod mismatch;
+mod record;
 mod set;
 mod source;
 mod validate;
@@ -20,7 +21,8 @@ pub use chunk::{Chunk, Hooks, ReadChunk, alias_budget};
 pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
-pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, repeated};
+pub use record::Record;
+pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, read_alone, repeated};
 pub use source::{
     CHART, COMMAND_LINE, Input, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, rendered_by_helm, stored_name,
 };

@@ -4,11 +4,13 @@
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use kube_yaml::{Mark, Validation};
 
 use super::chunk::{Chunk, Hooks, ReadChunk, is_hook};
 use super::manifest::Manifest;
+use super::record::Record;
 use super::source::Input;
 use crate::diagnostic::Diagnostic;
 use crate::object::Selector;
@@ -24,12 +26,27 @@ pub struct DesiredSet {
     pub unreadable_hooks: usize,
     /// Warnings about the input.
     pub warnings: Vec<Diagnostic>,
+    /// Warnings about records that the cluster keeps, which belong into the report.
+    pub remarks: Vec<String>,
 }
 
 impl DesiredSet {
     /// Makes every field of every object compared: annotations that name fields to ignore do not count.
     pub fn without_ignored_fields(mut self) -> Self {
         self.manifests.iter_mut().for_each(Manifest::compare_all_fields);
+        self
+    }
+
+    /// The same, taken from a record that the cluster keeps. What stands at one of the `unreadable` lines cannot be compared, for the reason
+    /// that comes with it.
+    pub fn of_record(mut self, record: Record, unreadable: &BTreeMap<u32, String>) -> Self {
+        let record = Arc::new(record);
+        for manifest in self.manifests.iter_mut().chain(&mut self.hooks) {
+            manifest.origin.record = Some(record.clone());
+            if let Some(reason) = unreadable.get(&manifest.origin.source.line) {
+                manifest.refuse(reason);
+            }
+        }
         self
     }
 
@@ -55,6 +72,23 @@ pub struct ReadOptions {
 /// Reads all inputs. Returns either every object or all errors of all inputs.
 pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<Diagnostic>> {
     gather(Chunk::read_in_order(inputs, options.validation), options)
+}
+
+/// Reads the manifest of one object alone, in JSON. The error is the first mistake.
+pub fn read_alone(text: Vec<u8>) -> Result<Manifest, Diagnostic> {
+    let input = [Input { name: "".into(), text: text.into() }];
+    let (mut manifests, mut mistakes) = (Vec::new(), Vec::new());
+    for chunk in Chunk::read_in_order(&input, Validation::Strict) {
+        manifests.extend(chunk.manifests);
+        mistakes.extend(chunk.syntax.into_iter().chain(chunk.diagnostics));
+        mistakes.extend(chunk.unreadable_hooks.into_iter().flatten());
+    }
+    mistakes.extend(manifests.iter_mut().flat_map(|manifest| std::mem::take(&mut manifest.refused)));
+    match (mistakes.into_iter().next(), manifests.pop()) {
+        (Some(mistake), _) => Err(mistake),
+        (None, Some(manifest)) if manifests.is_empty() => Ok(manifest),
+        (None, _) => Err(Diagnostic::general("it is not the manifest of one object")),
+    }
 }
 
 /// Joins the results of the chunks of all inputs, in their order, to the result of [`read`].

@@ -35,6 +35,8 @@ pub struct Dependency {
 pub(super) struct PlannedObject<'a> {
     pub key: &'a ObjectKey,
     pub object: &'a Value,
+    /// True if the dependencies that its author declares count.
+    pub is_bound: bool,
 }
 
 /// Hands out the objects of a range of a plan, each one once its dependencies in that range are done.

@@ -112,6 +112,7 @@ fn needs(nodes: &[PlannedObject<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings)
         }
         index.definitions(node).iter().for_each(|on| add(*on, DependencyKind::Inside));
         match depends_on(node.object) {
+            _ if !node.is_bound => {}
             Ok(references) => {
                 for reference in references {
                     match index.find(&reference) {
@@ -223,6 +224,16 @@ pub struct Unplannable {
 pub fn depends_on(object: &Value) -> Result<Vec<Reference<'_>>, &str> {
     let Some(list) = annotation(object) else { return Ok(Vec::new()) };
     list.split(',').map(str::trim).map(|reference| parse(reference).ok_or(reference)).collect()
+}
+
+/// The reason why the annotation of an object would make a plan of it alone impossible.
+pub fn wrong_dependency(key: &ObjectKey, object: &Value) -> Option<String> {
+    match depends_on(object) {
+        Err(reference) => Some(malformed(0, reference).message),
+        Ok(references) => {
+            references.iter().any(|reference| reference.is(key)).then(|| format!("it names itself in `{DEPENDS_ON}`"))
+        }
+    }
 }
 
 /// Returns true if an object has the annotation.

@@ -25,7 +25,7 @@ use crate::live::{ShardMember, Target};
 use crate::object::Shard;
 use dependency::PlannedObject;
 pub use dependency::{Dependency, DependencyKind, ReadySet};
-pub use graph::DEPENDS_ON;
+pub use graph::{DEPENDS_ON, wrong_dependency};
 use graph::{Order, OrderedNode};
 pub use unexplained::{
     EXPLAINING_FIELDS, Explanations, FalseClaim, NamedOwner, Unexplained, UnexplainedObject, is_transient, unexplained,
@@ -55,8 +55,13 @@ pub struct Plan {
 impl Plan {
     /// Orders targets. Errors are annotations that cannot be read, and cycles.
     pub fn of(mut targets: Vec<Target>) -> Result<Self, Vec<Diagnostic>> {
-        let nodes: Vec<PlannedObject<'_>> =
-            targets.iter().map(|target| PlannedObject { key: &target.key, object: target.desired.object() }).collect();
+        let nodes: Vec<PlannedObject<'_>> = targets
+            .iter()
+            .map(|Target { key, desired, .. }| {
+                let is_bound = desired.origin.record.as_ref().is_none_or(|record| !record.orders_nothing());
+                PlannedObject { key, object: desired.object(), is_bound }
+            })
+            .collect();
         let Order { steps, warnings } = Order::of(&nodes).map_err(|unplannable| {
             let diagnostics =
                 unplannable.into_iter().map(|one| graph::diagnostic(&targets[one.at].desired.origin, one));

@@ -23,7 +23,8 @@ pub struct PruneStep {
 /// The step of each object. If the objects have no order, because an annotation in the cluster names nothing, for example, only
 /// their kinds decide.
 pub fn prune_order(objects: &[(&ObjectKey, &Value)]) -> Vec<PruneStep> {
-    let nodes: Vec<PlannedObject<'_>> = objects.iter().map(|(key, object)| PlannedObject { key, object }).collect();
+    let nodes: Vec<PlannedObject<'_>> =
+        objects.iter().map(|(key, object)| PlannedObject { key, object, is_bound: true }).collect();
     let by_kind = objects.iter().map(|(key, _)| PruneStep { wave: Reverse(Wave::of(&key.gvk)), height: 0 });
     let mut steps: Vec<PruneStep> = by_kind.collect();
     if let Ok(order) = Order::of(&nodes) {

@@ -20,6 +20,14 @@ pub struct Reference<'m> {
     pub strength: DependencyKind,
 }
 
+impl Reference<'_> {
+    /// Returns true if it refers to this object.
+    pub fn is(&self, key: &ObjectKey) -> bool {
+        let own = (key.gvk.group.as_str(), key.gvk.kind.as_str(), key.namespace.as_deref(), key.name.as_str());
+        (self.group, self.kind, self.namespace, self.name) == own
+    }
+}
+
 /// The paths of the pod spec in workloads, also in custom ones.
 const POD_SPECS: [&str; 4] = ["/spec/template/spec", "/spec/jobTemplate/spec/template/spec", "/template/spec", "/spec"];
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_core::audit::{AuditEvent, AuditLine, AuditQuestion, AuditRead, AuditSearch, AuditedObject};
+use reconcile_core::audit::{AuditEvent, AuditLine, AuditQuestion, AuditRead, AuditSearch, AuditedObject, FirstWrite};
 use reconcile_core::owners::{AuditAnswer, Owner, User};
 use reconcile_core::text::is_hidden;
-use structured_merge::{GroupVersionKind, ObjectKey, Operation};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Operation};
 
 /// Most users of an answer.
 const MOST: usize = 10;
@@ -54,11 +54,12 @@ fn answers<'e>(events: impl Iterator<Item = &'e AuditEvent<'e>>) -> Vec<AuditAns
         let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: "web".to_owned() };
         let object = AuditedObject { key: &key, plurals: &[plural.to_owned()] };
         let questions = [
-            AuditQuestion::written(&owner).0,
+            AuditQuestion::written(&owner, &FieldPath::of(&["spec", "replicas"]), "kubectl-reconcile").0,
             AuditQuestion::FieldRemoved("kubectl-reconcile".to_owned()),
             AuditQuestion::ObjectDeleted,
         ];
-        numbers.extend(questions.into_iter().filter_map(|question| search.ask(object, question, None)));
+        numbers
+            .extend(questions.into_iter().filter_map(|question| search.ask(object, question, FirstWrite::default())));
     }
     events.for_each(|event| search.take(event));
     numbers.into_iter().map(|number| search.answer(number)).collect()

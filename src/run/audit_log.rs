@@ -71,6 +71,8 @@ struct LogSearch {
 struct Skipped {
     broken: usize,
     long: usize,
+    /// True if the last line is not complete.
+    is_cut: bool,
 }
 
 impl AuditLogs {
@@ -135,7 +137,7 @@ impl LogSearch {
             let name = format!("audit log `{}`", one_line(&name, NAME));
             let mut skipped = Skipped::default();
             let read = reader(file).and_then(|mut reader| all.read(&mut *reader, &mut skipped, stop));
-            let Skipped { broken, long } = skipped;
+            let Skipped { broken, long, is_cut } = skipped;
             if broken > 0 {
                 let what =
                     if broken == 1 { "1 line is no event".to_owned() } else { format!("{broken} lines are no events") };
@@ -144,6 +146,13 @@ impl LogSearch {
             if long > 0 {
                 let what = if long == 1 { "1 line is".to_owned() } else { format!("{long} lines are") };
                 all.warnings.push(format!("{name}: {what} longer than 16 MiB, skipped"));
+            }
+            if is_cut {
+                all.warnings.push(format!("{name}: the last line is not complete, skipped"));
+            }
+            // Anybody may have written what was not read.
+            if broken > 0 || long > 0 || is_cut || read.is_err() {
+                all.search.has_gaps();
             }
             if let Err(error) = read {
                 all.warnings.push(format!("{name} cannot be read to its end: {}", io_reason(&error)));
@@ -173,7 +182,7 @@ impl LogSearch {
             match read {
                 AuditRead::Write(event) => self.search.take(&event),
                 // The server is about to write the rest of the last line.
-                AuditRead::Broken if has_events && !line.ends_with(b"\n") => {}
+                AuditRead::Broken if has_events && !line.ends_with(b"\n") => skipped.is_cut = true,
                 AuditRead::Broken => skipped.broken = skipped.broken.saturating_add(1),
                 AuditRead::Other => {}
             }
@@ -235,6 +244,7 @@ mod tests {
             ),
             (longer, vec!["2 lines are longer than 16 MiB, skipped"]),
             (long, vec!["1 line is no event of `audit.k8s.io/v1`, skipped"]),
+            (text(&format!("{event}\n{}", &event[..100])), vec!["the last line is not complete, skipped"]),
         ] {
             let expected: Vec<String> = expected.iter().map(|text| format!("audit log `a b`: {text}")).collect();
             for content in [gzip(&content), content] {

@@ -12,7 +12,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use reconcile_core::audit::{AuditLine, AuditQuestion, AuditRead, AuditSearch, AuditedObject};
+use reconcile_core::audit::{AuditLine, AuditQuestion, AuditRead, AuditSearch, AuditedObject, FirstWrite};
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
@@ -45,7 +45,7 @@ fn search() -> AuditSearch {
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");
         let key = ObjectKey { gvk, namespace: Some("bank".to_owned()), name: format!("web-{number}") };
         let object = AuditedObject { key: &key, plurals: &["deployments".to_owned()] };
-        search.ask(object, AuditQuestion::ObjectDeleted, None);
+        search.ask(object, AuditQuestion::ObjectDeleted, FirstWrite::default());
     }
     search
 }

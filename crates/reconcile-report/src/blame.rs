@@ -87,7 +87,8 @@ impl Audited for BlamedObject {
         for field in &mut self.fields {
             let is_taken = field.manifest == Some(InManifest::Differs);
             let reach = if is_taken { Reach::LastApply } else { Reach::Creation };
-            field.managers.iter_mut().for_each(|owner| visit(AuditedItem::Owner(owner, reach)));
+            let BlamedField { managers, path, .. } = field;
+            managers.iter_mut().for_each(|owner| visit(AuditedItem::Owner(owner, path, reach)));
         }
     }
 

@@ -207,14 +207,19 @@ fn wrong_owner(owner: &Value, writes: &[Written], bound: Bound) -> Option<&'stat
     };
     let candidates = || writes.iter().filter(is_its).filter(|w| w.ended >= since && time.is_none_or(|t| w.began <= t));
     let named = named(owner);
-    if named.iter().any(|user| !candidates().any(|write| write.is_of(user))) {
+    if named.iter().any(|user| !writes.iter().any(|write| write.is_of(user))) {
         return Some("a user of no such event");
     }
     let has_last = candidates().any(|write| time.is_none_or(|time| write.ended >= time));
     if named.is_empty() && has_last {
         return Some("the last write is in the log, and nobody is named");
     }
-    let users: BTreeSet<&str> = candidates().map(|write| write.user.as_str()).collect();
+    // Everybody else who wrote to the object may have written the name of this manager.
+    let writes_object = |write: &&Written| matches!(write.verb.as_str(), "create" | "update" | "patch");
+    let is_ours = |write: &&Written| write.verb == "patch" && write.manager == super::OURS;
+    let others = writes.iter().filter(writes_object).filter(|w| w.ended >= since && w.subresource.is_empty());
+    let others = others.filter(|write| !is_ours(write));
+    let users: BTreeSet<&str> = candidates().chain(others).map(|write| write.user.as_str()).collect();
     (owner.get("user").is_some() && users.len() > 1).then_some("one user is named of several")
 }
 

@@ -1,11 +1,13 @@
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 
 use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::owners::MAX_MANAGER;
 use crate::text::is_hidden;
@@ -49,6 +51,10 @@ pub struct AuditEvent<'l> {
     pub(super) code: u16,
     pub(super) received: Timestamp,
     pub(super) done: Timestamp,
+    /// False if it may have changed nothing.
+    pub(super) is_certain: bool,
+    /// True if the log has the bodies of requests.
+    has_bodies: bool,
     uri: Text<'l>,
 }
 
@@ -61,6 +67,30 @@ impl Deref for Text<'_> {
 
     fn deref(&self) -> &str {
         &self.0
+    }
+}
+
+/// A JSON object. A derived reader of a struct takes a list of its fields as well, which would make a user of `["x"]`.
+#[derive(Debug)]
+struct Exactly<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Exactly<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = T;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Fields(PhantomData)).map(Self)
     }
 }
 
@@ -170,6 +200,8 @@ struct Written<'l> {
     kind: Text<'l>,
     #[serde(borrow)]
     api_version: Text<'l>,
+    #[serde(borrow)]
+    level: Option<Text<'l>>,
     #[serde(borrow, rename = "auditID")]
     audit_id: Text<'l>,
     #[serde(borrow)]
@@ -179,16 +211,16 @@ struct Written<'l> {
     #[serde(borrow)]
     verb: Text<'l>,
     #[serde(borrow)]
-    user: Identity<'l>,
+    user: Exactly<Identity<'l>>,
     #[serde(borrow)]
-    impersonated_user: Option<Identity<'l>>,
+    impersonated_user: Option<Exactly<Identity<'l>>>,
     #[serde(default, borrow, rename = "sourceIPs")]
     source_ips: FirstTexts<'l>,
     #[serde(borrow)]
     user_agent: Option<Text<'l>>,
     #[serde(borrow)]
-    object_ref: Option<ObjectReference<'l>>,
-    response_status: Option<ResponseStatus>,
+    object_ref: Option<Exactly<ObjectReference<'l>>>,
+    response_status: Option<Exactly<ResponseStatus>>,
     #[serde(borrow)]
     request_received_timestamp: Text<'l>,
     #[serde(borrow)]
@@ -205,7 +237,7 @@ struct ResponseStatus {
 #[serde(rename_all = "camelCase")]
 struct Deletion<'l> {
     #[serde(borrow)]
-    request_object: Option<DeletionBody<'l>>,
+    request_object: Option<Exactly<DeletionBody<'l>>>,
 }
 
 #[derive(Deserialize)]
@@ -214,7 +246,7 @@ struct DeletionBody<'l> {
     #[serde(default, borrow)]
     dry_run: FirstTexts<'l>,
     #[serde(borrow)]
-    delete_options: Option<DeleteOptions<'l>>,
+    delete_options: Option<Exactly<DeleteOptions<'l>>>,
 }
 
 #[derive(Deserialize)]
@@ -227,7 +259,7 @@ struct DeleteOptions<'l> {
 impl DeletionBody<'_> {
     fn is_dry_run(&self) -> bool {
         let options = self.delete_options.as_ref();
-        !self.dry_run.is_empty() || options.is_some_and(|options| !options.dry_run.is_empty())
+        !self.dry_run.is_empty() || options.is_some_and(|Exactly(options)| !options.dry_run.is_empty())
     }
 }
 
@@ -239,15 +271,23 @@ impl<'l> AuditLine<'l> {
         if text.trim_ascii().is_empty() || (!may_be_first && only_reads(text)) {
             return without(AuditRead::Other);
         }
-        let Ok(written) = serde_json::from_str::<Written<'l>>(text) else { return without(AuditRead::Broken) };
+        let Ok(Exactly(written)) = serde_json::from_str::<Exactly<Written<'l>>>(text) else {
+            return without(AuditRead::Broken);
+        };
         if (&*written.kind, &*written.api_version) != ("Event", "audit.k8s.io/v1") {
             return without(AuditRead::Broken);
         }
         let times = (written.request_received_timestamp.parse(), written.stage_timestamp.parse());
         let (Ok(received), Ok(done)) = times else { return without(AuditRead::Broken) };
         let read = match written.done(received, done) {
-            Some(event) if !event.is_dry_run(text) => AuditRead::Write(Box::new(event)),
-            _ => AuditRead::Other,
+            Some(mut event) => match event.stored(text) {
+                Stored::No => AuditRead::Other,
+                stored => {
+                    event.is_certain &= stored == Stored::Yes;
+                    AuditRead::Write(Box::new(event))
+                }
+            },
+            None => AuditRead::Other,
         };
         Self { received: Some(received), read }
     }
@@ -267,27 +307,40 @@ fn only_reads(text: &str) -> bool {
 }
 
 impl<'l> Written<'l> {
-    /// The event, if the server did what was asked for.
+    /// The event, if the server did what was asked for, or may have: what it answers with 5xx or not at all may be stored all the same, as
+    /// after a timeout that the client chooses.
     fn done(self, received: Timestamp, done: Timestamp) -> Option<AuditEvent<'l>> {
-        let code = self.response_status?.code?;
+        let code = self.response_status.and_then(|Exactly(status)| status.code).unwrap_or_default();
         let is_write = ["create", "update", "patch", "delete", "deletecollection"].contains(&&*self.verb);
-        if &*self.stage != "ResponseComplete" || !(200..300).contains(&code) || !is_write {
+        let is_over = matches!(&*self.stage, "ResponseComplete" | "Panic");
+        if !is_over || (300..500).contains(&code) || !is_write {
             return None;
         }
         Some(AuditEvent {
             audit_id: self.audit_id,
             verb: self.verb,
-            user: self.user,
-            impersonated_user: self.impersonated_user,
+            user: self.user.0,
+            impersonated_user: self.impersonated_user.map(|Exactly(user)| user),
             source_ips: self.source_ips,
             user_agent: self.user_agent,
-            object: self.object_ref?,
+            object: self.object_ref?.0,
             code,
             received,
             done,
+            is_certain: &*self.stage == "ResponseComplete" && (200..300).contains(&code),
+            has_bodies: self.level.is_some_and(|level| matches!(&*level, "Request" | "RequestResponse")),
             uri: self.request_uri,
         })
     }
+}
+
+/// The effect of a request on what is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    Yes,
+    No,
+    /// The log does not say whether it was a dry run.
+    Perhaps,
 }
 
 impl AuditEvent<'_> {
@@ -303,40 +356,57 @@ impl AuditEvent<'_> {
         &*self.verb == "create" && place == ("", "pods", "eviction")
     }
 
-    /// Returns true if nothing was stored. A deletion may say so in its body, if the log has it.
-    fn is_dry_run(&self, text: &str) -> bool {
-        if parameter(&self.uri, "dryRun").is_some_and(|value| !value.is_empty()) {
-            return true;
+    /// Returns the effect of the request. The options of a deletion are in its body, or in its URI if it has no body (apiserver
+    /// `pkg/endpoints/handlers/delete.go`, `DeleteResource`).
+    fn stored(&self, text: &str) -> Stored {
+        let is_dry_run = parameters(&self.uri, "dryRun").any(|value| !value.is_empty());
+        let is_deletion = self.verb.starts_with("delete");
+        if !is_deletion && !self.is_eviction() {
+            return if is_dry_run { Stored::No } else { Stored::Yes };
         }
-        if !self.verb.starts_with("delete") && !self.is_eviction() {
-            return false;
+        let body = serde_json::from_str::<Exactly<Deletion<'_>>>(text)
+            .ok()
+            .and_then(|Exactly(deletion)| deletion.request_object);
+        match body {
+            Some(Exactly(body)) if body.is_dry_run() => Stored::No,
+            Some(_) if is_deletion => Stored::Yes,
+            _ if !is_dry_run => Stored::Yes,
+            _ if is_deletion && !self.has_bodies => Stored::Perhaps,
+            _ => Stored::No,
         }
-        let body = serde_json::from_str::<Deletion<'_>>(text).ok().and_then(|deletion| deletion.request_object);
-        body.is_some_and(|body| body.is_dry_run())
     }
 }
 
-/// The value of a parameter in the query of a URI, decoded; the first one counts.
-pub(super) fn parameter<'u>(uri: &'u str, name: &str) -> Option<Cow<'u, str>> {
-    let (_, query) = uri.split_once('?')?;
-    query.split('&').find_map(|pair| {
+/// The values of a parameter in the query of a URI, decoded as the server does (Go `net/url`, `ParseQuery`): a pair with a `;` or with a
+/// broken escape, in its key or its value, is left out.
+pub(super) fn parameters<'u>(uri: &'u str, name: &'u str) -> impl Iterator<Item = Cow<'u, str>> {
+    let query = uri.split_once('?').map_or("", |(_, query)| query);
+    let pairs = query.split('&').filter(|pair| !pair.contains(';'));
+    pairs.filter_map(move |pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (decoded(key) == name).then(|| decoded(value))
+        decoded(key).filter(|key| key == name)?;
+        decoded(value)
     })
 }
 
-fn decoded(text: &str) -> Cow<'_, str> {
+/// A part of a query without its escapes (Go `net/url`, `QueryUnescape`); `None` if one of them is broken.
+fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_hexdigit);
+    let is_whole = |(at, _): (usize, &str)| is_digit(at.saturating_add(1)) && is_digit(at.saturating_add(2));
+    if !text.match_indices('%').all(is_whole) {
+        return None;
+    }
     if text.contains('+') {
         let text = text.replace('+', " ");
-        return Cow::Owned(percent_decode_str(&text).decode_utf8_lossy().into_owned());
+        return Some(Cow::Owned(percent_decode_str(&text).decode_utf8_lossy().into_owned()));
     }
-    percent_decode_str(text).decode_utf8_lossy()
+    Some(percent_decode_str(text).decode_utf8_lossy())
 }
 
 /// The name of the field manager of a request: the parameter `fieldManager`, or else the start of the user agent (apiserver
 /// `pkg/endpoints/handlers`, `managerOrUserAgent`).
 pub(super) fn manager<'e>(uri: &'e str, user_agent: &'e str) -> Cow<'e, str> {
-    match parameter(uri, "fieldManager").filter(|name| !name.is_empty()) {
+    match parameters(uri, "fieldManager").next().filter(|name| !name.is_empty()) {
         Some(name) => name,
         None => program(user_agent),
     }

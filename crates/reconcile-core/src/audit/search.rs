@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use structured_merge::{ObjectKey, Operation};
+use structured_merge::{FieldPath, ObjectKey, Operation, PathElement};
 
 use super::event::AuditEvent;
 use super::user_list::UserList;
@@ -13,17 +13,41 @@ pub struct AuditSearch {
     asked: Vec<Asked>,
     /// The questions that requests for an object of the log concern.
     of_object: HashMap<String, Vec<(usize, Relation)>>,
+    /// True if a part of the log was not read.
+    has_gaps: bool,
 }
 
 #[derive(Debug)]
 struct Asked {
     question: AuditQuestion,
-    /// The second of the first write that counts.
-    since: Option<i64>,
+    since: FirstWrite,
     users: UserList,
+    /// All others who wrote to the object: everybody who may do that may write another manager's name next to a field.
+    others: UserList,
+    /// Those who wrote under our own name. An apply of ours removes nothing that the manifest has.
+    ours: UserList,
     deletions: Deletions,
     /// True if the last write of the entry is in the log.
     has_last_write: bool,
+    /// True if our last apply is in the log.
+    has_our_apply: bool,
+}
+
+/// The first write that counts for a question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FirstWrite {
+    /// Its second.
+    pub second: Option<i64>,
+    /// If that is the time of our last apply in `managedFields`, which others may change, the second in which the object was created. It counts
+    /// unless the log has the apply.
+    pub created: Option<i64>,
+}
+
+impl FirstWrite {
+    /// The second that counts in any case.
+    fn earliest(self) -> Option<i64> {
+        self.created.or(self.second)
+    }
 }
 
 /// The object of a request, as one text: a collection has no name.
@@ -34,9 +58,9 @@ fn place(group: &str, plural: &str, namespace: &str, name: &str) -> String {
 }
 
 impl AuditSearch {
-    /// Adds a question about an object. Writes before the second `since` do not count. Returns the number for its answer; none if the
+    /// Adds a question about an object. Writes before `since` do not count. Returns the number for its answer; none if the
     /// plural name of the object's resource is not known.
-    pub fn ask(&mut self, object: AuditedObject<'_>, question: AuditQuestion, since: Option<i64>) -> Option<usize> {
+    pub fn ask(&mut self, object: AuditedObject<'_>, question: AuditQuestion, since: FirstWrite) -> Option<usize> {
         let AuditedObject { key, plurals } = object;
         if plurals.is_empty() {
             return None;
@@ -53,16 +77,29 @@ impl AuditSearch {
         if let (AuditQuestion::ObjectDeleted, Some(namespace)) = (&question, &key.namespace) {
             concerns(place("", "namespaces", "", namespace), Relation::Namespace);
         }
-        let (users, deletions) = Default::default();
-        self.asked.push(Asked { question, since, users, deletions, has_last_write: false });
+        self.asked.push(Asked {
+            question,
+            since,
+            users: UserList::default(),
+            others: UserList::default(),
+            ours: UserList::default(),
+            deletions: Deletions::default(),
+            has_last_write: false,
+            has_our_apply: false,
+        });
         Some(number)
+    }
+
+    /// Notes that a part of the log was not read: anybody may have written there.
+    pub fn has_gaps(&mut self) {
+        self.has_gaps = true;
     }
 
     /// The second of the first write that an answer depends on, if one does.
     pub fn reach(&self) -> Option<i64> {
         let depends = |number: &usize| !self.answer(*number).is_empty();
         let asked = self.asked.iter().enumerate().filter(|(number, _)| depends(number));
-        asked.filter_map(|(_, asked)| asked.since).min()
+        asked.filter_map(|(_, asked)| asked.since.second).min()
     }
 
     /// Takes an event into account.
@@ -76,34 +113,66 @@ impl AuditSearch {
         }
     }
 
-    /// The answer to the question with this number.
+    /// The answer to the question with this number. One user is named for sure only if nobody else can have done it.
     pub fn answer(&self, number: usize) -> AuditAnswer {
         let Some(asked) = self.asked.get(number) else { return AuditAnswer::default() };
-        match asked.question {
+        let answer = match &asked.question {
             // Without the last write, others than the users of the log may have done it.
-            AuditQuestion::Written(_) if !asked.has_last_write => AuditAnswer::default(),
-            AuditQuestion::Written(_) => AuditAnswer::of(asked.users.users()),
-            AuditQuestion::FieldRemoved(_) => AuditAnswer::possible(asked.users.users()),
+            AuditQuestion::Written(..) if !asked.has_last_write => return AuditAnswer::default(),
+            AuditQuestion::Written(..) => AuditAnswer::of(asked.writers().users()),
+            AuditQuestion::FieldRemoved(_) => return AuditAnswer::possible(asked.writers().users()),
             AuditQuestion::ObjectDeleted => asked.deletions.answer(),
-        }
+        };
+        if self.has_gaps { AuditAnswer::possible(answer.all().cloned().collect()) } else { answer }
     }
 }
 
 impl Asked {
+    /// The second of the first write that counts, once the log was read.
+    fn first(&self) -> Option<i64> {
+        if self.has_our_apply { self.since.second } else { self.since.earliest() }
+    }
+
+    /// Those who wrote under the manager, and all others who wrote to the object in that time.
+    fn writers(&self) -> UserList {
+        let since = self.first().and_then(|second| Timestamp::from_second(second).ok());
+        // If several write under our own name, one of them may be anybody.
+        let ours = self.ours.since(since);
+        let ours = if self.ours.is_one() { UserList::default() } else { ours };
+        self.users.since(since).and(self.others.since(since)).and(ours)
+    }
+
     fn take(&mut self, event: &AuditEvent<'_>, relation: Relation) {
-        if self.since.is_some_and(|since| event.done.as_second() < since) {
+        if self.since.earliest().is_some_and(|since| event.done.as_second() < since) {
             return;
         }
+        let is_ours = |ours: &str| &*event.verb == "patch" && event.manager() == ours;
+        if let AuditQuestion::Written(_, ours) | AuditQuestion::FieldRemoved(ours) = &self.question {
+            let is_apply = |second: i64| is_ours(ours) && event.is_certain && happened_in(event, second);
+            self.has_our_apply |= self.since.second.is_some_and(is_apply);
+        }
         match &self.question {
-            AuditQuestion::Written(entry) if entry.may_be_of(event) => {
+            AuditQuestion::Written(entry, _) if event.is_certain && entry.may_be_of(event) => {
                 self.has_last_write |= entry.may_be_ended_by(event);
                 self.users.add(event, None);
             }
-            AuditQuestion::FieldRemoved(ours) if removes(event, ours) => self.users.add(event, Some(&event.verb)),
+            AuditQuestion::Written(entry, ours) if entry.may_be_changed_by(event) => {
+                let list = if is_ours(ours) { &mut self.ours } else { &mut self.others };
+                list.add(event, None);
+            }
+            AuditQuestion::FieldRemoved(ours) if removes(event) => {
+                let list = if is_ours(ours) { &mut self.ours } else { &mut self.users };
+                list.add(event, Some(&event.verb));
+            }
             AuditQuestion::ObjectDeleted => self.deletions.take(event, relation),
-            AuditQuestion::Written(_) | AuditQuestion::FieldRemoved(_) => {}
+            AuditQuestion::Written(..) | AuditQuestion::FieldRemoved(_) => {}
         }
     }
+}
+
+/// Returns true if a request was under way in this second.
+fn happened_in(event: &AuditEvent<'_>, second: i64) -> bool {
+    (event.received.as_second()..=event.done.as_second()).contains(&second)
 }
 
 impl ManagerEntry {
@@ -120,14 +189,20 @@ impl ManagerEntry {
 
     /// Returns true if the write may be the last one: the time of the entry is the second in which it was stored.
     fn may_be_ended_by(&self, event: &AuditEvent<'_>) -> bool {
-        self.time.is_none_or(|time| (event.received.as_second()..=event.done.as_second()).contains(&time))
+        self.time.is_none_or(|time| happened_in(event, time))
+    }
+
+    /// Returns true if the write may have changed the field, or its manager, in another way: everybody who writes an object may write its
+    /// `managedFields`. A status that is written apart changes neither the other fields nor their values.
+    fn may_be_changed_by(&self, event: &AuditEvent<'_>) -> bool {
+        let is_apart = event.object.subresource() == "status" && self.is_beside_status;
+        matches!(&*event.verb, "create" | "update" | "patch") && !is_apart && !event.is_eviction()
     }
 }
 
-/// Returns true if the write may have removed a field of an object that exists. Our own apply removes nothing that the manifest has.
-fn removes(event: &AuditEvent<'_>, ours: &str) -> bool {
-    let is_ours = &*event.verb == "patch" && event.manager() == ours;
-    matches!(&*event.verb, "update" | "patch") && event.object.subresource().is_empty() && !is_ours
+/// Returns true if the write may have removed a field of an object that exists.
+fn removes(event: &AuditEvent<'_>) -> bool {
+    matches!(&*event.verb, "update" | "patch") && event.object.subresource().is_empty()
 }
 
 /// The object of a request, in relation to the object of a question.
@@ -159,8 +234,12 @@ impl Deletions {
         let verb = &*event.verb;
         let is_whole = event.object.subresource().is_empty();
         match (relation, verb) {
-            (Relation::Itself, "delete") if is_whole => self.by_name.add(event, Some(verb)),
-            (Relation::Itself, "create") if event.is_eviction() => self.by_name.add(event, Some(verb)),
+            (Relation::Itself, "delete") if is_whole && event.is_certain => self.by_name.add(event, Some(verb)),
+            (Relation::Itself, "create") if event.is_eviction() && event.is_certain => {
+                self.by_name.add(event, Some(verb))
+            }
+            (Relation::Itself, "delete") if is_whole => self.with_others.add(event, Some(verb)),
+            (Relation::Itself, "create") if event.is_eviction() => self.with_others.add(event, Some(verb)),
             (Relation::Namespace, "delete") | (Relation::Itself | Relation::Collection, "deletecollection")
                 if is_whole =>
             {
@@ -198,8 +277,8 @@ pub struct AuditedObject<'a> {
 /// A question to an audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuditQuestion {
-    /// The users who wrote under the name of a manager.
-    Written(ManagerEntry),
+    /// The users who wrote under the name of a manager; the second name is that of our own manager.
+    Written(ManagerEntry, String),
     /// The users who may have removed a field; the manager is our own, whose applies remove nothing that the manifest has.
     FieldRemoved(String),
     /// The users who deleted the object.
@@ -214,15 +293,21 @@ pub struct ManagerEntry {
     pub(super) subresource: String,
     /// The second of its last write; none for `scale`.
     pub(super) time: Option<i64>,
+    /// True if the field is neither in the status nor in the metadata, which a write of the status may change.
+    pub(super) is_beside_status: bool,
 }
 
 impl AuditQuestion {
-    /// The question about the entry of an owner. Also returns the second of its last write, if it is recorded.
-    pub fn written(owner: &Owner) -> (Self, Option<i64>) {
+    /// The question about the entry of an owner of a field; `ours` is the name of our own manager. Also returns the second of its last write,
+    /// if it is recorded.
+    pub fn written(owner: &Owner, path: &FieldPath, ours: &str) -> (Self, Option<i64>) {
         let time = owner.time.as_deref().and_then(second);
         let Owner { manager, operation, subresource, .. } = owner;
-        let entry =
-            ManagerEntry { manager: manager.clone(), operation: *operation, subresource: subresource.clone(), time };
-        (Self::Written(entry), time)
+        let first = path.elements().first();
+        let is_beside_status =
+            matches!(first, Some(PathElement::Field(name)) if !matches!(&**name, "status" | "metadata"));
+        let (manager, operation, subresource) = (manager.clone(), *operation, subresource.clone());
+        let entry = ManagerEntry { manager, operation, subresource, time, is_beside_status };
+        (Self::Written(entry, ours.to_owned()), time)
     }
 }

@@ -1,10 +1,11 @@
 //! The rules one by one. The events are those of a real API server at level `Metadata`, with other names and times.
 
-use serde_json::{Value, json};
-use structured_merge::{GroupVersionKind, ObjectKey, Operation};
+use std::borrow::Cow;
 
-use super::event::manager;
-use super::event::{AuditLine, AuditRead};
+use serde_json::{Value, json};
+use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Operation};
+
+use super::event::{AuditLine, AuditRead, manager, parameters};
 use super::*;
 use crate::owners::{AuditAnswer, ObjectTimes, Owner, Reach, User, second};
 
@@ -53,13 +54,24 @@ fn owner(time: Option<&str>) -> Owner {
     }
 }
 
+fn at_most(second: Option<i64>) -> FirstWrite {
+    FirstWrite { second, created: None }
+}
+
+/// The question about the entry of an owner of `spec.replicas`.
+fn question_of(owner: &Owner) -> AuditQuestion {
+    AuditQuestion::written(owner, &FieldPath::of(&["spec", "replicas"]), "reconcile").0
+}
+
 /// The answer to a question about the Deployment, from these events in this order.
 fn answer(question: AuditQuestion, since: Option<&str>, events: &[Value]) -> AuditAnswer {
     let mut search = AuditSearch::default();
     let key = key();
     let since = since.and_then(|since| second(&format!("{DAY}{since}Z")));
     let number =
-        search.ask(AuditedObject { key: &key, plurals: &["deployments".to_owned()] }, question, since).unwrap();
+        search
+            .ask(AuditedObject { key: &key, plurals: &["deployments".to_owned()] }, question, at_most(since))
+            .unwrap();
     for event in events {
         let line = event.to_string();
         if let AuditRead::Write(event) = AuditLine::read(line.as_bytes(), false).read {
@@ -77,14 +89,14 @@ fn names(answer: &AuditAnswer) -> (Option<&str>, Vec<&str>) {
 /// The one user of an entry with this time, if there is one, and otherwise the users who may have written.
 #[track_caller]
 fn written(owner: &Owner, since: Option<&str>, events: &[Value], only: Option<&str>, several: &[&str]) {
-    let answer = answer(AuditQuestion::written(owner).0, since, events);
+    let answer = answer(question_of(owner), since, events);
     assert_eq!(names(&answer), (only, several.to_vec()), "{events:#?}");
 }
 
 #[test]
 fn the_user_of_the_only_write_is_named_with_what_the_log_has() {
     let events = [event("ops@example.com", "patch", "10:00:00.250000", "10:00:00.310000")];
-    let answer = answer(AuditQuestion::written(&owner(Some("10:00:00"))).0, None, &events);
+    let answer = answer(question_of(&owner(Some("10:00:00"))), None, &events);
     assert_eq!(
         serde_json::to_value(&answer).unwrap(),
         json!({"user": {
@@ -123,9 +135,13 @@ fn everybody_who_wrote_since_our_last_apply_may_have_and_others_did_not() {
     for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
         let all = [&before, &dev, &ops, &after];
         let events: Vec<Value> = order.iter().map(|at| all[*at].clone()).collect();
-        written(&entry, Some("10:00:00"), &events, None, &["ops", "dev"]);
-        written(&entry, Some("10:00:02"), &events, Some("ops"), &[]);
-        written(&entry, None, &events, None, &["ops", "dev", "before"]);
+        // Who writes later than the entry says may have written its time as well.
+        written(&entry, Some("10:00:00"), &events, None, &["after", "ops", "dev"]);
+        written(&entry, Some("10:00:02"), &events, None, &["after", "ops"]);
+        written(&entry, None, &events, None, &["after", "ops", "dev", "before"]);
+        let in_time: Vec<Value> = events.into_iter().filter(|event| *event != after).collect();
+        written(&entry, Some("10:00:00"), &in_time, None, &["ops", "dev"]);
+        written(&entry, Some("10:00:02"), &in_time, Some("ops"), &[]);
     }
     // In one second, nobody knows which was the last.
     let same = event("qa", "patch", "10:00:05.1", "10:00:05.2");
@@ -172,7 +188,7 @@ fn only_writes_that_were_done_count() {
         (vec![("/objectRef", json!(null))], "no object"),
         (vec![("/requestURI", json!("/x?fieldManager=kubectl-patch"))], "another manager"),
     ] {
-        let answer = answer(AuditQuestion::written(&entry).0, None, &[with(ops(), &fields)]);
+        let answer = answer(question_of(&entry), None, &[with(ops(), &fields)]);
         assert!(answer.is_empty(), "{reason}: {answer:?}");
     }
     written(&entry, None, &[with(ops(), &[("/responseStatus/code", json!(201))])], Some("ops"), &[]);
@@ -180,6 +196,204 @@ fn only_writes_that_were_done_count() {
     let apply = Owner { operation: Operation::Apply, ..entry };
     written(&apply, None, &[ops()], Some("ops"), &[]);
     written(&apply, None, &[with(ops(), &[("/verb", json!("update"))])], None, &[]);
+}
+
+/// Everybody who may write an object may write its `managedFields` as well, and with them another manager next to a field.
+#[test]
+fn one_user_is_named_only_if_nobody_else_wrote_to_the_object() {
+    let alice = || event("alice", "patch", "10:00:05", "10:00:05.1");
+    let under = |manager: &str| json!(format!("/x?fieldManager={manager}"));
+    let mallory = |from: &str, fields: &[(&str, Value)]| {
+        let event = event("mallory", "update", from, from);
+        with(with(event, &[("/requestURI", under("else"))]), fields)
+    };
+    let subresource = |name: &str| [("/objectRef/subresource", json!(name))];
+    let entry = owner(Some("10:00:05"));
+    for rival in [
+        mallory("10:00:01", &[]),
+        mallory("10:00:05.1", &[]),
+        mallory("10:00:09", &[]),
+        mallory("10:00:09", &[("/verb", json!("patch"))]),
+        mallory("10:00:09", &[("/verb", json!("create")), ("/responseStatus/code", json!(201))]),
+        mallory("10:00:09", &subresource("scale")),
+        // What a timeout ends may be stored.
+        mallory("10:00:09", &[("/responseStatus/code", json!(504))]),
+        mallory("10:00:09", &[("/responseStatus", json!(null))]),
+        mallory("10:00:09", &[("/stage", json!("Panic"))]),
+        // The server reads these otherwise than they look.
+        mallory("10:00:09", &[("/requestURI", json!("/x?fieldManager=kubectl-edit&dryRun=All;"))]),
+        mallory("10:00:09", &[("/requestURI", json!("/x?fieldManager=kubectl-edit&dry%zzRun=All"))]),
+    ] {
+        for events in [[alice(), rival.clone()], [rival, alice()]] {
+            let answer = answer(question_of(&entry), Some("10:00:00"), &events);
+            let mut all: Vec<&str> = answer.all().map(|user| user.name.as_str()).collect();
+            all.sort_unstable();
+            assert_eq!((answer.user.is_none(), all), (true, vec!["alice", "mallory"]), "{events:#?}");
+        }
+    }
+    for harmless in [
+        mallory("09:59:58", &[]),
+        mallory("10:00:09", &[("/responseStatus/code", json!(403))]),
+        mallory("10:00:09", &[("/requestURI", json!("/x?dryRun=All"))]),
+        mallory("10:00:09", &[("/objectRef/name", json!("other"))]),
+        // A controller that writes the status changes no field beside it.
+        mallory("10:00:09", &subresource("status")),
+        with(mallory("10:00:09", &[("/requestURI", under("reconcile"))]), &[("/verb", json!("patch"))]),
+    ] {
+        written(&entry, Some("10:00:00"), &[alice(), harmless.clone()], Some("alice"), &[]);
+        written(&entry, Some("10:00:00"), &[harmless, alice()], Some("alice"), &[]);
+    }
+    // It may change one of the status or the metadata.
+    let status = mallory("10:00:09", &subresource("status"));
+    for path in [&["metadata", "annotations", "a"][..], &["status", "replicas"]] {
+        let question = AuditQuestion::written(&entry, &FieldPath::of(path), "reconcile").0;
+        let answer = answer(question, Some("10:00:00"), &[alice(), status.clone()]);
+        assert_eq!(names(&answer), (None, vec!["mallory", "alice"]), "{path:?}");
+    }
+}
+
+/// Our own name is a name that others may use.
+#[test]
+fn our_own_applies_are_those_of_one_user_and_are_in_the_log() {
+    let ours = |user: &str, at: &str| {
+        with(event(user, "patch", at, at), &[("/requestURI", json!("/x?fieldManager=reconcile&force=true"))])
+    };
+    let alice = || event("alice", "patch", "10:00:30", "10:00:30.1");
+    let mallory =
+        || with(event("mallory", "update", "10:00:10", "10:00:10.1"), &[("/requestURI", json!("/x?fieldManager=m"))]);
+    let entry = owner(Some("10:00:30"));
+    let answer = |events: &[Value]| {
+        let mut search = AuditSearch::default();
+        let since =
+            FirstWrite { second: second(&format!("{DAY}10:00:20Z")), created: second(&format!("{DAY}09:00:00Z")) };
+        let object = AuditedObject { key: &key(), plurals: &["deployments".to_owned()] };
+        let number = search.ask(object, question_of(&entry), since).unwrap();
+        for event in events {
+            let line = event.to_string();
+            if let AuditRead::Write(event) = AuditLine::read(line.as_bytes(), false).read {
+                search.take(&event);
+            }
+        }
+        search.answer(number)
+    };
+    assert_eq!(names(&answer(&[mallory(), ours("ci", "10:00:20"), alice()])), (Some("alice"), vec![]));
+    assert_eq!(names(&answer(&[ours("ci", "10:00:15"), ours("ci", "10:00:20"), alice()])), (Some("alice"), vec![]));
+    // The time of our entry is one that somebody wrote there: no apply of that second is in the log.
+    assert_eq!(names(&answer(&[ours("ci", "10:00:05"), mallory(), alice()])), (None, vec!["alice", "mallory"]));
+    // Somebody else writes under our name.
+    let forged = [ours("ci", "10:00:20"), ours("mallory", "10:00:40"), alice()];
+    assert_eq!(names(&answer(&forged)), (None, vec!["mallory", "alice", "ci"]));
+}
+
+#[test]
+fn what_was_not_read_ends_certainty() {
+    let (mut search, object) = (AuditSearch::default(), key());
+    let object = AuditedObject { key: &object, plurals: &["deployments".to_owned()] };
+    let written = search.ask(object, question_of(&owner(Some("10:00:00"))), at_most(None)).unwrap();
+    let deleted = search.ask(object, AuditQuestion::ObjectDeleted, at_most(None)).unwrap();
+    for verb in ["patch", "delete"] {
+        let line = event("ops", verb, "10:00:00", "10:00:00.1").to_string();
+        let AuditRead::Write(event) = AuditLine::read(line.as_bytes(), false).read else { panic!() };
+        search.take(&event);
+    }
+    for number in [written, deleted] {
+        assert_eq!(names(&search.answer(number)), (Some("ops"), vec![]));
+    }
+    search.has_gaps();
+    for number in [written, deleted] {
+        assert_eq!(names(&search.answer(number)), (None, vec!["ops"]));
+    }
+}
+
+/// The vectors of Go (`net/url`, `parseTests` and `unescapeTests`), and what its `ParseQuery` makes of broken pairs.
+#[test]
+fn a_query_is_read_as_go_reads_it() {
+    let all =
+        |query: &str, name: &str| parameters(&format!("/x?{query}"), name).map(Cow::into_owned).collect::<Vec<_>>();
+    for (query, name, expected) in [
+        ("a=1", "a", vec!["1"]),
+        ("a=1&b=2", "b", vec!["2"]),
+        ("a=1&a=2&a=banana", "a", vec!["1", "2", "banana"]),
+        ("ascii=%3Ckey%3A+0x90%3E", "ascii", vec!["<key: 0x90>"]),
+        ("a=1;b=2", "a", vec![]),
+        ("a=1;b=2", "b", vec![]),
+        ("a;b=1", "a;b", vec![]),
+        ("a=%3B", "a", vec![";"]),
+        ("a%3Bb=1", "a;b", vec!["1"]),
+        ("a=1&a=2;a=banana", "a", vec!["1"]),
+        ("a;b&c=1", "c", vec!["1"]),
+        ("a=1&b=2;a=3&c=4", "b", vec![]),
+        ("a=1&b=2;c=3", "a", vec!["1"]),
+        (";", "", vec![]),
+        ("a=1;", "a", vec![]),
+        ("a=1&;", "a", vec!["1"]),
+        ("a=1;&b=2", "b", vec!["2"]),
+        ("a=1&b=2;", "b", vec![]),
+        ("a=%", "a", vec![]),
+        ("a=%a", "a", vec![]),
+        ("a=%1", "a", vec![]),
+        ("a=123%45%6", "a", vec![]),
+        ("a=%zzzzz", "a", vec![]),
+        ("%zz=1", "%zz", vec![]),
+        ("a=1%41", "a", vec!["1A"]),
+        ("a=1%41%42%43", "a", vec!["1ABC"]),
+        ("a=%4a", "a", vec!["J"]),
+        ("a=%6F", "a", vec!["o"]),
+        ("a=a+b", "a", vec!["a b"]),
+        ("a=a%20b", "a", vec!["a b"]),
+        ("a=%25zz", "a", vec!["%zz"]),
+        ("a", "a", vec![""]),
+        ("a=1=2", "a", vec!["1=2"]),
+        ("a=1?b=2", "a", vec!["1?b=2"]),
+        ("A=1", "a", vec![]),
+    ] {
+        assert_eq!(all(query, name), expected, "{query}");
+    }
+}
+
+/// The options of a deletion are in its body, and those in its URI count only without a body.
+#[test]
+fn a_deletion_is_a_dry_run_only_if_its_options_say_so() {
+    let deleted = |fields: &[(&str, Value)]| with(event("ops", "delete", "10:00:00", "10:00:00.1"), fields);
+    let (dry, body) = (json!("/x?dryRun=All"), json!({"kind": "DeleteOptions"}));
+    let request = json!("Request");
+    for (fields, only, several) in [
+        (vec![], Some("ops"), vec![]),
+        (vec![("/requestURI", dry.clone())], None, vec!["ops"]),
+        (vec![("/requestURI", dry.clone()), ("/level", request.clone())], None, vec![]),
+        (
+            vec![("/requestURI", dry.clone()), ("/level", request), ("/requestObject", body.clone())],
+            Some("ops"),
+            vec![],
+        ),
+        (vec![("/requestURI", dry), ("/requestObject", body)], Some("ops"), vec![]),
+    ] {
+        let answer = answer(AuditQuestion::ObjectDeleted, None, &[deleted(&fields)]);
+        assert_eq!(names(&answer), (only, several), "{fields:?}");
+    }
+}
+
+/// A reader that is derived takes a list for a struct.
+#[test]
+fn everything_in_a_line_has_exactly_its_type() {
+    let line = |fields: &[(&str, Value)]| with(event("ops", "patch", "10:00:00", "10:00:01"), fields);
+    let whole: Vec<Value> = line(&[]).as_object().unwrap().values().cloned().collect();
+    for line in [
+        json!(whole),
+        line(&[("/user", json!(["x"]))]),
+        line(&[("/user", json!(["x", ["group"]]))]),
+        line(&[("/impersonatedUser", json!(["x"]))]),
+        line(&[("/objectRef", json!(["deployments", "shop", "web", "apps", ""]))]),
+        line(&[("/responseStatus", json!([200]))]),
+        line(&[("/user/username", json!(["x"]))]),
+        line(&[("/user/groups", json!("x"))]),
+        line(&[("/sourceIPs", json!({"a": "b"}))]),
+        line(&[("/kind", json!(["Event"]))]),
+        line(&[("/level", json!(["Request"]))]),
+        line(&[("/responseStatus/code", json!(200.5))]),
+    ] {
+        assert!(matches!(AuditLine::read(line.to_string().as_bytes(), false).read, AuditRead::Broken), "{line}");
+    }
 }
 
 #[test]
@@ -194,6 +408,9 @@ fn a_manager_is_named_as_the_server_names_it() {
         ("/x", "kube-controller-manager/v1/x", "kube-controller-manager"),
         ("/x", "plain", "plain"),
         ("/x?other=fieldManager=a", "", ""),
+        ("/x?fieldManager=x;", "kubectl-edit/1.0", "kubectl-edit"),
+        ("/x?fieldManager=%zz", "kubectl-edit/1.0", "kubectl-edit"),
+        ("/x?fieldManager=x;&fieldManager=y", "kubectl-edit/1.0", "y"),
         ("/x", &long, &cut),
         ("/x", &unprintable, &format!("ab{}", "é".repeat(63))),
     ] {
@@ -205,7 +422,7 @@ fn a_manager_is_named_as_the_server_names_it() {
 fn impersonation_names_both() {
     let meant = json!({"username": "jane", "groups": ["dev"]});
     let events = [with(event("admin", "patch", "10:00:00", "10:00:00.1"), &[("/impersonatedUser", meant)])];
-    let answer = answer(AuditQuestion::written(&owner(Some("10:00:00"))).0, None, &events);
+    let answer = answer(question_of(&owner(Some("10:00:00"))), None, &events);
     let user = answer.user.unwrap();
     assert_eq!((user.name.as_str(), user.impersonated_by.as_deref()), ("jane", Some("admin")));
     assert_eq!(user.groups, ["dev"]);
@@ -309,7 +526,11 @@ fn an_eviction_deletes_a_pod() {
     ] {
         let mut search = AuditSearch::default();
         let number = search
-            .ask(AuditedObject { key: &pod, plurals: &["pods".to_owned()] }, AuditQuestion::ObjectDeleted, None)
+            .ask(
+                AuditedObject { key: &pod, plurals: &["pods".to_owned()] },
+                AuditQuestion::ObjectDeleted,
+                FirstWrite::default(),
+            )
             .unwrap();
         let line = event.to_string();
         if let AuditRead::Write(event) = AuditLine::read(line.as_bytes(), false).read {
@@ -329,7 +550,7 @@ fn users_whose_shown_names_are_equal_are_two() {
         ("a b".to_owned(), "a\nb".to_owned()),
     ] {
         let events = [event(&one, "patch", "10:00:03", "10:00:03.1"), event(&other, "patch", "10:00:05", "10:00:05.1")];
-        let answer = answer(AuditQuestion::written(&owner(Some("10:00:05"))).0, None, &events);
+        let answer = answer(question_of(&owner(Some("10:00:05"))), None, &events);
         assert_eq!((answer.user.is_none(), answer.users.len()), (true, 2), "{one:?} {other:?}");
     }
 }
@@ -390,7 +611,11 @@ fn namespaces_are_found_with_and_without_their_own_name() {
     for named in [json!("shop"), json!("")] {
         let mut search = AuditSearch::default();
         let number = search
-            .ask(AuditedObject { key: &key, plurals: &["namespaces".to_owned()] }, AuditQuestion::ObjectDeleted, None)
+            .ask(
+                AuditedObject { key: &key, plurals: &["namespaces".to_owned()] },
+                AuditQuestion::ObjectDeleted,
+                FirstWrite::default(),
+            )
             .unwrap();
         let object = json!({"resource": "namespaces", "namespace": named, "name": "shop", "apiVersion": "v1"});
         let line = with(event("ops", "delete", "10:00:00", "10:00:00.1"), &[("/objectRef", object)]).to_string();
@@ -418,7 +643,7 @@ fn foreign_texts_are_bounded_and_visible() {
             with(event, &[("/user/username", json!(format!("{second} {hostile}")))])
         })
         .collect();
-    let answer = answer(AuditQuestion::written(&owner(Some("10:00:29"))).0, None, &events);
+    let answer = answer(question_of(&owner(Some("10:00:29"))), None, &events);
     assert_eq!(answer.users.len(), 10);
     assert!(answer.users[0].impersonated_by.as_ref().unwrap().starts_with("10:00:29"), "the latest first");
     let mut texts: Vec<String> = Vec::new();

@@ -60,6 +60,11 @@ impl UserList {
         self
     }
 
+    /// Returns true if it has at most one user.
+    pub fn is_one(&self) -> bool {
+        self.latest.len() <= 1
+    }
+
     /// The time at which the server received the last event.
     pub fn last_received(&self) -> Option<Timestamp> {
         self.latest.first().map(|one| one.received)

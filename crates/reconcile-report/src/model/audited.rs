@@ -1,9 +1,9 @@
 //! The users of an audit log, in reports: the questions about the objects, and their answers.
 
-use reconcile_core::audit::{AuditQuestion, AuditSearch, AuditedObject};
+use reconcile_core::audit::{AuditQuestion, AuditSearch, AuditedObject, FirstWrite};
 use reconcile_core::compare::Class;
 use reconcile_core::owners::{ObjectTimes, Owner, Reach};
-use structured_merge::ObjectKey;
+use structured_merge::{FieldPath, ObjectKey};
 
 use super::change::ChangeReport;
 use super::object::ObjectReport;
@@ -20,8 +20,8 @@ pub trait Audited {
 
 /// A part of a report about which an audit log is asked.
 pub enum AuditedItem<'f> {
-    /// An owner, and the first write that counts.
-    Owner(&'f mut Owner, Reach),
+    /// An owner of the field at a path, and the first write that counts.
+    Owner(&'f mut Owner, &'f FieldPath, Reach),
     /// A change whose object or field may have been removed.
     Removal(&'f mut ChangeReport),
 }
@@ -44,7 +44,7 @@ impl AuditQuestions {
         for object in objects {
             let (key, times) = (object.key().clone(), object.times());
             let audited = AuditedObject { key: &key, plurals: plurals(&key) };
-            let mut asked: Vec<(AuditQuestion, Option<i64>, usize)> = Vec::new();
+            let mut asked: Vec<(AuditQuestion, FirstWrite, usize)> = Vec::new();
             object.visit(&mut |item| {
                 let (question, since) = question(&item, times, ours);
                 let known = asked.iter().find(|(other, from, _)| (other, from) == (&question, &since));
@@ -67,7 +67,7 @@ impl AuditQuestions {
             object.visit(&mut |item| {
                 let answer = numbers.next().flatten().map(|number| search.answer(number)).unwrap_or_default();
                 match item {
-                    AuditedItem::Owner(owner, _) => owner.users = answer,
+                    AuditedItem::Owner(owner, ..) => owner.users = answer,
                     AuditedItem::Removal(change) => {
                         change.removed_by = Some(answer).filter(|answer| !answer.is_empty()).map(Box::new);
                     }
@@ -77,16 +77,18 @@ impl AuditQuestions {
     }
 }
 
-/// The question about an item, and the second of the first write that counts.
-fn question(item: &AuditedItem<'_>, times: ObjectTimes, ours: &str) -> (AuditQuestion, Option<i64>) {
-    match item {
-        AuditedItem::Owner(owner, reach) => {
-            let (question, time) = AuditQuestion::written(owner);
+/// The question about an item, and the first write that counts.
+fn question(item: &AuditedItem<'_>, times: ObjectTimes, ours: &str) -> (AuditQuestion, FirstWrite) {
+    let (question, second) = match item {
+        AuditedItem::Owner(owner, path, reach) => {
+            let (question, time) = AuditQuestion::written(owner, path, ours);
             (question, times.since(*reach, time))
         }
         AuditedItem::Removal(change) if change.class == Class::Missing => (AuditQuestion::ObjectDeleted, None),
         AuditedItem::Removal(_) => (AuditQuestion::FieldRemoved(ours.to_owned()), times.since(Reach::LastApply, None)),
-    }
+    };
+    let created = times.since(Reach::Creation, None).filter(|created| second.is_some_and(|second| second != *created));
+    (question, FirstWrite { second, created })
 }
 
 /// The owners and the removals of one object. A field whose owner took it from us was ours at our last apply; one that is no longer or was
@@ -96,13 +98,14 @@ impl Audited for ObjectReport {
         for change in &mut self.diff.changes {
             let is_taken = matches!(change.class, Class::ChangedByOther | Class::Conflict);
             let reach = if is_taken { Reach::LastApply } else { Reach::Creation };
-            change.managers.iter_mut().for_each(|owner| visit(AuditedItem::Owner(owner, reach)));
+            let ChangeReport { managers, path, .. } = change;
+            managers.iter_mut().for_each(|owner| visit(AuditedItem::Owner(owner, path, reach)));
             if matches!(change.class, Class::Missing | Class::Absent) {
                 visit(AuditedItem::Removal(change));
             }
         }
         for conflict in &mut self.diff.conflicts {
-            visit(AuditedItem::Owner(&mut conflict.owner, Reach::LastApply));
+            visit(AuditedItem::Owner(&mut conflict.owner, &conflict.path, Reach::LastApply));
         }
     }
 

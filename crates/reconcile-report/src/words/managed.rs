@@ -7,6 +7,7 @@ use reconcile_core::text::one_line;
 use structured_merge::{FieldPath, ObjectKey, PathElement};
 
 use super::number::{counted_objects, grouped};
+use super::users::listed_managers;
 use crate::model::Report;
 
 /// Most fields that are named, the rest is counted.
@@ -55,7 +56,7 @@ fn field(path: &FieldPath) -> String {
 fn controller(ignored: &IgnoredFields, path: &FieldPath) -> String {
     let name = match ignored.rule.split_once(' ').filter(|_| ignored.rule != BUILT_IN) {
         Some((kind, _)) => kind.to_owned(),
-        None => ignored.managers.get(&path.to_string()).map(|managers| managers.join(", ")).unwrap_or_default(),
+        None => ignored.managers.get(&path.to_string()).map(|managers| listed_managers(managers)).unwrap_or_default(),
     };
     if name.is_empty() { "a controller".to_owned() } else { one_line(&name, NAME) }
 }

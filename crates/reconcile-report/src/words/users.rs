@@ -13,9 +13,10 @@ use crate::model::ChangeReport;
 /// Most users that a text names.
 const NAMED: usize = 3;
 
-/// The users behind a manager: `ops@example.com or dev@example.com`. `None` if no log names one.
+/// The users behind a manager: `ops@example.com`, or `perhaps ops@example.com or dev@example.com`. `None` if no log names one.
 pub(crate) fn of_owner(owner: &Owner) -> Option<String> {
-    either(owner.users.all().map(name))
+    let perhaps = if owner.users.user.is_some() { "" } else { "perhaps " };
+    either(owner.users.all().map(name)).map(|users| format!("{perhaps}{users}"))
 }
 
 /// The users who removed an object or a field: `deleted by ops@example.com at 2026-11-20T10:00:00Z`, or `perhaps removed by …`. `None` if
@@ -44,13 +45,19 @@ fn name(user: &User) -> String {
     }
 }
 
-/// A name of the log. One that could be read as several words is quoted, so that it cannot pass for words of this program.
-fn quoted(name: &str) -> Cow<'_, str> {
+/// A name that others chose: of a user of the log, of a manager, of a subresource. One that could be read as several words is quoted, so that
+/// it cannot pass for words of this program.
+pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
     let is_special = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | ';' | '"');
     if !name.is_empty() && !name.contains(is_special) {
         return Cow::Borrowed(name);
     }
     Cow::Owned(format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
+/// Names managers without anything else about them.
+pub(crate) fn listed_managers(managers: &[String]) -> String {
+    managers.iter().map(|manager| quoted(manager)).collect::<Vec<_>>().join(", ")
 }
 
 fn either(names: impl Iterator<Item = String>) -> Option<String> {
@@ -108,11 +115,13 @@ mod tests {
         let shown = |answer| owners(&[owner(answer)], &view);
         assert_eq!(shown(AuditAnswer::default()), "kubectl (scale) 2026-11-20T10:00:00Z");
         assert_eq!(shown(one("ops@example.com")), "kubectl (scale) 2026-11-20T10:00:00Z, ops@example.com");
-        assert_eq!(shown(several(&["a", "b"])), "kubectl (scale) 2026-11-20T10:00:00Z, a or b");
+        assert_eq!(shown(several(&["a", "b"])), "kubectl (scale) 2026-11-20T10:00:00Z, perhaps a or b");
         assert_eq!(
             shown(several(&["a", "b", "c", "d", "e"])),
-            "kubectl (scale) 2026-11-20T10:00:00Z, a or b or c or 2 more"
+            "kubectl (scale) 2026-11-20T10:00:00Z, perhaps a or b or c or 2 more"
         );
+        // One user alone may have done it, too, if a part of the log was not read.
+        assert_eq!(shown(several(&["a"])), "kubectl (scale) 2026-11-20T10:00:00Z, perhaps a");
         let jane = User { impersonated_by: Some("ops".to_owned()), ..user("jane") };
         let jane = owner(AuditAnswer { user: Some(Box::new(jane)), users: Vec::new() });
         assert_eq!(owner_in_sentence(&jane), "kubectl, scale, 2026-11-20T10:00:00Z, jane (impersonated by ops)");
@@ -121,6 +130,25 @@ mod tests {
             owners(&both, &view),
             format!("kubectl (scale) {0}, a; kubectl (scale) {0}", "2026-11-20T10:00:00Z")
         );
+    }
+
+    #[test]
+    fn managers_that_could_be_words_of_ours_are_quoted() {
+        let view = View::default();
+        let forged = Owner {
+            manager: "kubectl-edit, alice@example.com".to_owned(),
+            subresource: "scale), alice (x".to_owned(),
+            ..owner(AuditAnswer::default())
+        };
+        let quoted = "\"kubectl-edit, alice@example.com\" (\"scale), alice (x\") 2026-11-20T10:00:00Z";
+        assert_eq!(owners(&[forged.clone()], &view), quoted);
+        let sentence = "\"kubectl-edit, alice@example.com\", \"scale), alice (x\", 2026-11-20T10:00:00Z";
+        assert_eq!(owner_in_sentence(&forged), sentence);
+        assert_eq!(listed_managers(&["a, b".to_owned(), "c".to_owned()]), "\"a, b\", c");
+        for name in ["Go-http-client", "kubectl-client-side-apply", "k3s@node-1", "open-api:x/y"] {
+            let plain = Owner { manager: name.to_owned(), ..owner(AuditAnswer::default()) };
+            assert!(owners(&[plain], &view).starts_with(&format!("{name} (scale)")), "{name}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The reason why a field differs, and its managers.
 
+use std::borrow::Cow;
+
 use reconcile_core::compare::Class;
 use reconcile_core::owners::Owner;
 use reconcile_core::text::{middle_cut, visible, width};
@@ -8,7 +10,7 @@ use structured_merge::Operation;
 use crate::model::ChangeReport;
 use crate::model::classes::{ClassInfo, Why};
 use crate::view::View;
-use crate::words::users;
+use crate::words::users::{self, quoted};
 
 /// The columns that are left to the name of a manager, however long the rest of its text is.
 const SHORTEST_NAME: usize = 8;
@@ -68,18 +70,18 @@ pub(crate) fn owners(managers: &[Owner], view: &View) -> String {
 /// Names a manager: `kubectl (scale) 2026-11-20T10:00:00Z`, `helm (Apply) …`, and the users behind it, if a log names them:
 /// `kubectl-edit 2026-11-20T10:00:00Z, ops@example.com or dev@example.com`.
 pub(crate) fn owner_text(owner: &Owner, view: &View) -> String {
-    format!("{}{}", owner.manager, way_time_and_users(owner, view))
+    format!("{}{}", quoted(&owner.manager), way_time_and_users(owner, view))
 }
 
 /// Names a manager in this many columns: its name is cut rather than the time and the users.
 pub(crate) fn owner_within(owner: &Owner, view: &View, columns: usize) -> String {
     let rest = way_time_and_users(owner, view);
     let room = columns.saturating_sub(width(&rest)).max(SHORTEST_NAME);
-    middle_cut(&format!("{}{rest}", middle_cut(&owner.manager, room)), columns)
+    middle_cut(&format!("{}{rest}", middle_cut(&quoted(&owner.manager), room)), columns)
 }
 
 fn way_time_and_users(owner: &Owner, view: &View) -> String {
-    let way = match way(owner) {
+    let way = match &*way(owner) {
         "" => String::new(),
         way => format!(" ({way})"),
     };
@@ -91,12 +93,17 @@ fn way_time_and_users(owner: &Owner, view: &View) -> String {
 /// Names a manager inside a sentence: `kubectl, scale, 2026-11-20T10:00:00Z`.
 pub(crate) fn owner_in_sentence(owner: &Owner) -> String {
     let users = users::of_owner(owner).unwrap_or_default();
-    let parts = [owner.manager.as_str(), way(owner), owner.time.as_deref().unwrap_or_default(), &users];
+    let (manager, way) = (quoted(&owner.manager), way(owner));
+    let parts = [&*manager, &*way, owner.time.as_deref().unwrap_or_default(), &users];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     visible(&parts.join(", ")).into_owned()
 }
 
 /// The operation or subresource of a manager, unless it updated the object itself.
-fn way(owner: &Owner) -> &str {
-    if owner.subresource.is_empty() && owner.operation == Operation::Apply { "Apply" } else { &owner.subresource }
+fn way(owner: &Owner) -> Cow<'_, str> {
+    match (owner.subresource.as_str(), owner.operation) {
+        ("", Operation::Apply) => Cow::Borrowed("Apply"),
+        ("", _) => Cow::Borrowed(""),
+        (subresource, _) => quoted(subresource),
+    }
 }

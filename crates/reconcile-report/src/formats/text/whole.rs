@@ -12,6 +12,7 @@ use crate::view::View;
 use crate::words::conflict;
 use crate::words::label::{ParentLabel, parent_label};
 use crate::words::number::grouped;
+use crate::words::users::listed_managers;
 use crate::words::sentence::{not_to_do, to_do};
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::{SummaryLines, cluster};
@@ -143,7 +144,7 @@ pub fn explained(report: &Report, rules: &IgnoreRules, view: &View) -> Styled {
                 let managers = ignored.managers.get(&path.to_string()).map(Vec::as_slice).unwrap_or_default();
                 let by = match managers {
                     [] => String::new(),
-                    managers => format!("  by {}", managers.join(", ")),
+                    managers => format!("  by {}", listed_managers(managers)),
                 };
                 format!("{} {path}{by}", object.key)
             });

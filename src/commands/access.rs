@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, InputArgs, PruneArgs, ReplaceChoice};
 use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, Warnings, WriteRequest, is_path_segment};
 use crate::engine::namespaces::needed_namespaces;
-use crate::engine::prune::reach;
+use crate::engine::prune::{only_namespace, reach};
 use crate::engine::server::Server;
 use crate::engine::unmanaged::searched;
 use crate::live::answer::unexpected;
@@ -154,16 +154,20 @@ pub(super) async fn run(args: &AccessArgs, configured: Configured, terminal: &Te
 
 async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> Result<AccessReport, Failure> {
     let settings = &Settings::of(configured?, output);
-    let set = requested(&args.prune, &args.input, None)?;
+    let set = requested(&args.prune, &args.input, None, &settings.configuration.expect)?;
     excluded(args)?;
     let invocation = Invocation::new(&args.connection, &args.input, output, settings);
     let (run, desired) = invocation.begin("access", Vec::new()).await?;
     let Server { cluster, discovery, .. } = &run.server;
+    let only = only_namespace(&desired, &run.server);
+    let plan = run.plan(desired, None)?;
     let (prunes, unreadable) = match &set {
-        Some(set) => reach(set, &run.server).await.map(|(pruned, unreadable)| (Some(pruned), unreadable))?,
+        Some(set) => {
+            let reached = reach(set, &run.server, only.as_deref()).await;
+            reached.map(|(pruned, unreadable)| (Some(pruned), unreadable))?
+        }
         None => (None, None),
     };
-    let plan = run.plan(desired, None)?;
     let (outside, mut targets): (Vec<&Target>, Vec<&Target>) = plan.targets().partition(|target| is_outside(target));
     let namespaces = if args.create_namespace {
         let required = run.server.namespaces.required.as_deref();

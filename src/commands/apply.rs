@@ -33,7 +33,8 @@ Exit codes (with --dry-run those of `diff`):
        or a report could not be written
   3    the cluster cannot be reached, or rejected the credentials
   4    at least one object could not be compared or applied; the others were
-  5    applied, but with --wait not everything became ready
+  5    applied, but with --wait not everything became ready; nothing was
+       deleted
   130  interrupted; the report shows what was done
 
 Examples:
@@ -175,12 +176,15 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
     refuse_stored(&args.input, "apply")?;
     let settings = &Settings::of(configured?, output);
     let policy = Policy { keeps_versions: output.shows_versions(), ..writing_policy(args, settings)? };
-    let set = requested(&args.prune, &args.input, args.shard.shard)?;
+    let mut set = requested(&args.prune, &args.input, args.shard.shard, &settings.configuration.expect)?;
     if !args.compare.no_expect_applyset {
         settings.configuration.expect.allows_apply_set(&args.prune).map_err(Failure::invalid)?;
     }
     let invocation = Invocation::new(&args.connection, &args.input, output, settings);
     let to_follow = args.plan.as_deref().map(|path| PlanToFollow::read(path, &args.connection)).transpose()?;
+    if let (Some(set), Some(PlanToFollow { plan, .. })) = (&mut set, &to_follow) {
+        set.limits.allowed.extend(plan.prune_allow());
+    }
     invocation.in_contexts(&Apply { args, settings, policy, set, to_follow }).await
 }
 
@@ -224,13 +228,11 @@ impl ContextCommand for Apply<'_> {
         }
         if args.confirm {
             pass.hold_what_differs_from_what_was_shown();
+            pass.allow_deletions();
         }
         drop(would_be);
 
         pass.act(wait).await;
-        if let Some(timeout) = wait {
-            pass.wait(timeout).await;
-        }
         let report = events.builder.last_report(Command::Apply, &gate, &pass);
         pass.end();
         Ok(report)

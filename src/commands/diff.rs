@@ -157,7 +157,7 @@ pub(super) async fn run(args: &DiffArgs, configured: Configured) -> Result<u8, F
 async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Result<u8, Failure> {
     let settings = &Settings::of(configured?, output);
     let policy = Policy { keeps_versions: output.shows_versions(), ..policy(&args.compare, settings)? };
-    let set = requested(&args.prune, &args.input, args.shard.shard)?;
+    let set = requested(&args.prune, &args.input, args.shard.shard, &settings.configuration.expect)?;
     excluded(args, set.is_some(), output)?;
     let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_live();
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;

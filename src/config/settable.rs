@@ -97,6 +97,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("patch", Default::Never(COMMAND)),
     ("plan", Default::Never(COMMAND)),
     ("prune", Default::Never(DELETES)),
+    ("prune-allow", Default::Never(DELETES)),
     ("quiet", Default::Never(PASSES)),
     ("recursive", Default::Any("it reads more manifests of the folders that are named")),
     ("relative-time", Default::Any(DETAILS)),

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use reconcile_core::compare::{Decision, ObjectVerdict};
+use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::pass::TurnResult;
+use reconcile_core::plan::deletion::Deletion;
 use structured_merge::ObjectKey;
 
 use reconcile_core::live::Target;
@@ -14,10 +16,23 @@ use reconcile_core::live::readiness::ObjectReadiness;
 pub(crate) enum Stage {
     /// Live objects are compared with the manifests.
     Compare,
-    /// Objects are written, and pruned.
+    /// Objects are written.
     Apply,
     /// Objects become ready.
     Wait,
+    /// Members of the apply set are deleted.
+    Prune,
+}
+
+/// The verdict on a member of the apply set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judgement<'e> {
+    pub key: &'e ObjectKey,
+    pub verdict: &'e ObjectVerdict,
+    /// The kinds that have to be allowed before it is deleted.
+    pub deletion: Option<&'e Deletion>,
+    /// The reason why it cannot be deleted, if it is known before.
+    pub refusal: Option<&'e Diagnostic>,
 }
 
 /// An event.
@@ -31,8 +46,8 @@ pub(crate) enum Event<'e> {
     Ended(Stage),
     /// The decision about one object, in the order of the plan; a second one replaces the first, which was provisional.
     Compared(&'e Target, &'e Decision),
-    /// The verdict on one member of the apply set that is in no manifest.
-    Judged(&'e ObjectKey, &'e ObjectVerdict),
+    /// The verdict on one member of the apply set that is in no manifest; a second one replaces the first.
+    Judged(Judgement<'e>),
     /// The turn of one object is over: it was written, could not be, or needed no write.
     Written(&'e ObjectKey, &'e TurnResult),
     /// The turn of one object is over: it was not tried.

@@ -1,7 +1,7 @@
 //! One reconcile pass over the objects of the manifests and the members of their apply set.
 //!
 //! ```text
-//! compare ─▶ (shown, agreed to) ─▶ act: parent lists a superset ─▶ waves ─▶ prune ─▶ parent lists the other members ─▶ wait
+//! compare ─▶ (shown, agreed to) ─▶ act: parent lists a superset ─▶ waves ─▶ wait ─▶ prune ─▶ parent lists the other members
 //! ```
 
 use std::collections::BTreeSet;
@@ -94,16 +94,23 @@ impl<'a> Reconciliation<'a> {
         self.run.hold_what_differs_from_what_was_shown();
     }
 
-    /// Writes what differs, and prunes. With `wait`, each target of a `depends-on` annotation has to become ready in this time, and
-    /// deletions may take as long.
+    /// Allows the deletions that were shown, because somebody agreed to them.
+    pub fn allow_deletions(&mut self) {
+        let Comparison { redactor, events, .. } = self.run.comparison();
+        if let Some(prune) = &mut self.prune {
+            prune.allow_all(redactor, *events);
+        }
+    }
+
+    /// Writes what differs, and prunes. With `wait`, each target of a `depends-on` annotation has to become ready in this time, all
+    /// objects have to be ready before anything is deleted, and deletions may take as long.
     pub async fn act(&mut self, wait: Option<Duration>) {
         let Self { run, prune, others } = self;
         let Comparison { cluster, events, interrupt, .. } = run.comparison();
         let cluster = *cluster;
         let events = *events;
         let interrupt = interrupt.clone();
-        let to_prune = prune.as_ref().map_or(0, Judged::len);
-        events.receive(Event::Began(Stage::Apply, run.items().len() + to_prune));
+        events.receive(Event::Began(Stage::Apply, run.items().len()));
         // The parent of the set is written first, and it may live in a namespace of this input.
         if let Some(namespace) = prune.as_ref().and_then(Judged::new_namespace) {
             run.create_namespace(namespace).await;
@@ -121,22 +128,27 @@ impl<'a> Reconciliation<'a> {
             Ok(()) => run.act().await,
             Err(reason) => run.hold(&reason),
         }
-        if let Some(prune) = prune {
-            let own = run.left();
-            let others: Vec<&Target> = in_other_shards(run, others).filter(|_| own == 0 && prune.deletes()).collect();
-            let shard_wait = ShardWait::from_now(wait, &interrupt);
-            let other_shards = &shard_wait.members(cluster, &others, &prune.set().id).await;
-            prune.act(cluster, Unapplied { own, other_shards }, wait, &interrupt, events).await;
-        }
         events.receive(Event::Ended(Stage::Apply));
-    }
-
-    /// Waits until the objects of the pass are ready, for this time at most.
-    pub async fn wait(&self, timeout: Duration) {
-        let existing = self.run.own().filter(|item| item.exists()).map(Item::target);
-        let Comparison { cluster, events, interrupt, readiness, .. } = self.run.comparison();
-        let watched: Vec<Watched> = existing.map(|target| Watched::existing(target, readiness)).collect();
-        Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;
+        let own = run.left();
+        // The objects of other shards stand in the way of deletions, if there are any.
+        let deletes = own == 0 && prune.as_ref().is_some_and(Judged::deletes);
+        let mut others: Vec<&Target> = in_other_shards(run, others).filter(|_| deletes).collect();
+        let mut other_shards = Vec::new();
+        if let Some(prune) = prune.as_ref().filter(|_| deletes) {
+            let shard_wait = ShardWait::from_now(wait, &interrupt);
+            other_shards = shard_wait.members(cluster, &others, &prune.set().id).await;
+        }
+        let mut unready = Vec::new();
+        if let Some(timeout) = wait {
+            if !other_shards.is_empty() {
+                others.clear();
+            }
+            unready = ready(run, &others, timeout).await;
+        }
+        if let Some(prune) = prune {
+            let unapplied = Unapplied { own, other_shards: &other_shards, unready: &unready };
+            prune.act(cluster, unapplied, wait, &interrupt, events).await;
+        }
     }
 
     /// Ends the run. The objects are freed while the report is printed, because freeing many takes a while.
@@ -160,6 +172,17 @@ impl<'a> Reconciliation<'a> {
     pub fn replaces(&self) -> bool {
         self.run.comparison().policy.replace == Replace::Immutable
     }
+}
+
+/// Waits until the objects of the pass, and these of other shards, are ready, for this time at most. Returns those that are not.
+async fn ready(run: &ApplyRun<'_>, others: &[&Target], timeout: Duration) -> Vec<ObjectKey> {
+    let existing = run.own().filter(|item| item.exists()).map(Item::target);
+    let Comparison { cluster, events, interrupt, readiness, .. } = run.comparison();
+    let targets = existing.chain(others.iter().copied());
+    let watched: Vec<Watched> = targets.map(|target| Watched::existing(target, readiness)).collect();
+    let seen = Waiting { cluster, timeout, interrupt, events: *events }.after_pass(&watched).await;
+    let unready = watched.iter().zip(&seen).filter(|(_, readiness)| !readiness.is_current());
+    unready.map(|(one, _)| one.key.clone()).collect()
 }
 
 /// The objects of the input that belong to other shards.

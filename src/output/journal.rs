@@ -89,6 +89,7 @@ fn name(stage: Stage) -> &'static str {
         Stage::Compare => "compare",
         Stage::Apply => "apply",
         Stage::Wait => "wait",
+        Stage::Prune => "prune",
     }
 }
 

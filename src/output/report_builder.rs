@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use reconcile_report::{ApplySetInfo, Command, FailOn, KnownDifferences, ObjectReport, ParentAction, Report};
 use structured_merge::ObjectKey;
 
-use crate::engine::event::Event;
+use crate::engine::event::{Event, Judgement};
 use crate::engine::prune::ParentChange;
 use crate::engine::reconciliation::Reconciliation;
 use reconcile_core::compare::Action;
@@ -111,7 +111,9 @@ impl Objects {
     fn fold(&mut self, event: Event<'_>) -> Option<&mut ObjectReport> {
         match event {
             Event::Compared(target, decision) => self.put(ObjectReport::new(target, decision)),
-            Event::Judged(key, verdict) => self.put(ObjectReport::unwanted(key, verdict.clone())),
+            Event::Judged(Judgement { key, verdict, deletion, refusal }) => {
+                self.put(ObjectReport::unwanted(key, verdict.clone()).with_deletion(deletion, refusal))
+            }
             Event::Written(key, result)
             | Event::Skipped(key, result)
             | Event::Pruned(key, result)

@@ -80,6 +80,7 @@ impl<'a> Screen<'a> {
             Stage::Compare => "compared",
             Stage::Apply => "applied",
             Stage::Wait => "ready",
+            Stage::Prune => "deleted",
         };
         // The line of the former stage ends before that of the next one begins.
         drop(self.running.take());
@@ -112,6 +113,7 @@ impl<'a> Screen<'a> {
     /// Shows that the turn of one object is over.
     fn done(&self, object: &ObjectReport) {
         self.advance(Stage::Apply, |done| done + 1);
+        self.advance(Stage::Prune, |done| done + 1);
         if !self.shows_outcomes()
             && let Some(text) = outcomes::progress(object, &now())
         {

@@ -94,6 +94,7 @@ pub(crate) fn flags(compare: &CompareArgs, prune: &PruneArgs, ShardArgs { shard 
         replace: typed(&compare.writing.replace),
         adopt: compare.adopt.clone(),
         applyset: prune.applyset.clone().filter(|_| prune.prune),
+        prune_allow: prune.allowed(),
         applyset_recover: prune.applyset_recover,
         leave_applyset: compare.leave_applyset,
         create_namespace: compare.writing.create_namespace,

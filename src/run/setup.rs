@@ -17,7 +17,7 @@ use crate::cli::{
     AutoscalerChoice, CompareArgs, EvidenceChoice, ForceChoice, InputArgs, PruneArgs, ReplaceChoice, ShardArgs,
 };
 use crate::config::Expectation;
-use crate::engine::prune::{ApplySetError, Requested};
+use crate::engine::prune::{ApplySetError, Limits, Requested};
 use crate::live::autoscalers::AutoscalerSource;
 use crate::live::early::EarlySubject;
 use crate::run::settings::Settings;
@@ -110,12 +110,18 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
     })
 }
 
-/// The apply set that the flags name, if they do.
+/// The apply set that the flags name, if they do. Nothing is deleted in namespaces that the configuration does not expect.
 pub(crate) fn requested(
     args: &PruneArgs,
     input: &InputArgs,
     shard: Option<Shard>,
+    expect: &Expectation,
 ) -> Result<Option<Requested>, Failure> {
+    if !args.prune_allow.is_empty() && (!args.prune || args.applyset.is_none()) {
+        let hint =
+            "name the set whose members may be deleted, as in `--prune --applyset=NAME --prune-allow=namespaces`";
+        return Err(Failure::refused("`--prune-allow` needs `--prune` and `--applyset`", hint));
+    }
     if args.applyset_recover && !(args.prune && args.applyset.is_some()) {
         let hint = "name the set whose lost members may be deleted, as in `--prune --applyset=NAME --applyset-recover`";
         return Err(Failure::refused("`--applyset-recover` needs `--prune` and `--applyset`", hint));
@@ -139,7 +145,12 @@ pub(crate) fn requested(
         return Err(Failure::refused("`--prune` and `--selector` cannot be combined", hint));
     }
     match ParentReference::parse(set) {
-        Ok(reference) => Ok(Some(Requested { reference, recovers: args.applyset_recover, shard })),
+        Ok(reference) => {
+            let expect = expect.clone();
+            let refusal = Arc::new(move |namespace: &str| expect.refusal_of_namespace(namespace));
+            let limits = Limits { allowed: args.allowed(), refusal };
+            Ok(Some(Requested { reference, recovers: args.applyset_recover, shard, limits }))
+        }
         Err(message) => Err(Failure::refused(message, "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`")),
     }
 }

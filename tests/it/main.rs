@@ -33,6 +33,7 @@ mod create_namespace;
 mod creation;
 mod crowds;
 mod definitions;
+mod deletions;
 mod dependencies;
 mod diff;
 mod documentation;

@@ -55,11 +55,13 @@ pub struct TurnResult {
     pub notes: Vec<String>,
     /// The new verdict, if the object changed in the meantime.
     pub new_verdict: Option<Box<ObjectVerdict>>,
+    /// True if a later run does it: objects that were applied are not ready yet.
+    pub postponed: bool,
 }
 
 impl From<Outcome> for TurnResult {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, error: None, reason: None, hint: None, notes: Vec::new(), new_verdict: None }
+        Self { outcome, error: None, reason: None, hint: None, notes: Vec::new(), new_verdict: None, postponed: false }
     }
 }
 
@@ -67,6 +69,11 @@ impl TurnResult {
     /// The object was not tried, for a reason.
     pub fn skipped(reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..Outcome::Skipped.into() }
+    }
+
+    /// The object was not tried, because others are not ready yet.
+    pub fn postponed(reason: impl Into<String>) -> Self {
+        Self { postponed: true, ..Self::skipped(reason) }
     }
 
     /// The object could not be written.

@@ -3,11 +3,12 @@
 //! The plan only narrows. What is written follows from the manifests, the flags and a new comparison; an object whose result is not the
 //! one of the plan is left alone.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use reconcile_core::compare::{Action, Class};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
+use reconcile_core::plan::deletion::DeletionKind;
 use reconcile_core::text::listed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -69,6 +70,9 @@ pub struct PlanFlags {
     /// `--applyset`, with `--prune`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applyset: Option<String>,
+    /// `--prune-allow`: what the plan allows, its apply may do.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub prune_allow: BTreeSet<DeletionKind>,
     /// `--applyset-recover`
     pub applyset_recover: bool,
     /// `--leave-applyset`
@@ -182,6 +186,11 @@ impl SavedPlan {
         crate::formats::json::document(self)
     }
 
+    /// The deletions that the plan allows.
+    pub fn prune_allow(&self) -> &BTreeSet<DeletionKind> {
+        &self.flags.prune_allow
+    }
+
     /// Tells if its digests cover the values of Secrets.
     pub fn secrets(&self) -> SecretCoverage {
         self.secrets
@@ -276,6 +285,8 @@ impl PlanFlags {
             replace,
             adopt,
             applyset,
+            // The plan and its apply may both allow deletions.
+            prune_allow: _,
             applyset_recover,
             leave_applyset,
             create_namespace,

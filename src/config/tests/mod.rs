@@ -275,6 +275,7 @@ fn a_default_that_is_wrong_or_dangerous_is_refused_with_the_reason() {
         "insecure-skip-tls-verify",
         "applyset-recover",
         "prune",
+        "prune-allow",
         "config",
         "no-config",
         "exit-zero",

@@ -9,7 +9,7 @@ use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
 use super::search::ListedMember;
 use crate::client::{Cluster, IN_FLIGHT, Warnings};
-use crate::engine::event::{Event, EventSink};
+use crate::engine::event::{Event, EventSink, Judgement};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
 use reconcile_core::compare::{ObjectVerdict, ROUNDS, Redactor, Secrecy};
@@ -17,6 +17,7 @@ use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
 use reconcile_core::live::discreet::shown_warning;
 use reconcile_core::pass::{Outcome, TurnResult};
+use reconcile_core::plan::deletion;
 use reconcile_core::plan::prune_order::PruneStep;
 
 /// The reason for members that were not deleted because the run was interrupted.
@@ -27,10 +28,20 @@ pub(super) struct PruneEntry {
     pub step: PruneStep,
     pub member: ListedMember,
     pub decision: PruneDecision,
+    /// The kinds that have to be allowed before it is deleted.
+    pub deletion: Option<deletion::Deletion>,
+    /// The reason why it may not be deleted.
+    pub refusal: Option<Diagnostic>,
     /// Its result, once its turn is over.
     pub result: Option<TurnResult>,
     /// The server's warnings about its deletion.
     pub warnings: Warnings,
+}
+
+impl From<((PruneStep, ListedMember), PruneDecision)> for PruneEntry {
+    fn from(((step, member), decision): ((PruneStep, ListedMember), PruneDecision)) -> Self {
+        Self { step, member, decision, deletion: None, refusal: None, result: None, warnings: Warnings::default() }
+    }
 }
 
 impl PruneEntry {
@@ -43,6 +54,13 @@ impl PruneEntry {
             }
             Some(reason) => ObjectVerdict::Kept { reason: kept_because(reason) },
         }
+    }
+
+    /// Sends the verdict on it.
+    pub fn announce(&self, redactor: &Redactor, events: &dyn EventSink) {
+        let (deletion, refusal) = (self.deletion.as_ref(), self.refusal.as_ref());
+        let verdict = &self.verdict(redactor);
+        events.receive(Event::Judged(Judgement { key: self.key(), verdict, deletion, refusal }));
     }
 
     pub fn key(&self) -> &ObjectKey {

@@ -8,10 +8,11 @@ use apply_set::{ApplySet, DesiredMembers, Inventory, PruneDecision};
 use structured_merge::ObjectKey;
 
 use super::delete::{INTERRUPTED, PruneEntry, delete_step};
+use super::limits::hold_back;
 use super::parent::{Parent, ParentChange, Recorded};
 use super::search::Coverage;
 use crate::client::Cluster;
-use crate::engine::event::{Event, EventSink};
+use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::item::unplanned;
 use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
@@ -27,12 +28,26 @@ pub(crate) struct Unapplied<'a> {
     pub own: usize,
     /// The objects of other shards that are not yet members of the set.
     pub other_shards: &'a [&'a ObjectKey],
+    /// The objects that are not ready, with `--wait`.
+    pub unready: &'a [ObjectKey],
 }
 
 impl Unapplied<'_> {
     fn is_none(&self) -> bool {
         self.own == 0 && self.other_shards.is_empty()
     }
+}
+
+/// The reason why nothing is deleted while objects are not ready.
+fn unready(unready: &[ObjectKey]) -> Option<String> {
+    Some(match unready {
+        [] => return None,
+        [only] => format!("not pruned: {only} is not ready"),
+        [first, rest @ ..] => {
+            let objects = if rest.len() == 1 { "object" } else { "objects" };
+            format!("not pruned: {first} and {} more {objects} are not ready", rest.len())
+        }
+    })
 }
 
 /// Warnings and errors about the set as a whole.
@@ -59,11 +74,6 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// The number of members that no manifest names.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
     /// Returns true if there is anything to write: members to delete, or the parent's list.
     pub fn has_work(&self) -> bool {
         self.parent_change != ParentChange::None || self.deletes()
@@ -72,6 +82,16 @@ impl Judged {
     /// Returns true if there are members to delete.
     pub fn deletes(&self) -> bool {
         self.entries.iter().any(|entry| entry.decision.is_prune() && entry.result.is_none())
+    }
+
+    /// Allows the deletions, because somebody agreed to them.
+    pub fn allow_all(&mut self, redactor: &Redactor, events: &dyn EventSink) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.result.is_none()) {
+            if let Some(deletion) = entry.deletion.as_mut().filter(|deletion| !deletion.allowed) {
+                deletion.allowed = true;
+                entry.announce(redactor, events);
+            }
+        }
     }
 
     /// Keeps members whose deletion was not planned.
@@ -164,7 +184,7 @@ impl Judged {
     }
 
     /// Deletes members step by step after the pass, and waits until they are gone, for at most `timeout` in each step. Then the parent
-    /// lists the other members. Nothing is deleted if objects of the pass are `unapplied`.
+    /// lists the other members. Nothing is deleted if objects of the pass are `unapplied`, or if a deletion is not allowed.
     pub async fn act(
         &mut self,
         cluster: &Cluster,
@@ -177,7 +197,17 @@ impl Judged {
             entry.result = Some(Outcome::Unchanged.into());
         }
         let timeout = timeout.unwrap_or(DEFAULT_DELETE_TIMEOUT);
-        self.delete(cluster, self.held(unapplied, interrupt), timeout, interrupt, events).await;
+        let open = self.entries.iter().filter(|entry| entry.result.is_none()).count();
+        if open > 0 {
+            events.receive(Event::Began(Stage::Prune, open));
+        }
+        let held = self.held(unapplied, interrupt).map(TurnResult::skipped);
+        let held = held.or_else(|| hold_back(&mut self.entries, &mut self.desired).map(TurnResult::skipped));
+        let held = held.or_else(|| unready(unapplied.unready).map(TurnResult::postponed));
+        self.delete(cluster, held, timeout, interrupt, events).await;
+        if open > 0 {
+            events.receive(Event::Ended(Stage::Prune));
+        }
         for entry in self.entries.iter().filter(|entry| entry.outcome() != Some(Outcome::Deleted)) {
             if let Some(result) = &entry.result {
                 events.receive(Event::Revised(entry.key(), result));
@@ -215,7 +245,7 @@ impl Judged {
     async fn delete(
         &mut self,
         cluster: &Cluster,
-        mut held: Option<String>,
+        mut held: Option<TurnResult>,
         timeout: Duration,
         interrupt: &Interrupt,
         events: &dyn EventSink,
@@ -224,12 +254,15 @@ impl Judged {
             let members: Vec<&mut PruneEntry> =
                 step.iter_mut().filter(|entry| entry.decision.is_prune() && entry.result.is_none()).collect();
             held = match held {
-                None => delete_step(cluster, members, &mut self.desired, timeout, interrupt, events).await,
-                Some(reason) => {
+                None => {
+                    let left = delete_step(cluster, members, &mut self.desired, timeout, interrupt, events).await;
+                    left.map(TurnResult::skipped)
+                }
+                Some(result) => {
                     for entry in members {
-                        entry.result = Some(TurnResult::skipped(&*reason));
+                        entry.result = Some(result.clone());
                     }
-                    Some(reason)
+                    Some(result)
                 }
             };
         }

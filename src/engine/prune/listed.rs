@@ -1,15 +1,17 @@
 //! The second state: the members are listed.
 
-use apply_set::{DesiredMembers, Member, PruneRules, Trust, part_of};
+use std::collections::BTreeSet;
+
+use apply_set::{DesiredMembers, Member, PruneDecision, PruneRules, Trust, part_of};
 use serde_json::Value;
 use structured_merge::{Applier as _, GroupKind, ManagedFieldsEntry, ObjectKey};
 
 use super::delete::PruneEntry;
 use super::judged::{Judged, Notes};
+use super::limits::Limits;
 use super::parent::Parent;
 use super::search::{Coverage, ListedMember};
-use crate::client::Warnings;
-use crate::engine::event::{Event, EventSink};
+use crate::engine::event::EventSink;
 use reconcile_core::compare::{Policy, Redactor};
 use reconcile_core::live::Target;
 use reconcile_core::object::{Shard, kept_from_pruning};
@@ -30,12 +32,27 @@ pub(crate) struct Listed {
     /// The hooks that are left out: none of them is pruned.
     pub(super) hooks: Vec<ObjectKey>,
     pub(super) notes: Notes,
+    pub(super) limits: Limits,
+    /// The namespace that `--namespace` names.
+    pub(super) required: Option<String>,
 }
 
 impl Listed {
     /// Decides which members are deleted. It runs after the comparison, so that the redactor has numbered the secrets of the manifests.
     pub fn judge(self, targets: &[&Target], policy: &Policy, redactor: &Redactor, events: &dyn EventSink) -> Judged {
-        let Self { parent, coverage, members, unseen, unreadable, recovers, pruned_by, hooks, notes } = self;
+        let Self {
+            parent,
+            coverage,
+            members,
+            unseen,
+            unreadable,
+            recovers,
+            pruned_by,
+            hooks,
+            mut notes,
+            limits,
+            required,
+        } = self;
         let rules = PruneRules { trust: trust(policy), keep: kept_from_pruning, recover: recovers, unseen };
         let mut desired = DesiredMembers::new(&parent.set, rules);
         for target in targets {
@@ -51,27 +68,36 @@ impl Listed {
         for member in &unreadable {
             desired.keep(member);
         }
+        let listed: BTreeSet<String> = members.iter().map(|listed| listed.member.uid().to_owned()).collect();
         let unwanted = in_prune_order(desired.unwanted(members));
         let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
         let decisions = desired.decide_all(&members);
         let entries = unwanted.into_iter().zip(decisions);
-        let entries: Vec<PruneEntry> = entries
-            .map(|((step, member), decision)| PruneEntry {
-                step,
-                member,
-                decision,
-                result: None,
-                warnings: Warnings::default(),
-            })
-            .collect();
+        let mut entries: Vec<PruneEntry> = entries.map(PruneEntry::from).collect();
+        let namespaces: BTreeSet<String> =
+            targets.iter().filter_map(|target| target.key.own_namespace().map(ToOwned::to_owned)).collect();
+        let strangers = entries.iter().filter(|entry| matches!(entry.decision, PruneDecision::NotAMember(_)));
+        let members = listed.len().saturating_sub(strangers.count());
+        limits.mark(&mut entries, namespaces.iter().cloned().chain(required).collect(), members);
+        notes.warnings.extend(strange_set(&entries, &listed, targets));
         for entry in &entries {
-            events.receive(Event::Judged(entry.key(), &entry.verdict(redactor)));
+            entry.announce(redactor, events);
         }
         let parent_change = parent.change(desired.inventory());
-        let namespaces =
-            targets.iter().filter_map(|target| target.key.own_namespace().map(ToOwned::to_owned)).collect();
         Judged { parent, coverage, desired, entries, parent_change, notes, is_held: false, namespaces, pruned_by }
     }
+}
+
+/// A warning if the manifests name none of the members that exist, and some of those go: it may be the set of other manifests.
+fn strange_set(entries: &[PruneEntry], listed: &BTreeSet<String>, targets: &[&Target]) -> Option<String> {
+    let goes = entries.iter().filter(|entry| entry.decision.is_prune()).count();
+    if goes == 0 || targets.is_empty() || entries.len() < listed.len() {
+        return None;
+    }
+    let them = if goes == 1 { "1 member is".to_owned() } else { format!("{goes} members are") };
+    Some(format!(
+        "no manifest names a member of the apply set, and {them} to be deleted: check that `--applyset` names the set of these manifests"
+    ))
 }
 
 fn in_prune_order(members: Vec<ListedMember>) -> Vec<(PruneStep, ListedMember)> {

@@ -5,11 +5,12 @@
 //!                                                                        ─▶ act: deletions ─▶ the parent lists the other members
 //! ```
 //! Each state is a type, so that the steps come in this order: nothing can be deleted that was not judged, and nothing can be judged
-//! that was not listed. The crate `apply-set` decides what is deleted.
+//! that was not listed. The crate `apply-set` decides what is deleted; `limits` holds all of it back until somebody allows it.
 
 mod definitions;
 mod delete;
 mod judged;
+mod limits;
 mod listed;
 mod parent;
 mod planned;
@@ -19,8 +20,9 @@ use reconcile_core::diagnostic::Diagnostic;
 
 pub(crate) use definitions::parent_kinds;
 pub(crate) use judged::{Judged, Unapplied};
+pub(crate) use limits::Limits;
 pub(crate) use parent::{ParentChange, is_own_tooling};
-pub(crate) use planned::{Planned, Requested, reach};
+pub(crate) use planned::{Planned, Requested, only_namespace, reach};
 pub(crate) use search::searchable;
 
 /// An error that ends a run with an apply set before anything is compared or written.

@@ -75,22 +75,52 @@ pub(super) struct Parent {
     /// The parent as it was read last; `None` if it does not exist yet.
     pub state: Option<ParentState>,
     warnings: Warnings,
+    /// A warning about its namespace.
+    pub remark: Option<String>,
 }
 
 impl Parent {
-    /// Finds the parent, and checks that we may change the set. If its kind has namespaces, the parent is in the namespace of manifests
-    /// without one.
+    /// Finds the parent, and checks that we may change the set. If its kind has namespaces, the parent is in that of `--namespace`, or in
+    /// the `only` one of the manifests; an existing one in the namespace of the context goes on to be used.
     pub async fn find(
         reference: &ParentReference,
         adopt: &BTreeSet<String>,
         Server { cluster, discovery, namespaces }: &Server,
+        only: Option<&str>,
     ) -> Result<Self, ApplySetError> {
         let resource = resource_of_parent(reference, discovery)?;
-        let namespace = resource.namespaced.then(|| namespaces.default.clone());
-        let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
-        let state = state(cluster, &set, resource, adopt).await?;
-        let warnings = Warnings::default();
-        Ok(Self { set, resource: resource.clone(), adopt: adopt.clone(), state, warnings })
+        let of = |namespace: Option<&str>| {
+            let namespace = namespace.filter(|_| resource.namespaced).map(ToOwned::to_owned);
+            let set = ApplySet::of(ObjectKey { gvk: resource.gvk.clone(), namespace, name: reference.name.clone() });
+            Self {
+                set,
+                resource: resource.clone(),
+                adopt: adopt.clone(),
+                state: None,
+                remark: None,
+                warnings: Warnings::default(),
+            }
+        };
+        let usual = of(Some(&namespaces.default));
+        let own = of(only.or(Some(&namespaces.default)));
+        let state = state(cluster, &own.set, resource, adopt).await;
+        let may_be_elsewhere = match &state {
+            Ok(state) => state.is_none(),
+            Err(ApplySetError::Refused(_)) => true,
+            Err(ApplySetError::Unreadable(diagnostic)) => diagnostic.code == Code::Forbidden,
+        };
+        if own.set != usual.set
+            && may_be_elsewhere
+            && let Some(found) = existing(cluster, &usual.set, resource, adopt).await?
+        {
+            let (parent, place) = (&usual.set.parent, own.set.parent.namespace.unwrap_or_default());
+            let remark = format!(
+                "the parent of the apply set is {parent}, in the namespace of the context, and all objects are in namespace `{place}`: \
+                 other manifests that name this set without `-n` share it"
+            );
+            return Ok(Self { state: Some(found), remark: Some(remark), ..usual });
+        }
+        Ok(Self { state: state?, ..own })
     }
 
     /// The change that makes it list these members.
@@ -186,6 +216,25 @@ async fn state(
             Err(ApplySetError::refused(format!("{parent}, the parent of the apply set, does not exist"), hint))
         }
         LiveState::Unreadable(diagnostic) => Err(unreadable(set, &diagnostic)),
+    }
+}
+
+/// Reads a parent that may exist; `None` if there is none, or if the user may not see it.
+async fn existing(
+    cluster: &Cluster,
+    set: &ApplySet,
+    resource: &Resource,
+    adopt: &BTreeSet<String>,
+) -> Result<Option<ParentState>, ApplySetError> {
+    match find(cluster, resource, &set.parent).await {
+        LiveState::Absent => Ok(None),
+        LiveState::Unreadable(diagnostic) if diagnostic.code == Code::Forbidden => Ok(None),
+        LiveState::Unreadable(diagnostic) => Err(unreadable(set, &diagnostic)),
+        LiveState::Present(live) => match ParentState::of(set, &live, &own_tooling(), adopt) {
+            Ok(state) => Ok(Some(state)),
+            Err(ParentError { cause: ParentErrorCause::NotAParent(_), .. }) => Ok(None),
+            Err(error) => Err(ApplySetError::Refused(vec![unusable(&error, set, Code::Invalid)])),
+        },
     }
 }
 

@@ -1,5 +1,6 @@
 //! The first state: the parent is read, and the search for members is planned.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use apply_set::{ApplySet, Inventory, ListedKinds, PART_OF, ParentReference, ParentState};
@@ -8,6 +9,7 @@ use structured_merge::{GroupKind, ObjectKey, ObjectMeta as _};
 use super::ApplySetError;
 use super::definitions::defined_kinds;
 use super::judged::Notes;
+use super::limits::Limits;
 use super::listed::Listed;
 use super::parent::{Parent, resource_of_parent};
 use super::search::{Coverage, ListedMember, MemberSearch, Scope, Unreadable, Unsearched, find, searchable};
@@ -29,6 +31,8 @@ pub(crate) struct Requested {
     pub recovers: bool,
     /// The shard of the run. Members are pruned by the shard to which the key of the parent belongs.
     pub shard: Option<Shard>,
+    /// The limits of pruning.
+    pub limits: Limits,
 }
 
 /// An apply set whose parent was read, but whose members are not listed yet.
@@ -46,6 +50,9 @@ pub(crate) struct Planned {
     /// The hooks that are left out.
     hooks: Vec<ObjectKey>,
     notes: Notes,
+    limits: Limits,
+    /// The namespace that `--namespace` names.
+    required: Option<String>,
 }
 
 impl Planned {
@@ -56,9 +63,17 @@ impl Planned {
         server: &Server,
         desired: &DesiredSet,
     ) -> Result<Option<Self>, ApplySetError> {
-        let Some(Requested { reference, recovers, shard }) = requested else { return Ok(None) };
+        let Some(Requested { reference, recovers, shard, limits }) = requested else { return Ok(None) };
         let Server { discovery, namespaces, .. } = server;
-        let parent = Parent::find(reference, adopt, server).await?;
+        let only = only_namespace(desired, server);
+        let mut parent = Parent::find(reference, adopt, server, only.as_deref()).await?;
+        // Manifests in a namespace that is not expected are refused themselves, each at its line.
+        if parent.set.parent.namespace != only
+            && let Some(refusal) = limits.refused_parent(&parent.set.parent)
+        {
+            return Err(ApplySetError::Refused(vec![refusal]));
+        }
+        let notes = Notes { warnings: parent.remark.take().into_iter().collect(), ..Notes::default() };
         refuse_labelled(&desired.manifests, &parent.set, &namespaces.default).map_err(ApplySetError::Refused)?;
         let manifests = || desired.manifests.iter().chain(&desired.hooks);
         let places = manifests().filter_map(|manifest| manifest.namespace().map(ToOwned::to_owned));
@@ -75,7 +90,9 @@ impl Planned {
             recovers: *recovers,
             pruned_by: None,
             hooks: desired.hooks.iter().map(|hook| key_of(hook, discovery, namespaces)).collect(),
-            notes: Notes::default(),
+            notes,
+            limits: limits.clone(),
+            required: namespaces.required.clone(),
         };
         let holder = shard.map(|shard| shard.holding(&planned.parent.set.parent));
         planned.pruned_by = holder.filter(|holder| Some(*holder) != *shard);
@@ -189,9 +206,9 @@ impl Planned {
             members.map(|(resource, object)| ListedMember::new(resource, object, &self.parent, &self.coverage));
         let members = members.collect();
         self.look_for_definitions(cluster).await;
-        let Self { parent, coverage, unseen, recovers, pruned_by, hooks, notes, .. } = self;
+        let Self { parent, coverage, unseen, recovers, pruned_by, hooks, notes, limits, required, .. } = self;
         let unreadable = results.unreadable.into_iter().map(|member| member.key).collect();
-        Listed { parent, coverage, members, unseen, unreadable, recovers, pruned_by, hooks, notes }
+        Listed { parent, coverage, members, unseen, unreadable, recovers, pruned_by, hooks, notes, limits, required }
     }
 
     /// Checks the definitions of kinds that are not served: their objects are gone only if the definition is gone as well.
@@ -276,20 +293,39 @@ fn refuse_labelled(manifests: &[Manifest], set: &ApplySet, default_namespace: &s
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
+/// The namespace to which all manifests belong that have one, unless `--namespace` names it: a new parent of their set is made there.
+pub(crate) fn only_namespace(desired: &DesiredSet, Server { discovery, namespaces, .. }: &Server) -> Option<String> {
+    if namespaces.required.is_some() {
+        return None;
+    }
+    let mut known = Cow::Borrowed(discovery);
+    for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd()) {
+        known.to_mut().expect(manifest.object());
+    }
+    let mut places = desired.manifests.iter().filter_map(|manifest| key_of(manifest, &known, namespaces).namespace);
+    let first = places.next()?;
+    places.all(|place| place == first).then_some(first)
+}
+
 /// Reads what pruning would read, from which `access` derives the permissions for it: the parent's resource, and the kinds and namespaces
 /// that the parent lists. If the parent cannot be read, its list is unknown, and
 /// the diagnostic says why.
 pub(crate) async fn reach(
     Requested { reference, .. }: &Requested,
     server: &Server,
+    only: Option<&str>,
 ) -> Result<(Pruned, Option<Diagnostic>), ApplySetError> {
     let Server { discovery, namespaces, .. } = server;
     let parent = resource_of_parent(reference, discovery)?.clone();
-    let namespace = parent.namespaced.then(|| namespaces.default.clone());
+    let namespace = parent.namespaced.then(|| only.unwrap_or(&namespaces.default).to_owned());
     let mut pruned = Pruned { parent, namespace, resources: Vec::new(), namespaces: BTreeSet::new() };
-    match Parent::find(reference, &BTreeSet::new(), server).await {
-        Ok(Parent { state: None, .. }) => {}
-        Ok(Parent { state: Some(state), .. }) => add_listed(&mut pruned, state, discovery),
+    match Parent::find(reference, &BTreeSet::new(), server, only).await {
+        Ok(Parent { state, set, .. }) => {
+            pruned.namespace = set.parent.namespace;
+            if let Some(state) = state {
+                add_listed(&mut pruned, state, discovery);
+            }
+        }
         Err(ApplySetError::Unreadable(diagnostic)) if diagnostic.code != Code::Interrupted => {
             return Ok((pruned, Some(diagnostic)));
         }

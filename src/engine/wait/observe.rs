@@ -114,11 +114,9 @@ pub(crate) struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// Waits for these objects, unless the run was interrupted already.
-    pub async fn after_pass(&self, watched: &[Watched]) {
-        if !self.interrupt.is_set() {
-            self.observe(watched).await;
-        }
+    /// Waits for these objects, and returns their readiness in the same order; nothing if the run was interrupted already.
+    pub async fn after_pass(&self, watched: &[Watched]) -> Vec<ObjectReadiness> {
+        if self.interrupt.is_set() { Vec::new() } else { self.observe(watched).await }
     }
 
     /// Waits for these objects, and returns their readiness in the same order.

@@ -153,7 +153,8 @@ fn a_set_is_named_by_the_flags_that_continue_it() {
     let kubeconfig = ws.plane().kubeconfig("admin", ws.plane().url(), home.namespace());
     let kubeconfig = ws.write("home.kubeconfig", &kubeconfig).display().to_string();
     let flags = ["--prune", "--applyset=configmap/set", "--kubeconfig", &kubeconfig];
-    ws.reconcile([&["apply", "-f", "a.yaml"][..], &flags].concat()).exits_with(0);
+    ws.write("home/b.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}");
+    ws.reconcile([&["apply", "-f", "a.yaml", "-f", "home"][..], &flags].concat()).exits_with(0);
     let diff = without_set(&ws, "diff", &[]).exits_with(0);
     let name = home.namespace();
     let warning = format!(

@@ -16,6 +16,8 @@ use crate::control_plane::{Fault, Proxy, Run, Workspace};
 
 pub const PART_OF: &str = "applyset.kubernetes.io/part-of";
 pub const SET: [&str; 2] = ["--prune", "--applyset=set"];
+/// Allows every deletion.
+pub const ALLOWED: &str = "--prune-allow=namespaces,definitions,other-namespaces,most";
 
 pub const ROLE: &str = "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r}, rules: []}";
 
@@ -35,6 +37,12 @@ pub fn remove(ws: &Workspace, name: &str) {
 #[track_caller]
 pub fn run(ws: &Workspace, command: &str) -> Run {
     ws.reconcile(["diff", "apply"].iter().filter(|name| **name == command).chain(&["-f", "."]).chain(&SET))
+}
+
+/// The same, with every deletion allowed.
+#[track_caller]
+pub fn run_allowed(ws: &Workspace, command: &str) -> Run {
+    ws.reconcile([&[command, "-f", "."][..], &SET, &[ALLOWED]].concat())
 }
 
 /// A workspace with the ConfigMaps `a` and `b` in the set `set`.
@@ -63,10 +71,10 @@ pub fn lists(ws: &Workspace, kinds: &str, namespaces: &str) {
     assert_eq!(record(ws)[..2], [json!(kinds), json!(namespaces)]);
 }
 
-/// The same as [`run`], through a proxy.
+/// The same as [`run_allowed`], through a proxy.
 #[track_caller]
 pub fn through(ws: &Workspace, proxy: &Proxy, command: &str) -> Run {
-    ws.through(&proxy.url()).reconcile([&[command, "-f", "."][..], &SET].concat())
+    ws.through(&proxy.url()).reconcile([&[command, "-f", "."][..], &SET, &[ALLOWED]].concat())
 }
 
 /// A refusal of the server.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{applied, config_map, label, lists, refusal, remove, run, through};
+use super::{applied, config_map, label, lists, refusal, remove, run, run_allowed, through};
 use crate::control_plane::{Proxy, Replaced, Request, Workspace};
 
 #[test]
@@ -75,7 +75,7 @@ fn an_empty_input_empties_the_set_when_that_is_intended() {
     remove(&ws, "b");
     let refused = run(&ws, "apply").exits_with(2);
     assert!(refused.stderr.contains("--allow-empty"), "{refused}");
-    let set = ["-f", ".", "--prune", "--applyset=set", "--allow-empty"];
+    let set = ["-f", ".", "--prune", "--applyset=set", "--allow-empty", "--prune-allow=other-namespaces"];
     let diff = ws.reconcile([&["diff"][..], &set].concat()).exits_with(1);
     assert_eq!(diff.each("action"), ["ConfigMap a: delete", "ConfigMap b: delete"]);
     let apply = ws.reconcile([&["apply"][..], &set].concat()).exits_with(0);
@@ -114,7 +114,7 @@ fn a_set_may_span_namespaces_and_what_has_none() {
         diff.each("action"),
         [&namespace, &role, "ConfigMap it: delete", "ConfigMap it: delete", "ServiceAccount it: delete"]
     );
-    run(&ws, "apply").exits_with(0);
+    run_allowed(&ws, "apply").exits_with(0);
     lists(&ws, "Namespace", "");
     run(&ws, "diff").exits_with(0);
 }
@@ -130,7 +130,7 @@ fn what_needs_others_goes_first() {
     remove(&ws, "shop");
     remove(&ws, "web");
     config_map(&ws, "a");
-    let (_, requests) = ws.requests_during(|| run(&ws, "apply").exits_with(0));
+    let (_, requests) = ws.requests_during(|| run_allowed(&ws, "apply").exits_with(0));
     let deleted: Vec<&str> =
         requests.iter().filter(|request| request.verb == "delete").map(|request| request.uri.as_str()).collect();
     let position = |part: &str| deleted.iter().position(|uri| uri.contains(part)).unwrap_or_else(|| panic!("{part}"));
@@ -182,7 +182,7 @@ fn two_hundred_members_are_pruned_in_one_pass() {
     config_map(&ws, "a");
     let diff = run(&ws, "diff").exits_with(1);
     assert_eq!(diff.report()["summary"]["delete"], 200);
-    let apply = run(&ws, "apply").exits_with(0);
+    let apply = run_allowed(&ws, "apply").exits_with(0);
     assert_eq!(apply.each("outcome").iter().filter(|outcome| outcome.ends_with(": deleted")).count(), 200);
     // The parent lists the same before and after, so that nothing but the objects is written.
     assert_eq!(apply.writes(), 201, "{}", apply.report()["requests"]);

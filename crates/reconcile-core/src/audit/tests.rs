@@ -68,10 +68,9 @@ fn answer(question: AuditQuestion, since: Option<&str>, events: &[Value]) -> Aud
     let mut search = AuditSearch::default();
     let key = key();
     let since = since.and_then(|since| second(&format!("{DAY}{since}Z")));
-    let number =
-        search
-            .ask(AuditedObject { key: &key, plurals: &["deployments".to_owned()] }, question, at_most(since))
-            .unwrap();
+    let number = search
+        .ask(AuditedObject { key: &key, plurals: &["deployments".to_owned()] }, question, at_most(since))
+        .unwrap();
     for event in events {
         let line = event.to_string();
         if let AuditRead::Write(event) = AuditLine::read(line.as_bytes(), false).read {

@@ -6,12 +6,14 @@
 //! A wave is a phase of the pass. The kind of an object decides its wave; inside a wave, only dependencies decide.
 //!
 //! - [`Plan`] orders manifests, and [`prune_order`] the members of an apply set that are deleted.
+//! - [`deletion`] names the deletions that somebody has to allow.
 //! - [`ReadySet`] hands out objects once their dependencies are done.
 //! - [`access`] computes the permissions that a command needs.
 //! - [`unexplained`] finds objects of the cluster that no manifest, owner or apply set explains.
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 pub mod access;
+pub mod deletion;
 mod dependency;
 mod graph;
 mod object_index;

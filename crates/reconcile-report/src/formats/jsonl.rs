@@ -21,7 +21,7 @@ use crate::view::View;
 pub enum JsonlEvent<'e> {
     /// A stage of the run begins.
     Began {
-        /// `compare`, `apply` or `wait`.
+        /// `compare`, `apply`, `wait` or `prune`.
         stage: &'static str,
         /// Number of objects in the stage.
         objects: usize,

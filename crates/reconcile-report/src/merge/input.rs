@@ -145,7 +145,7 @@ fn why(made: &Report, gate: &FailOn) -> String {
             format!("{} could not be compared or applied", object.key)
         }
         Verdict::Incomplete => "it has errors".to_owned(),
-        Verdict::NotReady if let Some(object) = first(&ObjectReport::is_unready) => {
+        Verdict::NotReady if let Some(object) = first(&ObjectReport::waits) => {
             format!("{} is not ready", object.key)
         }
         _ if let Some(object) = first(&|object| gate.fails(object)).or_else(|| first(&ObjectReport::differs)) => {

@@ -11,6 +11,7 @@ use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::Source;
 use reconcile_core::owners::{ObjectTimes, Owner};
 use reconcile_core::pass::{Outcome, TurnResult};
+use reconcile_core::plan::deletion::Deletion;
 use reconcile_core::rules::RuleRef;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -75,6 +76,9 @@ pub struct ObjectDiff {
     /// The permission to replace it; absent unless that is the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<Replacement>,
+    /// The kinds that have to be allowed before it is deleted; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion: Option<Deletion>,
     /// The differences.
     pub changes: Vec<ChangeReport>,
     /// Fields of the manifest that other managers own.
@@ -120,6 +124,9 @@ pub struct ObjectRun {
     /// True if it changed during the run, so that its differences are no longer those that were shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changed_during_run: bool,
+    /// True if it was not deleted because objects that were applied are not ready: a later run does it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub postponed: bool,
 }
 
 /// The facts about an object that are not part of its JSON: formats show some of them.
@@ -160,6 +167,7 @@ impl ObjectDiff {
             evidence,
             side: None,
             replacement: None,
+            deletion: None,
             changes: Vec::new(),
             conflicts: Vec::new(),
             added_items: Vec::new(),
@@ -224,6 +232,14 @@ impl ObjectReport {
         report
     }
 
+    /// The same, with what has to be allowed before it is deleted, or the reason why it cannot be.
+    #[must_use]
+    pub fn with_deletion(mut self, deletion: Option<&Deletion>, refusal: Option<&Diagnostic>) -> Self {
+        self.diff.deletion = deletion.cloned();
+        self.messages.error = refusal.cloned();
+        self
+    }
+
     /// Names the version of the live object.
     fn name_live(&mut self, live: Option<&Value>) {
         let field = |name: &str| Some(live?.get("metadata")?.get(name)?.as_str()?.to_owned());
@@ -268,18 +284,20 @@ impl ObjectReport {
 
     /// Adds the end of its turn in the pass.
     pub fn settle(&mut self, turn: &TurnResult) {
-        let TurnResult { outcome, error, reason, hint, notes, new_verdict } = turn;
+        let TurnResult { outcome, error, reason, hint, notes, new_verdict, postponed } = turn;
         if let Some(verdict) = new_verdict {
             let Self { diff: new, details, .. } = Self::unwanted(&self.key, (**verdict).clone());
             self.diff.action = new.action;
             self.diff.side = new.side;
             self.diff.replacement = new.replacement;
+            self.diff.deletion = new.deletion;
             self.diff.changes = new.changes;
             self.diff.conflicts = new.conflicts;
             self.details.versions = details.versions;
             self.run.changed_during_run = true;
         }
         self.run.outcome = Some(*outcome);
+        self.run.postponed = *postponed;
         let Self { messages, details, .. } = self;
         messages.warnings.extend(notes.iter().cloned());
         details.notes.extend(notes.iter().cloned());
@@ -317,6 +335,11 @@ impl ObjectReport {
     /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.
     pub fn is_kept(&self) -> bool {
         self.source.is_none() && self.diff.action == Action::None
+    }
+
+    /// Returns true if it is to be deleted, and cannot be for a reason that was known before.
+    pub(crate) fn is_refused_deletion(&self) -> bool {
+        self.diff.action == Action::Delete && self.run.outcome.is_none() && self.messages.error.is_some()
     }
 
     /// Returns true if it now matches the manifest.
@@ -382,8 +405,13 @@ impl ObjectReport {
     pub(crate) fn is_incomplete(&self) -> bool {
         self.diff.action == Action::Unknown
             || self.messages.error.is_some()
-            || self.run.outcome.is_some() && !self.is_done()
+            || self.run.outcome.is_some() && !self.is_done() && !self.run.postponed
             || self.run.readiness.as_ref().is_some_and(|readiness| readiness.state == ReadinessState::Unknown)
+    }
+
+    /// Returns true if it is not ready, or waits until others are.
+    pub(crate) fn waits(&self) -> bool {
+        self.is_unready() || self.run.postponed
     }
 
     /// Returns true if its readiness was checked and it is not ready.

@@ -5,6 +5,7 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::ObjectReadiness;
 use reconcile_core::manifest::Source;
 use reconcile_core::pass::Outcome;
+use reconcile_core::plan::deletion::Deletion;
 use serde::{Deserialize, Deserializer};
 use structured_merge::FieldPath;
 
@@ -32,6 +33,7 @@ struct ObjectEntry {
     #[serde(rename = "side")]
     _side: Option<Side>,
     replacement: Option<Replacement>,
+    deletion: Option<Deletion>,
     changes: Vec<ChangeReport>,
     conflicts: Vec<Conflict>,
     #[serde(default)]
@@ -49,6 +51,8 @@ struct ObjectEntry {
     readiness: Option<ObjectReadiness>,
     #[serde(default)]
     changed_during_run: bool,
+    #[serde(default)]
+    postponed: bool,
 }
 
 impl From<ObjectEntry> for ObjectReport {
@@ -58,6 +62,7 @@ impl From<ObjectEntry> for ObjectReport {
             action,
             evidence,
             replacement,
+            deletion,
             changes,
             conflicts,
             added_items,
@@ -65,7 +70,8 @@ impl From<ObjectEntry> for ObjectReport {
             ignored,
             ..
         } = entry;
-        let ObjectEntry { warnings, error, reason, hint, outcome, readiness, changed_during_run, .. } = entry;
+        let ObjectEntry { warnings, error, reason, hint, outcome, readiness, changed_during_run, postponed, .. } =
+            entry;
         Self {
             key: key(&api_version, &kind, namespace, name),
             source,
@@ -76,6 +82,7 @@ impl From<ObjectEntry> for ObjectReport {
                 evidence,
                 side: ClassInfo::side_of(&changes),
                 replacement,
+                deletion,
                 changes,
                 conflicts,
                 added_items,
@@ -83,7 +90,7 @@ impl From<ObjectEntry> for ObjectReport {
                 ignored,
             },
             messages: ObjectMessages { warnings, error, reason, hint },
-            run: ObjectRun { outcome, readiness, changed_during_run },
+            run: ObjectRun { outcome, readiness, changed_during_run, postponed },
             details: Details::default(),
         }
     }

@@ -126,7 +126,7 @@ impl Report {
         let fails = objects.iter().any(|object| gate.fails(object));
         let verdict = if objects.iter().any(ObjectReport::is_incomplete) {
             Verdict::Incomplete
-        } else if objects.iter().any(ObjectReport::is_unready) {
+        } else if objects.iter().any(ObjectReport::waits) {
             Verdict::NotReady
         } else if command == Command::Apply && objects.iter().all(ObjectReport::is_settled) {
             Verdict::Applied

@@ -12,6 +12,7 @@ use reconcile_core::manifest::Source;
 use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::pass::Outcome;
 use reconcile_core::plan::UnexplainedObject;
+use reconcile_core::plan::deletion::{Deletion, DeletionKind};
 use serde_json::{Value, json};
 use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, Operation, PathElement, Scalar};
 
@@ -162,6 +163,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
     let invalid = Diagnostic::new(Code::Invalid, "2 mistakes in the manifest").with_details(mistakes.to_vec());
     let map = |name: &str| key("v1", "ConfigMap", Some("shop"), name);
     let pruned = ObjectVerdict::Delete { live: manifest.clone(), reason: "no longer in the manifests".to_owned() };
+    let elsewhere = Deletion { needs: [DeletionKind::OtherNamespaces].into(), allowed: false };
     let kept = ObjectVerdict::Kept { reason: format!("its annotation says so: {text}") };
     let create = ObjectVerdict::Create { desired: manifest, evidence: Evidence::Server };
     vec![
@@ -190,7 +192,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
             Some(("deploy/odd.yaml", 2)),
             ObjectVerdict::Unknown(invalid),
         ),
-        object(&map("old"), None, pruned),
+        object(&map("old"), None, pruned).with_deletion(Some(&elsewhere), None),
         object(&map("kept"), None, kept),
     ]
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use reconcile_core::plan::deletion::DeletionKind;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, RestrictFormats, Transform as _};
 use schemars::{Schema, json_schema};
@@ -66,6 +67,7 @@ fn a_plan_follows_its_schema() {
         replace: "never".to_owned(),
         adopt: vec!["helm".to_owned()],
         applyset: Some("shop".to_owned()),
+        prune_allow: [DeletionKind::Namespaces, DeletionKind::Most].into(),
         applyset_recover: false,
         leave_applyset: false,
         create_namespace: true,

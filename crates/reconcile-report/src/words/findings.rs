@@ -10,8 +10,8 @@ use reconcile_core::manifest::Source;
 use reconcile_core::text::visible;
 use ring::digest::{SHA256, digest};
 
-use super::describe;
 use super::label::outcome_name;
+use super::{deletions, describe};
 use crate::model::{CLASSES, ChangeReport, ClassInfo, Command, ContextReport, Level, ObjectReport, Report};
 
 /// A kind of finding.
@@ -33,6 +33,7 @@ const REPLACE: Rule =
     rule("replace", Level::Warning, "A field that cannot be changed differs: the object would have to be replaced");
 const NOT_COMPARED: Rule = rule("notCompared", Level::Error, "The object could not be compared");
 const NOT_APPLIED: Rule = rule("notApplied", Level::Error, "The object could not be applied");
+const NEEDS_CONSENT: Rule = rule("needsConsent", Level::Warning, "The deletion has to be allowed (`--prune-allow`)");
 const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
 pub(crate) const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
@@ -44,7 +45,8 @@ const RUN: Rule = rule("run", Level::Error, "An error of the input or of the run
 
 /// All rules: the classes of changes first.
 pub(crate) fn rules() -> impl Iterator<Item = Rule> {
-    let others = [REPLACE, NOT_COMPARED, NOT_APPLIED, NOT_READY, WARNING, UNMANAGED_OBJECT, IGNORED, RUN];
+    let others =
+        [REPLACE, NOT_COMPARED, NOT_APPLIED, NEEDS_CONSENT, NOT_READY, WARNING, UNMANAGED_OBJECT, IGNORED, RUN];
     CLASSES.iter().map(Rule::from).chain(others)
 }
 
@@ -170,6 +172,9 @@ pub(crate) fn of_object<'r>(
         found.push(Finding { level, ..one });
     } else if let Some(outcome) = stopped_by(object) {
         found.push(finding(NOT_APPLIED, outcome, own.clone()));
+    }
+    if let Some((mark, _)) = deletions::mark(object).filter(|_| object.run.outcome.is_none()) {
+        found.push(finding(NEEDS_CONSENT, mark, own.clone()));
     }
     let place = |change: &ChangeReport| {
         let line = object.line_of(&change.path).filter(|_| !is_in_no_file);

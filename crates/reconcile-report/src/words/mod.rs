@@ -3,6 +3,7 @@
 pub(crate) mod certificate;
 pub(crate) mod conflict;
 pub(crate) mod cut;
+pub(crate) mod deletions;
 pub(crate) mod describe;
 pub mod excerpt;
 pub(crate) mod findings;

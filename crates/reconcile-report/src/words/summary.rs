@@ -4,6 +4,7 @@
 use reconcile_core::compare::Class;
 use structured_merge::{FieldPath, PathElement};
 
+use super::deletions;
 use super::describe::{baseline, hooks_left_out, ignored_clauses};
 use super::number::grouped;
 use super::sentence::{done, not_done, not_to_do, of_shard, readiness_counts, ready, to_do};
@@ -28,6 +29,8 @@ impl SummaryLines {
     pub fn of(report: &Report, view: &View) -> Self {
         let is_apply = report.command == Command::Apply;
         let not_done = if is_apply { not_done(report) } else { not_to_do(report) };
+        let not_done = [not_done].into_iter().filter(|counts| !counts.is_empty()).chain(deletions::clause(report));
+        let not_done = not_done.collect::<Vec<_>>().join(", ");
         let fails_on = (!report.fail_on.is_empty()).then(|| format!("fails only on {}", report.fail_on.join(", ")));
         let configuration = report.configuration.as_ref().map(ToString::to_string);
         Self {

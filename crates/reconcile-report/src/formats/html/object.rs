@@ -14,6 +14,7 @@ use crate::formats::text::{is_shown, object_error};
 use crate::model::ObjectReport;
 use crate::view::View;
 use crate::words::conflict::conflict_hint;
+use crate::words::deletions;
 use crate::words::label::{sign, summary_label};
 use crate::words::users;
 use crate::words::why::owner_text;
@@ -103,6 +104,9 @@ impl Objects<'_> {
         }
         if let Some(hint) = &object.messages.hint {
             page.element("<p class=\"hint\">hint: <span", hint, "</span></p>");
+        }
+        if let Some((mark, _)) = deletions::mark(object).filter(|_| object.run.outcome.is_none()) {
+            page.element("<p class=\"diagnostic\"", &mark, "</p>");
         }
         // The page breaks lines itself.
         styled(page, &object_error(object, &View { width: usize::MAX, ..self.view.clone() }));

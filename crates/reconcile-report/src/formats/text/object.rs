@@ -15,6 +15,7 @@ use crate::model::{ChangeReport, ObjectReport};
 use crate::view::View;
 use crate::words::certificate::summarised;
 use crate::words::conflict::{conflict_hint, installer};
+use crate::words::deletions;
 use crate::words::label::{NEEDS_REPLACEMENT, sign, stopped_step};
 use crate::words::line_diff::Line;
 use crate::words::shared_diagnostic::coded;
@@ -53,8 +54,13 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     if let (Some(_), Some(reason)) = (&place, &object.messages.reason) {
         sheet.line(Role::Error, format!("{MARGIN}{reason}"));
     }
-    if object.diff.action == Action::Unknown {
+    if object.diff.action == Action::Unknown || object.is_refused_deletion() {
         sheet.text.append(object_error(object, view));
+    }
+    if object.run.outcome.is_none()
+        && let Some((mark, role)) = deletions::mark(object)
+    {
+        sheet.line(role, format!("{MARGIN}{mark}"));
     }
     deleted(&mut sheet, object);
     if view.full {

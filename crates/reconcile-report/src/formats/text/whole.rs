@@ -10,12 +10,13 @@ use super::{object, outcomes, readiness, together};
 use crate::model::{ApplySetInfo, ClusterInfo, Command, ObjectReport, Report};
 use crate::view::View;
 use crate::words::conflict;
+use crate::words::deletions::asked;
 use crate::words::label::{ParentLabel, parent_label};
 use crate::words::number::grouped;
-use crate::words::users::listed_managers;
 use crate::words::sentence::{not_to_do, to_do};
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::{SummaryLines, cluster};
+use crate::words::users::listed_managers;
 
 /// The whole text about one cluster at once.
 pub fn whole(report: &Report, view: &View) -> Styled {
@@ -116,13 +117,14 @@ pub fn cluster_line(info: &ClusterInfo) -> Styled {
     line(Role::Note, cluster(info, str::to_owned))
 }
 
-/// The changes that a pass makes, and those that it does not make.
+/// The changes that a pass makes, those that it does not make, and the deletions that a yes to it allows.
 pub fn plan(report: &Report, view: &View) -> Styled {
     let mut text = line(Role::Plain, to_do(report, view));
     let not_to_do = not_to_do(report);
     if !not_to_do.is_empty() {
         text.append(line(Role::Plain, format!("not done: {not_to_do}")));
     }
+    text.append(asked(report));
     text
 }
 

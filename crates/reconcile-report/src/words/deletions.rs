@@ -1,0 +1,78 @@
+//! Deletions that somebody has to allow: the mark of each, and what is asked before them.
+
+use std::collections::BTreeSet;
+
+use reconcile_core::compare::Action;
+use reconcile_core::plan::deletion::{Deletion, DeletionKind, prune_allow};
+
+use super::number::grouped;
+use super::styled::{Role, Styled};
+use crate::model::{ObjectReport, Report};
+
+/// The most objects of one kind of deletion that a question names.
+const NAMED: usize = 10;
+
+/// The conditions of a deletion; `None` if nothing has to be allowed for it.
+fn deletion(object: &ObjectReport) -> Option<&Deletion> {
+    object.diff.deletion.as_ref().filter(|deletion| object.diff.action == Action::Delete && !deletion.needs.is_empty())
+}
+
+/// The mark of a deletion and the role of its text: `needs --prune-allow=namespaces: everything in the Namespace is deleted with it`.
+pub(crate) fn mark(object: &ObjectReport) -> Option<(String, Role)> {
+    let Deletion { needs, allowed } = deletion(object)?;
+    let reasons = reasons(needs);
+    Some(if *allowed {
+        (format!("allowed, although {reasons}"), Role::Note)
+    } else {
+        (format!("needs {}: {reasons}", prune_allow(needs)), Role::Error)
+    })
+}
+
+fn reasons(needs: &BTreeSet<DeletionKind>) -> String {
+    needs.iter().map(|kind| kind.reason()).collect::<Vec<_>>().join(", and ")
+}
+
+/// The deletions that are not allowed, counted: `3 deletions need --prune-allow=namespaces,most`; `None` if all are.
+pub(crate) fn clause(report: &Report) -> Option<String> {
+    let needing = report.objects.iter().filter_map(deletion).filter(|deletion| !deletion.allowed);
+    let (mut count, mut kinds) = (0_usize, BTreeSet::new());
+    for deletion in needing {
+        count = count.saturating_add(1);
+        kinds.extend(&deletion.needs);
+    }
+    let flag = prune_allow(&kinds);
+    match count {
+        0 => None,
+        1 => Some(format!("1 deletion needs {flag}")),
+        more => Some(format!("{} deletions need {flag}", grouped(more))),
+    }
+}
+
+/// The deletions that a yes to the question of `--confirm` allows, with their objects; empty if there are none.
+pub(crate) fn asked(report: &Report) -> Styled {
+    let mut text = Styled::new();
+    let mut of_kind: Vec<(DeletionKind, Vec<&ObjectReport>)> = Vec::new();
+    for object in &report.objects {
+        for kind in deletion(object).filter(|deletion| !deletion.allowed).iter().flat_map(|deletion| &deletion.needs) {
+            match of_kind.iter_mut().find(|(known, _)| known == kind) {
+                Some((_, objects)) => objects.push(object),
+                None => of_kind.push((*kind, vec![object])),
+            }
+        }
+    }
+    of_kind.sort_by_key(|(kind, _)| *kind);
+    for (at, (kind, objects)) in of_kind.iter().enumerate() {
+        if at == 0 {
+            text.push(Role::Error, "a yes also allows these deletions:");
+            text.line_end();
+        }
+        let mut names: Vec<String> = objects.iter().take(NAMED).map(|object| object.key.to_string()).collect();
+        if let Some(more @ 1..) = objects.len().checked_sub(NAMED) {
+            names.push(format!("{} more", grouped(more)));
+        }
+        text.push(Role::Error, format!("  {}", kind.word()));
+        text.push(Role::Plain, format!(" ({}): {}", kind.reason(), names.join(", ")));
+        text.line_end();
+    }
+    text
+}

@@ -245,7 +245,7 @@ impl ContextCommand for Apply<'_> {
         }
         if !output.view.summary {
             output.text(&outcomes::left(report, &output.view))?;
-            output.text(&readiness::left(report))?;
+            output.text(&readiness::left(report, &output.view))?;
         }
         // The first line named the cluster.
         output.text(&text::summary(report, &View { is_headed: true, ..output.view.clone() }))

@@ -63,7 +63,8 @@ pub(crate) struct Output {
 impl Output {
     /// An output without reports: text and notes on the terminal.
     pub fn of_console(terminal: &Terminal, args: &ConsoleArgs) -> Self {
-        let view = View { width: terminal.width(), verbosity: args.verbosity, ..View::default() };
+        let (width, wraps_hints) = (terminal.width(), terminal.wraps());
+        let view = View { width, wraps_hints, verbosity: args.verbosity, ..View::default() };
         Self::on(terminal.clone(), view)
     }
 
@@ -72,6 +73,7 @@ impl Output {
         let now = args.relative_time.then(Timestamp::now).filter(|_| terminal.is_watched());
         let view = View {
             width: terminal.width(),
+            wraps_hints: terminal.wraps(),
             full: args.full,
             verbosity: args.console.verbosity,
             now,
@@ -261,7 +263,8 @@ pub(crate) fn unwritable(file: &str, error: &std::io::Error) -> Diagnostic {
 
 /// Prints diagnostics on stderr.
 pub(crate) fn print_diagnostics(terminal: &Terminal, diagnostics: &[Diagnostic]) {
-    terminal.message(&excerpt::diagnostics(diagnostics.iter(), "", |diagnostic| format!("{}: ", diagnostic.severity)));
+    let before = |diagnostic: &Diagnostic| format!("{}: ", diagnostic.severity);
+    terminal.message(&excerpt::diagnostics(diagnostics.iter(), "", terminal.error_columns(), before));
 }
 
 /// The time at which a run begins: the present one, or that of `SOURCE_DATE_EPOCH` in seconds since 1970.
@@ -279,6 +282,7 @@ fn view(args: &OutputArgs, terminal: &Terminal) -> View {
     let repository = folder.as_deref().and_then(work_tree::root).map(Arc::from);
     View {
         width: terminal.width(),
+        wraps_hints: terminal.wraps(),
         full: args.full,
         summary: args.summary,
         is_headed: false,

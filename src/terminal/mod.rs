@@ -151,6 +151,17 @@ impl Terminal {
         size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0).unwrap_or_else(default_width)
     }
 
+    /// Returns true if somebody looks at lines of a width: on a terminal, or where `COLUMNS` sets it. In a log, lines have no width.
+    pub fn wraps(&self) -> bool {
+        std::io::stdout().is_terminal() || std::io::stderr().is_terminal() || columns_set().is_some()
+    }
+
+    /// Columns of a line of stderr, if it is a terminal.
+    pub fn error_columns(&self) -> Option<usize> {
+        let size = terminal_size::terminal_size_of(std::io::stderr());
+        size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
+    }
+
     /// Prints text for people to stdout, unless quiet.
     pub fn text(&self, text: &Styled) -> Result<(), Closed> {
         if self.inner.quiet { Ok(()) } else { self.data(&self.painted(text)) }
@@ -263,7 +274,11 @@ fn labelled(text: &Styled, label: &str) -> Styled {
 
 /// Columns of a line that is not written to a terminal: those of `COLUMNS`, or else the default.
 pub fn default_width() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|columns| columns_of(&columns)).unwrap_or(View::WIDTH)
+    columns_set().unwrap_or(View::WIDTH)
+}
+
+fn columns_set() -> Option<usize> {
+    std::env::var("COLUMNS").ok().and_then(|columns| columns_of(&columns))
 }
 
 /// The columns that `COLUMNS` sets, at most as many as a terminal can have: lines are filled up with blanks as far as that.

@@ -13,6 +13,8 @@ use crate::model::{ObjectReport, Report, Reports};
 pub struct View {
     /// The width of a line, in columns.
     pub width: usize,
+    /// True if hints are broken into lines of this width. In a log, each is one line, which somebody may search or copy.
+    pub wraps_hints: bool,
     /// True if everything is shown, however long it is.
     pub full: bool,
     /// True if only the summary is shown.
@@ -53,6 +55,7 @@ impl Default for View {
     fn default() -> Self {
         Self {
             width: Self::WIDTH,
+            wraps_hints: true,
             full: false,
             summary: false,
             is_headed: false,
@@ -97,6 +100,11 @@ impl View {
             }),
         }
         objects
+    }
+
+    /// The width into which hints are broken, if they are.
+    pub(crate) fn hint_columns(&self) -> Option<usize> {
+        self.wraps_hints.then_some(self.width)
     }
 
     /// A time as it is printed: absolute, or relative as in `5m ago`.

@@ -3,9 +3,11 @@
 use reconcile_core::diagnostic::{Diagnostic, Excerpt, Line};
 
 use super::styled::{Role, Styled};
+use super::wrapped::hint_lines;
 
-/// A diagnostic with its location, its lines and its hint; `margin` is before each line.
-pub fn diagnostic(found: &Diagnostic, margin: &str, before: &str) -> Styled {
+/// A diagnostic with its location, its lines and its hint; `margin` is before each line. The hint is broken into lines of `columns`, if
+/// they are given.
+pub fn diagnostic(found: &Diagnostic, margin: &str, before: &str, columns: Option<usize>) -> Styled {
     let mut text = Styled::new();
     // The message of another program may have several lines.
     for line in format!("{before}{found}").split('\n') {
@@ -16,8 +18,10 @@ pub fn diagnostic(found: &Diagnostic, margin: &str, before: &str) -> Styled {
         text.append(lines(excerpt, margin));
     }
     if let Some(hint) = &found.hint {
-        text.push(Role::Hint, format!("{margin}hint: {hint}"));
-        text.line_end();
+        for line in hint_lines(hint, margin.len(), columns) {
+            text.push(Role::Hint, line);
+            text.line_end();
+        }
     }
     text
 }
@@ -26,6 +30,7 @@ pub fn diagnostic(found: &Diagnostic, margin: &str, before: &str) -> Styled {
 pub fn diagnostics<'d>(
     found: impl Iterator<Item = &'d Diagnostic>,
     margin: &str,
+    columns: Option<usize>,
     before: impl Fn(&Diagnostic) -> String,
 ) -> Styled {
     let mut text = Styled::new();
@@ -33,7 +38,7 @@ pub fn diagnostics<'d>(
     while let Some(one) = found.next() {
         let is_said_below = one.hint.is_some() && found.peek().is_some_and(|next| next.hint == one.hint);
         let hint = if is_said_below { None } else { one.hint.clone() };
-        text.append(diagnostic(&Diagnostic { hint, ..one.clone() }, margin, &before(one)));
+        text.append(diagnostic(&Diagnostic { hint, ..one.clone() }, margin, &before(one), columns));
     }
     text
 }

@@ -92,8 +92,12 @@ pub(crate) fn parent_label(action: ParentAction) -> Option<ParentLabel> {
     }
 }
 
-/// Returns the sign before the name of an object, which shows its action.
+/// Returns the sign before the name of an object, which shows its action, or that it was left as it is for a reason.
 pub(crate) fn sign(object: &ObjectReport) -> (&'static str, Role) {
+    let is_left = matches!(object.run.outcome, Some(Outcome::Failed | Outcome::Skipped));
+    if is_left && object.messages.reason.is_some() {
+        return ("!", Role::Error);
+    }
     let words = action(object);
     (words.sign, words.role)
 }

@@ -82,8 +82,8 @@ pub(crate) fn places(
     let mut sources: Vec<&Source> = objects.iter().filter_map(|object| object.source.as_ref()).collect();
     sources.sort_by_key(|source| (&source.file, source.line));
     let mut all: Vec<(String, Option<u32>)> = sources.into_iter().filter_map(place).collect();
-    // Several objects of a template have one location.
-    all.dedup_by(|one, before| one == before && one.1.is_none());
+    // Several objects of a template, or of a line, have one location.
+    all.dedup();
     let mut text = String::new();
     let mut before = None;
     for (file, line) in all.iter().take(most) {

@@ -24,3 +24,4 @@ pub(crate) mod users;
 pub(crate) mod value;
 pub mod why;
 pub(crate) mod word_diff;
+pub(crate) mod wrapped;

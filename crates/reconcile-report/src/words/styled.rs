@@ -53,6 +53,13 @@ impl Styled {
         }
     }
 
+    /// Replaces the text of a span that was appended.
+    pub(crate) fn replace(&mut self, span: usize, text: String) {
+        if let Some((_, old)) = self.spans.get_mut(span) {
+            *old = text;
+        }
+    }
+
     /// Ends the line.
     pub fn line_end(&mut self) {
         self.spans.push((Role::Plain, "\n".to_owned()));

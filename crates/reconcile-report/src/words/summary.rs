@@ -85,7 +85,7 @@ fn first(report: &Report, mut sentence: String) -> String {
 fn left_alone(report: &Report) -> Option<String> {
     let is_unmanaged = |change: &ChangeReport| change.class == Class::Unmanaged;
     let is_shown = report.objects.iter().flat_map(|object| &object.diff.changes).any(is_unmanaged);
-    let added: Vec<String> = added_fields(&report.summary).into_iter().chain(clause(report)).collect();
+    let added: Vec<String> = added_fields(&report.summary, is_shown).into_iter().chain(clause(report)).collect();
     let clauses = [
         seen_by(&added, if is_shown { "" } else { "--show-unmanaged" }),
         seen_by(&ignored_clauses(report), "--explain-ignores"),
@@ -105,8 +105,9 @@ fn seen_by(clauses: &[String], flag: &str) -> Option<String> {
     }
 }
 
-/// `3 fields added by others, 1 of them by hand`; without the list items, which have a clause of their own.
-fn added_fields(counts: &Summary) -> Option<String> {
+/// `3 fields added by others, 1 of them by hand`; without the list items, which have a clause of their own. Controllers and defaults add
+/// fields to nearly every object, and their number says nothing: without any by hand, it is said only beside the fields (`is_shown`).
+fn added_fields(counts: &Summary, is_shown: bool) -> Option<String> {
     let but_items = |fields: usize| fields.saturating_sub(counts.added_items);
     let (added, manual) = (but_items(counts.unmanaged), but_items(counts.unmanaged_manual));
     let fields = match added {
@@ -115,6 +116,7 @@ fn added_fields(counts: &Summary) -> Option<String> {
         more => format!("{} fields added", grouped(more)),
     };
     Some(match manual {
+        0 if !is_shown => return None,
         0 => format!("{fields} by others"),
         manual if manual == added => format!("{fields} by hand"),
         manual => format!("{fields} by others, {} of them by hand", grouped(manual)),

@@ -1,5 +1,7 @@
 //! Several objects with something in common: a line with their number, and below it what they have in common and their names.
 
+use reconcile_core::text::width;
+
 use super::change::{changes, more};
 use super::limits::OPEN;
 use super::markup::{Markup, tone};
@@ -8,12 +10,15 @@ use crate::groups::{ChangeGroup, Messages};
 use crate::model::ObjectReport;
 use crate::words::label::{sign, summary_label};
 use crate::words::location::places;
-use crate::words::number::counted_objects;
+use crate::words::number::{counted_objects, grouped};
 
 /// Most objects of a group that are named.
 const NAMED: usize = 5;
-/// Most locations of a group that are named.
+/// Most locations of a group that are named, if they fit into the column of locations; otherwise the first one is.
 const PLACES: usize = 3;
+const COLUMN: usize = 40;
+/// Most objects of a group that can be unfolded.
+const UNFOLDED: usize = 1_000;
 
 impl Objects<'_> {
     /// Writes changes and conflicts that objects of a section have in common.
@@ -63,7 +68,8 @@ impl Objects<'_> {
         let count = counted_objects(objects.iter().map(|object| &object.key));
         page.element("<span class=\"id\"><span class=\"name\"", &count, "</span>");
         page.raw("</span> <span class=\"is ").raw(tone(state.role)).raw("\">").raw(state.word).raw("</span>");
-        let places = places(objects, PLACES, |source| Some(self.view.file_and_line(source)));
+        let named = |most| places(objects, most, |source| Some(self.view.file_and_line(source)));
+        let places = Some(named(PLACES)).filter(|places| width(places) <= COLUMN).unwrap_or_else(|| named(1));
         page.element(" <span class=\"src\"", &places, "</span>");
         page.raw("</summary><div class=\"body\">");
         if page.len() > self.limits.page_bytes {
@@ -80,12 +86,25 @@ impl Objects<'_> {
     /// Writes the names of the first objects, which lead to their lines, or of all of them.
     fn names(&self, page: &mut Markup, objects: &[&ObjectReport], section: &PageSection<'_>) {
         let most = if self.view.full { usize::MAX } else { NAMED };
-        page.raw("<ul class=\"names\">");
-        for object in objects.iter().take(most) {
-            page.raw("<li><a href=\"#o").number(section.number).raw("-").number(section.position_of(object));
-            page.element("\"", &object.key.to_string(), "</a></li>");
+        let (named, others) = objects.split_at_checked(most).unwrap_or((objects, &[]));
+        list(page, named, section);
+        if others.is_empty() {
+            return;
         }
-        page.raw("</ul>");
-        more(page, objects.len().saturating_sub(most), "object");
+        page.raw("<details class=\"others\"><summary>").text(&grouped(others.len())).raw(" more ");
+        page.raw(if others.len() == 1 { "object" } else { "objects" }).raw("</summary>");
+        list(page, others.get(..UNFOLDED).unwrap_or(others), section);
+        more(page, others.len().saturating_sub(UNFOLDED), "object");
+        page.raw("</details>");
     }
+}
+
+/// The names of objects, which lead to their lines.
+fn list(page: &mut Markup, objects: &[&ObjectReport], section: &PageSection<'_>) {
+    page.raw("<ul class=\"names\">");
+    for object in objects {
+        page.raw("<li><a href=\"#o").number(section.number).raw("-").number(section.position_of(object));
+        page.element("\"", &object.key.to_string(), "</a></li>");
+    }
+    page.raw("</ul>");
 }

@@ -97,7 +97,8 @@ fn controls(page: &mut Markup, facets: &Facets<'_>) {
     page.raw("<div id=\"controls\" role=\"search\" aria-label=\"Filter\" hidden>\n<div class=\"row\">");
     page.raw("<div class=\"states\" role=\"group\" aria-label=\"State\">");
     facets.buttons(page);
-    page.raw("</div><div class=\"tools\">");
+    page.raw("</div><button type=\"button\" data-do=\"more\" aria-pressed=\"false\">Filters and tools</button>");
+    page.raw("<div class=\"tools\">");
     page.raw("<button type=\"button\" data-do=\"expand\">Expand all</button>");
     page.raw("<button type=\"button\" data-do=\"collapse\">Collapse all</button>");
     page.raw("<button type=\"button\" data-do=\"side\" aria-pressed=\"false\">Side by side</button>");

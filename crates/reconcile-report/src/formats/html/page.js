@@ -82,6 +82,7 @@
   const actions = {
     expand: () => openAll(true),
     collapse: () => openAll(false),
+    more: () => { const on = byId("controls").classList.toggle("all"); pressed("more", on); },
     side: () => { const on = !root.classList.contains("side"); side(on); store("side", on); },
     dark: () => { const on = !isDark(); dark(on); store("dark", on); },
     help: () => { if (!byId("help").open) byId("help").showModal(); },

@@ -40,7 +40,7 @@ impl Section<'_> {
         let report = &self.one.report;
         for error in &report.errors {
             page.raw("<div class=\"error\">");
-            styled(page, &excerpt::diagnostic(error, "", "error: "));
+            styled(page, &excerpt::diagnostic(error, "", "error: ", None));
             page.raw("</div>\n");
         }
         warnings(page, &report.warnings);

@@ -223,7 +223,8 @@ fn equal_changes_conflicts_and_diagnostics_are_written_once() {
     assert_eq!((grouped.matches("class=\"o group\"").count(), grouped.matches("<li class=\"f\">").count()), (3, 3));
     for text in [
         "<span class=\"name\">12 ConfigMaps</span>",
-        "<a href=\"#o0-4\">ConfigMap shop/web-4</a></li></ul><p class=\"gap\">… 7 more objects: --full</p>",
+        "<a href=\"#o0-4\">ConfigMap shop/web-4</a></li></ul><details class=\"others\"><summary>7 more objects</summary>\
+         <ul class=\"names\"><li><a href=\"#o0-5\">",
         "<p class=\"diagnostic\">the user needs more permissions (Forbidden)</p>",
         "owned by kubectl-edit",
         "<span class=\"quiet-count\">18</span> shown above, together with others",

@@ -4,6 +4,7 @@ use reconcile_core::text::{visible, visible_line};
 
 use super::comment::{Comment, code, html, longest_run};
 use super::hunk;
+use crate::formats::text::definition_summary;
 use crate::groups::Entry;
 use crate::model::{Command, ContextReport, ObjectReport};
 use crate::view::View;
@@ -24,7 +25,7 @@ pub(super) fn details(comment: &mut Comment, one: &ContextReport, entries: &[Ent
     for entry in entries {
         match entry {
             Entry::Changes(group) => {
-                let mut lines = changes_and_conflicts(&group.common, view.full);
+                let mut lines = changes_and_conflicts(&group.common, view);
                 let hint = conflict_hint(&group.common, group.objects.len());
                 lines.extend(hint.iter().map(|hint| format!("! hint: {hint}")));
                 comment.add(&group_details(&group.objects, lines, one.context.as_deref(), view), GROUP);
@@ -36,7 +37,7 @@ pub(super) fn details(comment: &mut Comment, one: &ContextReport, entries: &[Ent
                 comment.add(&group_details(objects, lines.collect(), one.context.as_deref(), view), GROUP);
             }
             Entry::Object(object, rest) => {
-                let lines = lines(rest, one.report.command, view.full);
+                let lines = lines(rest, one.report.command, view);
                 let context =
                     one.context.as_deref().map(|context| format!(" in {}", visible(context))).unwrap_or_default();
                 let name = format!("{}{context}", describe::name(object));
@@ -71,20 +72,25 @@ fn group_details(objects: &[&ObjectReport], mut lines: Vec<String>, context: Opt
 }
 
 /// The lines of an object's diff: errors first, with the sign that GitHub colours orange.
-fn lines(object: &ObjectReport, command: Command, full: bool) -> Vec<String> {
+fn lines(object: &ObjectReport, command: Command, view: &View) -> Vec<String> {
     let beside = of_object(None, object, command).filter(|one| !one.is_change);
     let mut lines: Vec<String> = beside.map(|one| format!("! {}: {}", one.rule.id, one.message)).collect();
-    lines.extend(changes_and_conflicts(object, full));
-    cut(&mut lines, full);
+    lines.extend(changes_and_conflicts(object, view));
+    cut(&mut lines, view.full);
     lines.extend(conflict_hint(object, 1).map(|hint| visible_line(&format!("! hint: {hint}")).into_owned()));
     lines
 }
 
-/// The changes, after the conflicts that no change names.
-fn changes_and_conflicts(object: &ObjectReport, full: bool) -> Vec<String> {
+/// The changes, after the conflicts that no change names. The schemas of a definition are summarised, as in the text.
+fn changes_and_conflicts(object: &ObjectReport, view: &View) -> Vec<String> {
     let conflicts = object.other_conflicts();
     let conflicts = conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict)));
-    conflicts.chain(object.diff.changes.iter().flat_map(|change| hunk::lines(change, full))).collect()
+    let (definition, changes) = match view.full || !object.key.gvk.is_crd() {
+        true => (Vec::new(), object.diff.changes.iter().collect()),
+        false => definition_summary(object, view),
+    };
+    let changes = changes.into_iter().flat_map(|change| hunk::lines(change, view.full));
+    conflicts.chain(definition).chain(changes).collect()
 }
 
 /// Makes everything in the lines visible, and leaves out those that are too many.

@@ -6,7 +6,7 @@ use similar::ChangeTag;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
 use super::hunks::{emphasis, more, pair, put_lines};
-use super::sheet::{GAP, Sheet, wrapped};
+use super::sheet::{GAP, Sheet};
 use crate::model::ChangeReport;
 use crate::words::certificate::summarised;
 use crate::words::cut;
@@ -18,6 +18,7 @@ use crate::words::styled::{Role, Styled};
 use crate::words::value::{block, inline, inline_in_list, is_long, stays};
 use crate::words::why::note;
 use crate::words::word_diff::{self, Contrast, DiffedText};
+use crate::words::wrapped::wrapped;
 
 /// Between a live and a desired value.
 const ARROW: &str = " → ";
@@ -267,6 +268,11 @@ fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Optio
     }
     if full {
         return None;
+    }
+    // A list or a map keeps its brackets: above the note, or one below the other.
+    let is_collection = |side: &DiffedText| side.text().starts_with(['[', '{']);
+    if is_collection(live) || is_collection(desired) {
+        return fits(live, desired, room).then(|| (live.clone(), desired.clone()));
     }
     let (short_live, short) = contrast.shortened();
     let choices = [(live, &short, beside), (live, desired, room), (live, &short, room), (&short_live, &short, room)];

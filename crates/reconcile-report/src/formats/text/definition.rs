@@ -6,20 +6,22 @@ mod versions;
 
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::Class;
 use reconcile_core::text::{middle_cut, width};
 use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::{FieldPath, Op};
 
 use super::hunks::{more, put_lines};
-use super::sheet::{GAP, Sheet, ended, wrapped_list};
+use super::sheet::{GAP, Sheet, ended};
 use crate::model::{ChangeReport, ObjectReport};
+use crate::theme::plain;
+use crate::view::View;
 use crate::words::line_diff::groups;
 use crate::words::number::grouped;
 use crate::words::styled::{Role, Styled};
 use crate::words::value::block;
 use crate::words::why::note;
+use crate::words::wrapped::wrapped_list;
 use versions::Versions;
 
 /// Largest number of fields that are named, without `--full`.
@@ -33,10 +35,9 @@ const MARGIN: usize = 4;
 /// Returns true if the summary covers this change.
 pub(super) fn is_summarised(object: &ObjectReport, change: &ChangeReport) -> bool {
     let versions = FieldPath::of(&["spec", "versions"]);
-    let is_difference = change.class.is_drift() && change.class != Class::Conflict;
     object.key.gvk.is_crd()
         && (is_whole(change)
-            || object.details.versions.is_some() && is_difference && versions.is_prefix_of(&change.path))
+            || object.details.versions.is_some() && change.class.is_drift() && versions.is_prefix_of(&change.path))
 }
 
 /// Returns true if all of the versions are one change.
@@ -49,6 +50,19 @@ pub(super) fn few_owned<'c>(summarised: &[&'c ChangeReport]) -> Vec<&'c ChangeRe
     let owned = summarised.iter().filter(|change| !change.managers.is_empty() && !is_whole(change));
     let owned: Vec<&ChangeReport> = owned.copied().collect();
     if owned.len() <= OWNED { owned } else { Vec::new() }
+}
+
+/// The summary of the versions in lines, and the changes that it does not cover; for other formats.
+pub(crate) fn summary<'o>(object: &'o ObjectReport, view: &View) -> (Vec<String>, Vec<&'o ChangeReport>) {
+    let (summarised, mut others): (Vec<_>, Vec<_>) =
+        object.diff.changes.iter().partition(|change| is_summarised(object, change));
+    let mut sheet = Sheet::new(view);
+    versions(&mut sheet, object, &summarised);
+    others.extend(few_owned(&summarised));
+    let margin = " ".repeat(MARGIN);
+    let text = plain(&sheet.text);
+    let lines = text.lines().map(|line| line.strip_prefix(&margin).unwrap_or(line).to_owned());
+    (lines.collect(), others)
 }
 
 /// Both lists of versions: from the objects as a whole, or from the one change that has them.

@@ -8,18 +8,15 @@ use super::hunks::more;
 use super::sheet::{GAP, Sheet};
 use crate::model::ChangeReport;
 use crate::words::styled::Role;
-use crate::words::why::note;
 
 /// The part of a line that a path may take, in percent.
 const LONG: usize = 45;
 
 /// Appends changes in the order of their paths. Returns the number of changes that fit.
 pub(super) fn fields(sheet: &mut Sheet<'_>, changes: &[&ChangeReport], indent: usize) -> usize {
-    let notes = changes.iter().map(|change| width(&note(change, sheet.view)));
-    // If notes would take the room of values, each gets a line of its own.
-    let widest = notes.filter(|note| *note <= sheet.view.width / 2).max().unwrap_or_default();
-    sheet.column = sheet.view.width.saturating_sub(widest);
-    level(sheet, changes, 0, indent)
+    let shown = level(sheet, changes, 0, indent);
+    sheet.align();
+    shown
 }
 
 fn level(sheet: &mut Sheet<'_>, changes: &[&ChangeReport], from: usize, indent: usize) -> usize {

@@ -1,6 +1,6 @@
 //! `-o text`: for people. Live on the left, desired on the right: what `apply` would do.
 //!
-//! Signs and names are at the left edge, paths and values below, owners and files at the right. What needs attention comes last,
+//! Signs and names are at the left edge, paths and values below, owners beside these, and files at the right edge. What needs attention comes last,
 //! nearest to the prompt.
 
 mod change;
@@ -18,6 +18,7 @@ mod tests;
 mod together;
 mod whole;
 
+pub(crate) use definition::summary as definition_summary;
 pub(crate) use notes::is_shown;
 pub(crate) use object::{foremost, object_error, object_text};
 pub use whole::{cluster_line, differences, explained, findings, plan, summary, whole};

@@ -229,7 +229,9 @@ pub(crate) fn object_error(object: &ObjectReport, view: &View) -> Styled {
     let mistakes = if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") };
     sheet.line(Role::Error, format!("{MARGIN}{what}: {mistakes} in the manifest"));
     let most = if view.full { usize::MAX } else { MISTAKES };
-    sheet.text.append(excerpt::diagnostics(error.details.iter().take(most), MARGIN, |_| String::new()));
+    sheet
+        .text
+        .append(excerpt::diagnostics(error.details.iter().take(most), MARGIN, view.hint_columns(), |_| String::new()));
     more(&mut sheet, count.saturating_sub(most), "mistake", MARGIN.len());
     sheet.text
 }

@@ -84,12 +84,26 @@ fn one_left(object: &ObjectReport, view: &View) -> Styled {
     }
     text.append(sheet.text);
     if object.diff.action != Action::Unknown {
-        text.append(object_error(object, view));
+        text.append(if says_reason(object) { hint_of_error(object, view) } else { object_error(object, view) });
     }
     if object.run.changed_during_run {
         text.append(object_text(object, view));
     }
     text
+}
+
+/// Returns true if the error of an object says nothing but the reason, which its line has already.
+fn says_reason(object: &ObjectReport) -> bool {
+    let (Some(error), Some(reason)) = (&object.messages.error, &object.messages.reason) else { return false };
+    error.details.is_empty() && error.message.starts_with(reason.as_str())
+}
+
+fn hint_of_error(object: &ObjectReport, view: &View) -> Styled {
+    let mut sheet = Sheet::new(view);
+    if let Some(hint) = object.messages.error.as_ref().and_then(|error| error.hint.as_ref()) {
+        sheet.hint(hint, MARGIN);
+    }
+    sheet.text
 }
 
 /// The words, the reason and the hint about an object that was not changed, if several objects can share them.

@@ -1,6 +1,7 @@
 //! The text about the readiness of objects.
 
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
+use reconcile_core::text::width;
 
 use crate::model::{ObjectReport, Report, Verdict};
 use crate::view::View;
@@ -8,16 +9,19 @@ use crate::words::describe::left_alone;
 use crate::words::label::{Label, readiness_label};
 use crate::words::sentence::{of_shard, ready};
 use crate::words::styled::{Role, Styled};
+use crate::words::wrapped::{hint_lines, wrapped};
 
 /// Width of the longest name of a state.
 const STATE_WIDTH: usize = 11;
+/// The gap behind it, and the indentation of the second line of a message.
+const GAP: usize = 2;
 
 /// The text of `status`: a line for each object, and the summary.
 pub fn whole(report: &Report, view: &View) -> Styled {
     let mut text = Styled::new();
     let shown = if view.summary { Vec::new() } else { view.sorted(report) };
     for object in shown {
-        text.append(line(object));
+        text.append(line(object, view));
     }
     let mut sentence = ready(report);
     if let Some(left_alone) = left_alone(report) {
@@ -32,27 +36,44 @@ pub fn whole(report: &Report, view: &View) -> Styled {
 }
 
 /// The objects that are not ready after `apply --wait`, each with the reason.
-pub fn left(report: &Report) -> Styled {
+pub fn left(report: &Report, view: &View) -> Styled {
     let mut text = Styled::new();
     for object in report.objects.iter().filter(|object| object.is_unready()) {
-        text.append(line(object));
+        text.append(line(object, view));
     }
     text
 }
 
-fn line(object: &ObjectReport) -> Styled {
+fn line(object: &ObjectReport, view: &View) -> Styled {
     let mut text = Styled::new();
     let Some(readiness) = &object.run.readiness else { return text };
     let Label { word, role } = readiness_label(readiness.state);
-    text.push(role, format!("{word:STATE_WIDTH$}  "));
-    text.push(Role::Name, object.key.to_string());
-    text.push(Role::Plain, format!(": {}", readiness.message));
+    text.push(role, format!("{word:STATE_WIDTH$}{:GAP$}", ""));
+    // The name is no part of a sentence that could be broken.
+    let name = object.key.to_string();
+    let margin = STATE_WIDTH + GAP;
+    let beside = view.width.saturating_sub(margin).saturating_sub(width(&name)).saturating_sub(GAP);
+    let below = view.width.saturating_sub(margin).saturating_sub(GAP);
+    text.push(Role::Name, name);
+    let mut sentence = wrapped(&readiness.message, beside).into_iter();
+    let first = sentence.next().filter(|first| width(first) <= beside || below <= beside);
+    let rest = match &first {
+        Some(first) => readiness.message.get(first.len()..).unwrap_or_default().trim_start(),
+        None => readiness.message.as_str(),
+    };
+    text.push(Role::Plain, first.map_or_else(|| ":".to_owned(), |first| format!(": {first}")));
     text.line_end();
+    for line in wrapped(rest, below).iter().filter(|line| !line.is_empty()) {
+        text.push(Role::Plain, format!("{}{line}", " ".repeat(margin + GAP)));
+        text.line_end();
+    }
     let hint =
         object.messages.error.as_ref().and_then(|error| error.hint.as_ref()).filter(|_| object.run.outcome.is_none());
     if let Some(hint) = hint {
-        text.push(Role::Hint, format!("{:STATE_WIDTH$}  hint: {hint}", ""));
-        text.line_end();
+        for line in hint_lines(hint, margin, view.hint_columns()) {
+            text.push(Role::Hint, line);
+            text.line_end();
+        }
     }
     text
 }

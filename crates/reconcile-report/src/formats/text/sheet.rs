@@ -7,6 +7,7 @@ use crate::model::ObjectReport;
 use crate::view::View;
 use crate::words::location::places;
 use crate::words::styled::{Role, Styled};
+use crate::words::wrapped::{hint_lines, note_lines, place_within};
 
 /// Most lines of one object, and of one field of it, without `--full`.
 const OBJECT: usize = 120;
@@ -16,17 +17,31 @@ const PLACES: usize = 3;
 /// The gap between two texts on a line, in columns.
 pub(super) const GAP: usize = 2;
 
+/// Most columns between the end of a line and the note beside it: an owner that is further away belongs to no line.
+const NEAR: usize = 20;
+
 /// Lines that are being written.
 pub(super) struct Sheet<'v> {
     pub view: &'v View,
     pub text: Styled,
-    /// The column of the notes to the right of the fields.
-    pub column: usize,
+    /// The notes beside lines that are not in a column yet.
+    beside: Vec<Beside>,
+}
+
+/// A note beside its line.
+struct Beside {
+    /// Its span.
+    span: usize,
+    note: String,
+    /// The width of the line.
+    taken: usize,
+    /// The last column in which there is room for it.
+    last: usize,
 }
 
 impl<'v> Sheet<'v> {
     pub fn new(view: &'v View) -> Self {
-        Self { view, text: Styled::new(), column: view.width }
+        Self { view, text: Styled::new(), beside: Vec::new() }
     }
 
     /// Returns true if no more lines are allowed.
@@ -47,24 +62,72 @@ impl<'v> Sheet<'v> {
 
     /// Appends a hint in as many lines as it needs.
     pub fn hint(&mut self, hint: &str, indent: usize) {
-        const START: &str = "hint: ";
-        let room = self.view.width.saturating_sub(indent).saturating_sub(START.len());
-        for (at, line) in wrapped(hint, room).iter().enumerate() {
-            let start = if at == 0 { START.to_owned() } else { " ".repeat(START.len()) };
-            self.line(Role::Hint, format!("{}{start}{line}", " ".repeat(indent)));
+        for line in hint_lines(hint, indent, self.view.hint_columns()) {
+            self.line(Role::Hint, line);
         }
     }
 
-    /// Appends a line with a note at its right, or below it if there is no room.
+    /// Appends a line with a note at its right, or below it if there is no room. [`Sheet::align`] puts the notes into a column.
     pub fn row(&mut self, left: Styled, note: &str, indent: usize) {
-        let column = self.column;
-        self.row_at(left, note, column, indent);
+        let taken = left.width();
+        self.text.append(left);
+        if note.is_empty() {
+            return self.text.line_end();
+        }
+        let last = self.view.width.saturating_sub(width(note));
+        if taken.saturating_add(GAP) <= last {
+            let span = self.text.spans().len();
+            self.text.push(Role::Note, format!("{}{note}", " ".repeat(GAP)));
+            self.beside.push(Beside { span, note: note.to_owned(), taken, last });
+            return self.text.line_end();
+        }
+        self.text.line_end();
+        let room = self.view.width.saturating_sub(indent).max(GAP);
+        let lines = if self.view.full { vec![note.to_owned()] } else { note_lines(note, room) };
+        for line in lines {
+            self.line(Role::Note, format!("{}{line}", " ".repeat(indent)));
+        }
     }
 
-    /// Appends a row with its note at the right edge.
-    pub fn row_to_edge(&mut self, left: Styled, note: &str, indent: usize) {
-        let column = self.view.width.saturating_sub(width(note));
-        self.row_at(left, note, column, indent);
+    /// Puts the notes of the last lines into columns: lines in a row share one as long as it is near to all of them.
+    pub fn align(&mut self) {
+        let notes = std::mem::take(&mut self.beside);
+        let mut rest = notes.as_slice();
+        while !rest.is_empty() {
+            let (mut first, mut last, mut count) = (0, usize::MAX, 0);
+            for note in rest {
+                let nearest = first.max(note.taken.saturating_add(GAP));
+                let furthest = last.min(note.taken.saturating_add(NEAR)).min(note.last);
+                if nearest > furthest && count > 0 {
+                    break;
+                }
+                (first, last, count) = (nearest, furthest, count + 1);
+            }
+            let (run, others) = rest.split_at(count);
+            for Beside { span, note, taken, .. } in run {
+                self.text.replace(*span, format!("{}{note}", " ".repeat(first.saturating_sub(*taken))));
+            }
+            rest = others;
+        }
+    }
+
+    /// Appends a line with a location at its right edge, or below it if there is no room.
+    pub fn row_to_edge(&mut self, left: Styled, place: &str, indent: usize) {
+        let (taken, wanted) = (left.width(), width(place));
+        self.text.append(left);
+        let at = self.view.width.saturating_sub(wanted);
+        if wanted == 0 {
+            return self.text.line_end();
+        }
+        if taken.saturating_add(GAP) <= at {
+            self.text.push(Role::Note, format!("{}{place}", " ".repeat(at.saturating_sub(taken))));
+        } else {
+            self.text.line_end();
+            let room = self.view.width.saturating_sub(indent).max(GAP);
+            let place = if self.view.full { place.to_owned() } else { place_within(place, room) };
+            self.text.push(Role::Note, format!("{}{place}", " ".repeat(indent)));
+        }
+        self.text.line_end();
     }
 
     /// Appends a line with the locations of objects at its right edge or below it: as many as fit there.
@@ -74,64 +137,11 @@ impl<'v> Sheet<'v> {
             |room: usize| (1..=PLACES).rev().map(|most| places(objects, most, place)).find(|it| width(it) <= room);
         let beside = self.view.width.saturating_sub(left.width()).saturating_sub(GAP);
         let found = within(beside).or_else(|| within(self.view.width.saturating_sub(indent)));
-        self.row_to_edge(left, &found.unwrap_or_default(), indent);
-    }
-
-    fn row_at(&mut self, left: Styled, note: &str, column: usize, indent: usize) {
-        let (taken, wanted) = (left.width(), width(note));
-        self.text.append(left);
-        if wanted == 0 {
-            self.text.line_end();
-            return;
-        }
-        let (first, last) = (taken + GAP, self.view.width.saturating_sub(wanted));
-        let at = if (first..=last).contains(&column) { column } else { last.max(first) };
-        if at <= last {
-            self.text.push(Role::Note, format!("{}{note}", " ".repeat(at.saturating_sub(taken))));
-        } else {
-            self.text.line_end();
-            let room = self.view.width.saturating_sub(indent).max(GAP);
-            let note = if self.view.full || wanted <= room { note.to_owned() } else { ended(note, room) };
-            self.text.push(Role::Note, format!("{}{note}", " ".repeat(indent)));
-        }
-        self.text.line_end();
+        self.row_to_edge(left, &found.unwrap_or_else(|| places(objects, 1, place)), indent);
     }
 }
 
 /// The end of a text that is too long: the end is the most specific part of a path.
 pub(super) fn ended(text: &str, columns: usize) -> String {
     format!("…{}", end_within(text, columns.saturating_sub(1)))
-}
-
-/// A text in as many lines as it needs, broken at blanks, but not next to a warning sign. A word is never cut, so that a line with one
-/// word may be longer.
-pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let ends = text.match_indices(' ').map(|(at, _)| at.saturating_add(1));
-    let is_at_sign = |end: usize| {
-        let (before, after) = text.split_at_checked(end).unwrap_or_default();
-        before.ends_with("⚠ ") || after.starts_with('⚠')
-    };
-    let ends = ends.filter(|end| !is_at_sign(*end));
-    let words = ends.chain([text.len()]).scan(0, |start, end| {
-        let word = text.get(*start..end);
-        *start = end;
-        word
-    });
-    broken(words, columns)
-}
-
-/// A list in as many lines as it needs, broken after commas.
-pub(super) fn wrapped_list(text: &str, columns: usize) -> Vec<String> {
-    broken(text.split_inclusive(", "), columns)
-}
-
-fn broken<'t>(parts: impl Iterator<Item = &'t str>, columns: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for part in parts {
-        match lines.last_mut().filter(|line| [line, part.trim_end()].map(width).iter().sum::<usize>() <= columns) {
-            Some(line) => line.push_str(part),
-            None => lines.push(part.to_owned()),
-        }
-    }
-    lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }

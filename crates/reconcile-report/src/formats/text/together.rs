@@ -9,9 +9,10 @@ use crate::view::View;
 use crate::words::label::sign;
 use crate::words::number::{counted_objects, grouped};
 use crate::words::styled::{Role, Styled};
+use crate::words::wrapped::wrapped;
 
 use super::object::object_text;
-use super::sheet::{Sheet, wrapped};
+use super::sheet::Sheet;
 use super::{notes, object};
 
 /// Largest number of objects of a group that are named.

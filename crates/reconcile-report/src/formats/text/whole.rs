@@ -37,7 +37,7 @@ pub fn findings(report: &Report, view: &View) -> Styled {
     let mut text = differences(report, view);
     report.objects.iter().for_each(|object| text.append(outcomes::outcome(object)));
     text.append(outcomes::left(report, view));
-    text.append(readiness::left(report));
+    text.append(readiness::left(report, view));
     text
 }
 

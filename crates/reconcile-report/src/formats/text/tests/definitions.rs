@@ -9,7 +9,7 @@ use structured_merge::{GroupVersionKind, Op, builtin, changes};
 
 use super::samples::*;
 use crate::formats::text::*;
-use crate::model::{ChangeReport, Command, FailOn, ObjectReport, Report};
+use crate::model::{ChangeReport, Command, FailOn, ObjectReport, Report, Reports};
 use crate::theme::plain;
 use crate::view::View;
 
@@ -155,4 +155,27 @@ fn an_upgrade_fits_on_two_screens() {
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
     let text = plain(&whole(&report, &view(100)));
     assert!(text.lines().count() <= 110, "{} lines\n{text}", text.lines().count());
+}
+
+/// The schemas of a definition are summarised whoever owns them, and in a comment as in the text.
+#[test]
+fn a_definition_in_conflict_and_in_a_comment_is_summarised_as_well() {
+    let many = |name: &str| {
+        let fields: serde_json::Map<String, Value> = (0..40)
+            .map(|at| (format!("field{at}"), json!({"type": "string", "description": format!("{name} {at}")})))
+            .collect();
+        json!({"type": "object", "properties": fields})
+    };
+    let mut contested = definition_with(&many("before"), &many("after"));
+    let plain_lines = plain(&object_text(&contested, &view(100))).lines().count();
+    for change in &mut contested.diff.changes {
+        (change.class, change.managers) = (Class::Conflict, vec![owner("helm", "Update", "")]);
+    }
+    let text = plain(&object_text(&contested, &view(100)));
+    assert!(text.contains("of schema: --full") && text.contains("conflict with helm"), "{text}");
+    assert!(text.lines().count() <= plain_lines + 2, "{text}");
+    let report: Reports = Report::compared(Command::Diff, vec![contested], &FailOn::default()).into();
+    let comment = |full| crate::formats::markdown::render(&report, &View { full, ..view(100) });
+    assert!(comment(false).contains("of schema: --full") && !comment(false).contains("after 3"), "{}", comment(false));
+    assert!(comment(true).contains("after 3"), "{}", comment(true));
 }

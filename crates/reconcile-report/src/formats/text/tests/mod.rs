@@ -7,6 +7,8 @@ use std::path::Path;
 
 use reconcile_core::compare::{Conflict, Evidence, FieldChange, FieldDiff, ObjectVerdict, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::owners::{AuditAnswer, User};
+use reconcile_core::pass::Outcome;
 use reconcile_core::text::width;
 use serde_json::json;
 
@@ -45,6 +47,75 @@ fn lines_fit_and_nothing_touches() {
         }
         assert!(summary.contains("35 not compared") && summary.contains("3 in sync"), "{summary}");
     }
+}
+
+/// The owner of a change begins in the line of its value or below it, near to it, and is never cut on its left.
+#[test]
+fn owners_are_near_their_values_at_every_width() {
+    let user = |name: &str| User { name: format!("{name}@example.com"), ..User::default() };
+    let mut edited = by("kubectl-edit", change(&["spec", "replicas"], json!(5), json!(2)));
+    edited.managers[0].users =
+        AuditAnswer::possible(vec![user("anna.lindberg"), user("ben.okafor"), user("carla.moreno")]);
+    let long = by(&"operator".repeat(16), change(&["spec", "paused"], json!(true), json!(false)));
+    let args = json!(["run", "--a", "--b", "--c"]);
+    let command = by("kubectl-edit", change(&["spec", "command"], args, json!(["run", "--a", "--b"])));
+    let image =
+        by("helm", change(&["spec", "image"], json!("registry.example.com/team/shop/web:1.2"), json!("web:1.3")));
+    let changes = vec![edited, long, command, image];
+    let web = object((APPS, "Deployment"), "web", ("web.yaml", 1), ObjectVerdict::Update(fields(changes)));
+    for columns in [60, 80, 100, 200] {
+        let text = plain(&object_text(&web, &view(columns)));
+        let mut owners = 0;
+        for line in text.lines() {
+            assert!(width(line) <= columns, "{columns}: {text}");
+            let Some((value, owner)) = line.split_once("by ") else { continue };
+            owners += 1;
+            let gap = value.len() - value.trim_end().len();
+            assert!(value.trim().is_empty() || (2..=20).contains(&gap), "{columns}: {text}");
+            assert!(
+                ["kubectl-edit", "operator", "helm"].iter().any(|name| owner.starts_with(name)),
+                "{columns}: {text}"
+            );
+        }
+        assert_eq!(owners, 4, "{columns}: {text}");
+        for name in ["anna.lindberg@example.com", "carla.moreno@example.com", "2026-11-21T18:15:08Z"] {
+            assert!(text.contains(name), "{columns}: {text}");
+        }
+        for list in [r#"[run, "--a", "--b", "--c"]"#, r#"[run, "--a", "--b"]"#] {
+            assert!(text.contains(list), "{columns}: {text}");
+        }
+    }
+}
+
+#[test]
+fn the_sentence_about_readiness_is_broken_at_blanks() {
+    let message = "1 of 2 replicas are updated: Pod web-7d9c: no node is suitable: 0/3 nodes are available: 3 node(s) did not match";
+    let mut web = object((APPS, "Deployment"), "web", ("web.yaml", 1), ObjectVerdict::Update(fields(Vec::new())));
+    web.run.readiness = serde_json::from_value(json!({"state": "inProgress", "message": message})).unwrap();
+    let report = Report::observed(Command::Status, vec![web]);
+    for columns in [40, 60, 100, 200] {
+        let text = plain(&readiness::whole(&report, &view(columns)));
+        assert!(text.lines().all(|line| width(line) <= columns), "{columns}: {text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.starts_with(&format!("in progress Deployment shop/web: {message} ")), "{columns}: {text}");
+    }
+}
+
+#[test]
+fn an_object_that_changed_since_the_plan_is_left_with_its_sign_and_said_once() {
+    let mut web = object(
+        (APPS, "Deployment"),
+        "web",
+        ("web.yaml", 1),
+        ObjectVerdict::Update(fields(vec![change(&["spec", "a"], json!(1), json!(2))])),
+    );
+    let error =
+        Diagnostic::new(Code::Conflict, "changed since the plan: left unchanged").with_hint("review the new plan");
+    (web.run.outcome, web.messages.error) = (Some(Outcome::Failed), Some(error));
+    web.messages.reason = Some("changed since the plan".to_owned());
+    assert!(plain(&object_text(&web, &view(100))).starts_with("! Deployment shop/web"));
+    let left = plain(&outcomes::left(&Report::compared(Command::Apply, vec![web], &FailOn::default()), &view(100)));
+    assert_eq!(left, "failed Deployment shop/web: changed since the plan\n    hint: review the new plan\n");
 }
 
 #[test]
@@ -113,7 +184,7 @@ fn the_same_conflict_of_many_objects_is_shown_once() {
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
     let text = plain(&whole(&report, &view(100)));
     let expected = [
-        "! 4 Deployments                                              deploy/api.yaml:1, 1, 1 … 1 more",
+        "! 4 Deployments                                              deploy/api.yaml:1",
         "    spec.replicas: 9 → 2                                          conflict with keda-operator 2026-11-21T18:15:08Z",
         "    conflict: spec.paused is owned by keda-operator 2026-11-21T18:15:08Z",
         "    Deployment shop/api-0, shop/api-1, shop/api-2, shop/api-3",

@@ -11,6 +11,18 @@ use reconcile_core::text::similar;
 
 use super::familiar::{COMMANDS, FLAGS, FLAGS_OF_COMMANDS, OTHER_COMMANDS, VALUES};
 
+/// A hint for a command that may lack a flag that it names: comparisons are the same in several commands, and their hints name the flags of
+/// `apply`.
+pub(crate) fn hint_for(hint: &str, command: &Command) -> String {
+    let has = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
+    let named = hint.split('`').skip(1).step_by(2).flat_map(str::split_whitespace);
+    let mut flags = named.filter_map(|word| word.strip_prefix("--")?.split('=').next());
+    match flags.find(|flag| !flag.is_empty() && !has(flag)) {
+        Some(flag) => format!("{hint} (`--{flag}` is a flag of `kubectl reconcile apply`)"),
+        None => hint.to_owned(),
+    }
+}
+
 /// Adds a hint for flags and commands that kubectl or another tool has and for missing arguments, and drops suggestions that are not similar.
 pub(super) fn explained(mut error: clap::Error, arguments: &[OsString], program: &Command) -> clap::Error {
     match error.kind() {
@@ -237,6 +249,23 @@ mod tests {
             assert!(program.find_subcommand(command).is_none(), "{command}");
             assert!(message(&[command, "-f", "m/"]).contains("tip: `kubectl delete -f`"));
         }
+    }
+
+    #[test]
+    fn a_hint_says_whose_flag_it_names() {
+        let program = Cli::command();
+        let of = |command: &str, hint: &str| hint_for(hint, program.find_subcommand(command).unwrap());
+        let hint = "add a manifest for it, or pass `--create-namespace`";
+        assert_eq!((of("apply", hint), of("resolve", hint)), (hint.to_owned(), hint.to_owned()));
+        assert_eq!(of("pull", hint), format!("{hint} (`--create-namespace` is a flag of `kubectl reconcile apply`)"));
+        assert_eq!(
+            of("pull", "use `-n NAME` or `--field=spec` -- or not"),
+            "use `-n NAME` or `--field=spec` -- or not"
+        );
+        assert!(
+            of("resolve", "name the set with `--prune --applyset`")
+                .ends_with("(`--prune` is a flag of `kubectl reconcile apply`)")
+        );
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub use compare::{
 };
 pub use connection::ConnectionArgs;
 pub use input::{ConfigArgs, FromSource, HooksChoice, InputArgs, ValidateLevel};
+pub(crate) use mistyped::hint_for;
 pub use output::{ConsoleArgs, OutputArgs, OutputTarget, TextArgs};
 pub use prune::PruneArgs;
 pub use shard::ShardArgs;

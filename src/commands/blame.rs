@@ -9,6 +9,7 @@ use futures::{StreamExt as _, stream};
 use reconcile_core::blame::Blame;
 use reconcile_core::compare::{Policy, Redactor};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::resolve::resolve;
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::owners::Owner;
@@ -272,7 +273,8 @@ struct BlamedContext {
 }
 
 impl Blaming<'_> {
-    /// The objects of one context, with the owners of their fields, in the order in which they are applied.
+    /// The objects of one context, with the owners of their fields: those of manifests in the order in which they are applied, others as
+    /// they were named.
     pub async fn in_context(&self, connection: &ConnectionArgs, output: &Output) -> Result<BlamedContext, Failure> {
         let manifests = match &self.desired {
             Some(desired) => Manifests::Read(desired.clone()),
@@ -282,7 +284,10 @@ impl Blaming<'_> {
         let (run, desired) =
             Box::pin(self.invocation.begin_in(context, manifests, vec![EarlySubject::Objects])).await?;
         tell_hooks(&desired, output);
-        let targets: Vec<Target> = run.plan(desired, None)?.targets().cloned().collect();
+        let targets: Vec<Target> = match self.args.objects.as_slice() {
+            [] => run.plan(desired, None)?.targets().cloned().collect(),
+            _ => resolve(desired.manifests, &run.server.discovery, &run.server.namespaces)?,
+        };
         let cluster = run.server.cluster;
         let references: Vec<&Target> = targets.iter().collect();
         let mut types = Types::new(cache_folder(connection).as_deref());
@@ -308,10 +313,13 @@ impl Blaming<'_> {
         let Captured { snapshot, discovery, defined, namespaces, .. } = captured;
         tell_hooks(&desired, output);
         let expect = &self.invocation.settings.configuration.expect;
-        let plan = Plan::of(resolved(desired, discovery, &namespaces, None, expect)?)?;
-        let types = Types::defined(plan.targets().map(|target| &target.key.gvk), snapshot.definitions());
-        let plurals = usual_plural_names(plan.targets(), &defined);
-        let read = plan.targets().map(|target| (target, snapshot.state(&target.key)));
+        let mut targets = resolved(desired, discovery, &namespaces, None, expect)?;
+        if self.args.objects.is_empty() {
+            targets = Plan::of(targets)?.targets().cloned().collect();
+        }
+        let types = Types::defined(targets.iter().map(|target| &target.key.gvk), snapshot.definitions());
+        let plurals = usual_plural_names(targets.iter(), &defined);
+        let read = targets.iter().map(|target| (target, snapshot.state(&target.key)));
         let objects = self.objects(read, &types, &plurals, self.interrupt.token(), &output.terminal).await?;
         Ok(BlamedContext { server: String::new(), objects })
     }

@@ -166,7 +166,7 @@ pub async fn run(typed: Typed<Cli>) -> ExitCode {
         Command::Apply(args) if args.dry_run.is_some() => Box::pin(diff::run(&args.into(), configured)).await,
         Command::Apply(args) => Box::pin(apply::run(&args, configured)).await,
         Command::Status(args) => Box::pin(status::run(&args, configured)).await,
-        Command::Pull(args) => Box::pin(pull::run(&args, configured, &terminal)).await,
+        Command::Pull(args) => Box::pin(pull::run(&args, &Cli::command(), configured, &terminal)).await,
         Command::Resolve(args) => Box::pin(resolve::run(&args, &Cli::command(), configured, &terminal)).await,
         Command::Snapshot(args) => Box::pin(snapshot::run(&args, configured, &terminal)).await,
         Command::Access(args) => Box::pin(access::run(&args, configured, &terminal)).await,

@@ -94,12 +94,12 @@ impl<'a> Invocation<'a> {
         Self { connection, input, output, settings, objects: &[], has_live: false }
     }
 
-    /// The same for objects that the command line names, if it names some.
+    /// Takes the objects that the command line names, if it names some.
     pub fn naming(self, objects: &'a [String]) -> Self {
         Self { objects, ..self }
     }
 
-    /// The same for a command that has `--live`, as a hint says where there is no cluster.
+    /// Marks a command that has `--live`, as a hint says where there is no cluster.
     pub fn with_live(self) -> Self {
         Self { has_live: true, ..self }
     }

@@ -224,10 +224,12 @@ on("groups", "what objects have in common is found with each of them", async (pa
   await search.fill("app-17 chart");
   await becomes(() => count(page), "1 of 38 objects");
   await becomes(groups, 1);
-  assert.ok(await page.getByText("shop/app-17").isVisible(), "a line that is folded is opened where nothing else is found");
+  assert.ok(await page.locator("#o0-17").getByText("shop/app-17").isVisible(), "a line that is folded is opened where nothing else is found");
   await page.keyboard.press("Escape");
   await becomes(() => count(page), "38 objects");
-  await page.getByRole("link", { name: "Deployment shop/app-4" }).click();
+  await page.getByText(/^[0-9]+ more objects$/).first().click();
+  await becomes(() => page.getByRole("link", { name: "Deployment shop/app-17" }).isVisible(), true);
+  await page.getByRole("link", { name: "Deployment shop/app-4", exact: true }).click();
   await becomes(() => page.locator("#o0-4").isVisible(), true);
 });
 

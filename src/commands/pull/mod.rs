@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::{Args, Command as Program, ValueEnum};
 use reconcile_core::compare::Class;
 use reconcile_core::pull::{ObjectName, Selection};
 use reconcile_core::rules::{FieldPattern, Glob};
@@ -14,7 +14,7 @@ use reconcile_report::pull::PullReport;
 use reconcile_report::{ClassInfo, Failure, Role};
 
 use self::questions::ask;
-use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs};
+use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs, hint_for};
 use crate::engine::reconciliation::Reconciliation;
 use crate::output::Output;
 use crate::run::edits::pulling::{Collected, Pulling};
@@ -122,9 +122,14 @@ fn object(text: &str) -> Result<ObjectName, String> {
 }
 
 /// Runs the command to its exit code. A reader that went away ends the run quietly.
-pub(super) async fn run(args: &PullArgs, configured: Configured, terminal: &Terminal) -> Result<u8, Failure> {
+pub(super) async fn run(
+    args: &PullArgs,
+    program: &Program,
+    configured: Configured,
+    terminal: &Terminal,
+) -> Result<u8, Failure> {
     let output = &Output::of_console(terminal, &args.console);
-    let report = Box::pin(report(args, configured, output)).await;
+    let report = Box::pin(report(args, program, configured, output)).await;
     let stopped = |failure| PullReport::stopped(failure, args.dry_run);
     let stopped = (args.output == PullFormat::Json).then_some(stopped);
     output.print_report(report, stopped, |report, terminal| match args.output {
@@ -133,7 +138,12 @@ pub(super) async fn run(args: &PullArgs, configured: Configured, terminal: &Term
     })
 }
 
-async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Result<PullReport, Failure> {
+async fn report(
+    args: &PullArgs,
+    program: &Program,
+    configured: Configured,
+    output: &Output,
+) -> Result<PullReport, Failure> {
     let settings = &Settings::of(configured?, output);
     refuse_stored(&args.input, "pull")?;
     has_files(&args.input)?;
@@ -157,6 +167,10 @@ async fn report(args: &PullArgs, configured: Configured, output: &Output) -> Res
     warnings.extend(pass.warnings().iter().cloned());
     pass.end();
     let mut pulling = Pulling::of(collected, &selection);
+    if let Some(own) = program.find_subcommand("pull") {
+        let hints = pulling.errors.iter_mut().filter_map(|error| error.hint.as_mut());
+        hints.for_each(|hint| *hint = hint_for(hint, own));
+    }
     pulling.warnings.splice(..0, warnings);
     for warning in &pulling.warnings {
         output.terminal.note(Role::Note, &format!("warning: {warning}"));

@@ -19,7 +19,7 @@ use self::decided::{agreed, drafts, write};
 use self::pass::{Found, ResolvePass};
 use self::questions::{Asking, can_resolve};
 use self::rule_file::RuleFile;
-use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs};
+use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs, hint_for};
 use crate::output::Output;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::question::interrupted;
@@ -117,7 +117,7 @@ async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: Re
         let _ = output.text(&text::summary(&report, &View { is_headed: true, ..output.view.clone() }));
         return Ok(report.exit_code);
     }
-    let compared = not_compared(report, output);
+    let compared = not_compared(report, program, output);
     let rule_file = RuleFile::of(program, &settings.configuration, &args.input);
     let expected_set = settings.configuration.expect.apply_set();
     let asking = Asking { output, interrupt, refusals: pulling.refusals(), rule_file: &rule_file, expected_set };
@@ -138,9 +138,13 @@ async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: Re
 }
 
 /// Shows the objects that could not be compared. Returns the exit code that follows from them.
-fn not_compared(report: Report, output: &Output) -> u8 {
+fn not_compared(report: Report, program: &Program, output: &Output) -> u8 {
     let mut objects = report.objects;
     objects.retain(|object| object.diff.action == Action::Unknown);
+    if let Some(own) = program.find_subcommand("resolve") {
+        let errors = objects.iter_mut().filter_map(|object| object.messages.error.as_mut());
+        errors.filter_map(|error| error.hint.as_mut()).for_each(|hint| *hint = hint_for(hint, own));
+    }
     let report = Report::compared(Command::Diff, objects, &FailOn::default());
     output.terminal.message(&text::findings(&report, &output.view));
     report.exit_code

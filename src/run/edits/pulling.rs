@@ -96,7 +96,8 @@ impl EventSink for Collected {
 pub(crate) struct Pulling {
     changes: Vec<Proposed>,
     secrets: usize,
-    errors: Vec<Diagnostic>,
+    /// The objects that could not be compared.
+    pub errors: Vec<Diagnostic>,
     is_incomplete: bool,
     /// Warnings about the run.
     pub warnings: Vec<String>,

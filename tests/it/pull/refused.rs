@@ -85,6 +85,16 @@ fn missing_objects_keep_their_manifests() {
 }
 
 #[test]
+fn a_hint_that_names_a_flag_of_apply_says_so() {
+    let ws = Workspace::new();
+    let map = format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a, namespace: {}-none}}}}", ws.namespace());
+    ws.write("a.yaml", &map);
+    let run = ws.reconcile(["pull", "-f", "."]).exits_with(4);
+    assert!(run.stderr.contains("(`--create-namespace` is a flag of `kubectl reconcile apply`)"), "{run}");
+    assert!(!ws.reconcile(["diff", "-f", "."]).exits_with(4).stdout.contains("is a flag of"));
+}
+
+#[test]
 fn objects_that_are_not_chosen_do_not_count() {
     let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: x}}\n");
     let ws = Workspace::new();

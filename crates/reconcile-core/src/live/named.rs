@@ -78,8 +78,8 @@ const SHORT_NAMES: [(&str, &str, &str); 27] = [
 ];
 
 impl Discovery {
-    /// The same with the usual plural names of all kinds and the short names of built-in ones, for names on a command line where no
-    /// server was asked.
+    /// Adds the usual plural names of all kinds and the short names of built-in ones, for names on a command line where no server was
+    /// asked.
     pub fn with_usual_names(mut self) -> Self {
         let kinds: Vec<GroupKind> = self.resources().map(|resource| GroupKind::from(&resource.gvk)).collect();
         for kind in kinds {

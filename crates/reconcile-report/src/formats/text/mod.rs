@@ -1,7 +1,7 @@
 //! `-o text`: for people. Live on the left, desired on the right: what `apply` would do.
 //!
-//! Signs and names are at the left edge, paths and values below, owners beside these, and files at the right edge. What needs attention comes last,
-//! nearest to the prompt.
+//! Signs and names are at the left edge, paths and values below, owners beside these, and files at the right edge. What needs
+//! attention comes last, nearest to the prompt.
 
 mod change;
 mod definition;

@@ -157,7 +157,7 @@ fn an_upgrade_fits_on_two_screens() {
     assert!(text.lines().count() <= 110, "{} lines\n{text}", text.lines().count());
 }
 
-/// The schemas of a definition are summarised whoever owns them, and in a comment as in the text.
+/// The schemas of a definition are summarised for all their owners, and in a comment as in the text.
 #[test]
 fn a_definition_in_conflict_and_in_a_comment_is_summarised_as_well() {
     let many = |name: &str| {

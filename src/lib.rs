@@ -55,6 +55,7 @@ pub mod engine;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 pub mod live;
 mod output;
+mod private_folder;
 pub mod program;
 #[doc(hidden)]
 pub mod readers;

@@ -2,6 +2,8 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesPars
 use clap::{Args, ValueEnum};
 use reconcile_report::{FAIL_CLASSES, FailClass};
 
+use super::base::BaseArgs;
+
 /// Flags of `diff` and `apply` that define what counts as drift, and which fields to take from other managers.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Compare")]
@@ -68,6 +70,9 @@ pub struct EvidenceArgs {
     /// Treatment of fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)
     #[arg(long, value_name = "MODE", default_value = "respect")]
     pub autoscalers: AutoscalerChoice,
+    /// Flags that name what was applied last
+    #[command(flatten)]
+    pub base: BaseArgs,
 }
 
 /// Flags of commands that write objects.

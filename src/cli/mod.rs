@@ -1,5 +1,6 @@
 //! The groups of flags that commands share. The flags of one command are in its file in [`crate::commands`].
 
+mod base;
 mod compare;
 mod connection;
 pub(crate) mod environment;
@@ -12,6 +13,7 @@ mod shard;
 mod typed;
 mod wait;
 
+pub use base::BaseArgs;
 pub use compare::{
     AutoscalerChoice, CompareArgs, EvidenceArgs, EvidenceChoice, ForceChoice, ReplaceChoice, WritingArgs,
 };

@@ -16,6 +16,7 @@ use crate::engine::reconciliation::Reconciliation;
 use crate::live::early::EarlySubject;
 use crate::output::Output;
 use crate::output::events::Events;
+use crate::run::base::Base;
 use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanToFollow, digests, flags};
 use crate::run::invocation::{Invocation, Run};
@@ -180,7 +181,8 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
     if !args.compare.no_expect_applyset {
         settings.configuration.expect.allows_apply_set(&args.prune).map_err(Failure::invalid)?;
     }
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
+    let base = Base::of(&args.compare, &args.input, &output.terminal).await?;
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_base(base.as_ref());
     let to_follow = args.plan.as_deref().map(|path| PlanToFollow::read(path, &args.connection)).transpose()?;
     if let (Some(set), Some(PlanToFollow { plan, .. })) = (&mut set, &to_follow) {
         set.limits.allowed.extend(plan.prune_allow());

@@ -25,6 +25,7 @@ use crate::live::types::Types;
 use crate::output::Output;
 use crate::output::events::Events;
 use crate::run::audit_log::{AuditLogs, PluralNames, plural_names, usual_plural_names};
+use crate::run::base::Base;
 use crate::run::captured::Captured;
 use crate::run::contexts::{Choice, chosen};
 use crate::run::driver::ContextCommand;
@@ -159,7 +160,9 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     let policy = Policy { keeps_versions: output.shows_versions(), ..policy(&args.compare, settings)? };
     let set = requested(&args.prune, &args.input, args.shard.shard, &settings.configuration.expect)?;
     excluded(args, set.is_some(), output)?;
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_live();
+    let base = Base::of(&args.compare, &args.input, &output.terminal).await?;
+    let base = base.as_ref();
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_live().with_base(base);
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;
     let plan_file = args.save_plan.as_deref().map(|path| PlanFile::open(path, &args.connection)).transpose()?;
     let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
@@ -168,7 +171,8 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
         Some(file) => {
             let policy = &diff.policy;
             let known = diff.known(None)?;
-            let (mut report, plurals) = without_cluster(args, file, policy, settings, known, output).await?;
+            let inputs = Offline { file, policy, settings, known, base };
+            let (mut report, plurals) = without_cluster(args, inputs, output).await?;
             diff.name_users(&mut report, &plurals, &CancellationToken::new()).await;
             Ok(invocation.reported(&diff, report))
         }
@@ -293,20 +297,31 @@ fn suggests_on_stdout(args: &DiffArgs, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The inputs of a comparison without a cluster, beside its flags.
+pub(crate) struct Offline<'a> {
+    /// The file with the objects.
+    pub file: &'a str,
+    /// The policy of the comparison.
+    pub policy: &'a Policy,
+    /// The configuration.
+    pub settings: &'a Settings,
+    /// The differences that the baseline has.
+    pub known: Option<KnownDifferences>,
+    /// The manifests that were applied last.
+    pub base: Option<&'a Base>,
+}
+
 /// Compares the input with the objects of a file. Also returns the plural names of its resources, as far as they are known.
 pub(crate) async fn without_cluster(
     args: &DiffArgs,
-    file: &str,
-    policy: &Policy,
-    settings: &Settings,
-    known: Option<KnownDifferences>,
+    Offline { file, policy, settings, known, base }: Offline<'_>,
     output: &Output,
 ) -> Result<(Report, PluralNames), Failure> {
     let desired = Reading::begin(&args.input, &output.terminal).await?.desired().await?;
     let Captured { snapshot, discovery, mut defined, namespaces, .. } = Captured::read(file, &args.connection)?;
     let hooks = desired.hooks_left_out();
     let expect = &settings.configuration.expect;
-    let plan = Plan::of(resolved(desired, discovery.clone(), &namespaces, None, expect)?)?;
+    let plan = Plan::of(resolved(desired, discovery.clone(), &namespaces, None, expect, base)?)?;
     let mut policy = policy.clone();
     if let Some(source) = autoscalers(&args.compare, &discovery, &plan) {
         let known = Arc::make_mut(&mut policy.autoscalers);
@@ -346,5 +361,6 @@ pub(crate) async fn without_cluster(
     }
     let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
     report.warnings.extend(parents.warnings(&memberships));
+    report.base = base.map(|base| base.info.clone());
     Ok((report, plurals))
 }

@@ -96,6 +96,8 @@ mod tests {
             path: path.clone(),
             op: Op::Change,
             class: Class::ChangedByOther,
+            side: Class::ChangedByOther.side(),
+            base: None,
             live: Some(json!("theirs")),
             desired: Some(json!("ours")),
             managers: managers.iter().map(owner).collect(),

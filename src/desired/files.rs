@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 pub use kustomize::MAX_INPUT;
-use kustomize::{read_bounded, reason};
+pub(super) use kustomize::build;
+use kustomize::read_bounded;
+pub(super) use kustomize::reason;
 
 use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;
@@ -176,7 +178,7 @@ fn is_chart(path: &Path) -> bool {
 }
 
 /// Returns true if a pattern has a special character in a part of a path.
-fn is_pattern(part: &OsStr) -> bool {
+pub(super) fn is_pattern(part: &OsStr) -> bool {
     part.to_string_lossy().contains(['*', '?', '['])
 }
 

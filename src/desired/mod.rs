@@ -1,4 +1,6 @@
-//! Stage 1, read desired: finds and reads the files of `-f` and `-k`. [`reconcile_core::manifest`] reads their text.
+//! Stage 1, read desired: finds and reads the files of `-f` and `-k`, also as they are in a revision of their git repository. [`reconcile_core::manifest`] reads their text.
 //! `client` fetches URLs, as it knows TLS and proxies, and hands in their content.
 
 pub mod files;
+mod git;
+pub mod since;

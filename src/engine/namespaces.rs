@@ -1,6 +1,7 @@
 //! `--create-namespace`: the namespaces that a run needs, that no manifest describes, and that do not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use serde_json::json;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey};
@@ -57,6 +58,7 @@ fn target(server: &Server, name: &str, origin: &Origin) -> Option<Target> {
         resource: Ok(resource.clone()),
         versions: ["v1".to_owned()].into(),
         desired: DesiredObject::exactly(object, origin.clone()),
+        base: OnceLock::new(),
         shard_member: None,
     })
 }

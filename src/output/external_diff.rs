@@ -17,7 +17,7 @@ use reconcile_core::text::{io_reason, one_line};
 use reconcile_report::formats::unified::FilePair;
 use reconcile_report::{EXIT_INTERRUPTED, EXIT_SUCCESS};
 
-use crate::output::private_folder::{self, PrivateFolder};
+use crate::private_folder::{self, PrivateFolder};
 use crate::program;
 use crate::terminal::signals;
 

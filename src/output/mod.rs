@@ -4,7 +4,6 @@ pub(crate) mod direct_file;
 pub(crate) mod events;
 pub(crate) mod external_diff;
 pub(crate) mod journal;
-mod private_folder;
 pub(crate) mod report_builder;
 pub(crate) mod report_file;
 mod reports;

@@ -8,7 +8,7 @@ use apply_set::ApplySet;
 use reconcile_core::compare::Policy;
 use reconcile_core::live::Target;
 use reconcile_core::live::resolve::{Namespaces, key_of};
-use reconcile_core::manifest::DesiredSet;
+use reconcile_core::manifest::{BaseObject, DesiredSet};
 use reconcile_core::plan::Plan;
 use reconcile_report::{ClusterInfo, Failure, Report, Role, hooks_left_out};
 use structured_merge::ObjectKey;
@@ -25,6 +25,7 @@ use crate::live::early::{Early, EarlySubject};
 use crate::live::types::Types;
 use crate::output::Output;
 use crate::run::agreement::Participant;
+use crate::run::base::Base;
 use crate::run::connection::{cluster_info, cluster_uid, connected, server_version};
 use crate::run::contexts::only_one;
 use crate::run::interrupt::listen;
@@ -49,6 +50,8 @@ pub(crate) struct Invocation<'a> {
     objects: &'a [String],
     /// True if the command has `--live`.
     has_live: bool,
+    /// The manifests that were applied last, for commands that compare with it.
+    pub base: Option<&'a Base>,
 }
 
 /// The run of a command in one context, connected to its server.
@@ -63,6 +66,8 @@ pub(crate) struct Run<'a> {
     pub settings: &'a Settings,
     /// Ctrl-C.
     pub interrupt: Interrupt,
+    /// The manifests that were applied last.
+    base: Option<&'a Base>,
     /// The folder for what is kept between runs.
     cache: Option<PathBuf>,
     /// The types of custom kinds for the first comparison, of which some are being loaded.
@@ -91,7 +96,7 @@ impl<'a> Invocation<'a> {
         output: &'a Output,
         settings: &'a Settings,
     ) -> Self {
-        Self { connection, input, output, settings, objects: &[], has_live: false }
+        Self { connection, input, output, settings, objects: &[], has_live: false, base: None }
     }
 
     /// Takes the objects that the command line names, if it names some.
@@ -102,6 +107,11 @@ impl<'a> Invocation<'a> {
     /// Marks a command that has `--live`, as a hint says where there is no cluster.
     pub fn with_live(self) -> Self {
         Self { has_live: true, ..self }
+    }
+
+    /// The same for a command that compares with what was applied last.
+    pub fn with_base(self, base: Option<&'a Base>) -> Self {
+        Self { base, ..self }
     }
 
     /// Returns true if only the cluster says what the objects are: it keeps their manifests, or knows the types of their names.
@@ -207,7 +217,7 @@ impl<'a> Invocation<'a> {
         let server = Server { discovery: discovery?, namespaces, cluster };
         let cache = cache_folder(connection);
         let types = Types::new(cache.as_deref()).into();
-        Ok(Run { server, info, output, settings: self.settings, interrupt, cache, types, participant })
+        Ok(Run { server, info, output, settings: self.settings, interrupt, base: self.base, cache, types, participant })
     }
 }
 
@@ -265,6 +275,9 @@ impl Run<'_> {
             if !refused.is_empty() {
                 return Err(refused.into());
             }
+            if self.base.is_some() {
+                missing.iter().for_each(|missing| drop(missing.base.set(BaseObject::Absent)));
+            }
             targets.extend(missing);
         }
         Ok(Plan::of(targets)?)
@@ -272,7 +285,8 @@ impl Run<'_> {
 
     fn resolved(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Vec<Target>, Failure> {
         let Server { discovery, namespaces, .. } = &self.server;
-        resolved(desired, discovery.clone(), namespaces, set, &self.settings.configuration.expect)
+        let expect = &self.settings.configuration.expect;
+        resolved(desired, discovery.clone(), namespaces, set, expect, self.base)
     }
 
     /// A comparison that has not begun. Autoscalers are found for the whole `plan`, even if it compares only a shard.
@@ -315,7 +329,8 @@ impl Run<'_> {
     pub(super) fn concluded(&self, report: Report, hooks: usize) -> Report {
         let report = report.with_hooks(hooks);
         let cluster = report.cluster.or_else(|| Some(self.info.clone()));
-        let report = Report { cluster, requests: self.server.cluster.counts(), ..report };
+        let base = self.base.map(|base| base.info.clone());
+        let report = Report { cluster, base, requests: self.server.cluster.counts(), ..report };
         if self.interrupt.is_set() { report.interrupted() } else { report }
     }
 }

@@ -2,6 +2,7 @@
 //! results counts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::pin::pin;
@@ -50,6 +51,20 @@ impl Reading {
         excluded(args)?;
         let options = options(args)?;
         Ok(Self::of(inputs(args, terminal).await?, args, options, terminal))
+    }
+
+    /// Begins to parse the manifests of a base: all of them, whatever the selector chooses of the input.
+    pub async fn base(paths: &[OsString], args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
+        let options = ReadOptions { selector: Selector::default(), ..options(args)? };
+        let mut inputs = Inputs::new(args.allow_empty);
+        read_paths(&mut inputs, paths, args.recursive).await;
+        Ok(Self::of(inputs.finish()?, args, options, terminal))
+    }
+
+    /// Begins to parse the manifests of a base that were read. A revision may have none.
+    pub fn revision(inputs: Vec<Input>, args: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
+        let options = ReadOptions { selector: Selector::default(), allow_empty: true, ..options(args)? };
+        Ok(Self::of(inputs, args, options, terminal))
     }
 
     /// Begins to parse what the cluster keeps.
@@ -146,21 +161,26 @@ fn options(args: &InputArgs) -> Result<ReadOptions, Failure> {
 /// Reads files, standard input, URLs and what a kustomization makes.
 async fn inputs(args: &InputArgs, terminal: &Terminal) -> Result<Vec<Input>, Vec<Diagnostic>> {
     let mut inputs = Inputs::new(args.allow_empty);
-    for path in &args.filename {
-        match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {
-            Some(url) => {
-                let content = download(url, &Environment::from_process(), Bounds::default()).await;
-                inputs.content(url, content);
-            }
-            None => inputs.path(path, args.recursive),
-        }
-    }
+    read_paths(&mut inputs, &args.filename, args.recursive).await;
     if let Some(directory) = &args.kustomize {
         for warning in inputs.kustomization(directory) {
             terminal.note(Role::Note, &warning);
         }
     }
     inputs.finish()
+}
+
+/// Reads files, directories, patterns, URLs and standard input.
+async fn read_paths(inputs: &mut Inputs, paths: &[OsString], recursive: bool) {
+    for path in paths {
+        match path.to_str().filter(|path| path.starts_with("http://") || path.starts_with("https://")) {
+            Some(url) => {
+                let content = download(url, &Environment::from_process(), Bounds::default()).await;
+                inputs.content(url, content);
+            }
+            None => inputs.path(path, recursive),
+        }
+    }
 }
 
 /// About the number of kinds in texts that take a while to read: those that begin a line, as in a stream of YAML documents.

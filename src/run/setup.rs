@@ -20,6 +20,7 @@ use crate::config::Expectation;
 use crate::engine::prune::{ApplySetError, Limits, Requested};
 use crate::live::autoscalers::AutoscalerSource;
 use crate::live::early::EarlySubject;
+use crate::run::base::Base;
 use crate::run::settings::Settings;
 
 /// The reads with which a comparison begins, and `others`. A run over one shard reads a part of the objects, which is not known before
@@ -49,12 +50,17 @@ pub(crate) fn resolved(
     namespaces: &Namespaces,
     set: Option<&ApplySet>,
     expect: &Expectation,
+    base: Option<&Base>,
 ) -> Result<Vec<Target>, Failure> {
-    for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd()) {
+    let definitions = desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd());
+    for manifest in definitions.chain(base.into_iter().flat_map(Base::definitions)) {
         discovery.expect(manifest.object());
     }
     let mut targets = resolve(desired.manifests, &discovery, namespaces)?;
     expect.allows_targets(&targets)?;
+    if let Some(base) = base {
+        base.give_to(&targets, &discovery, namespaces)?;
+    }
     for Target { key, desired, .. } in &mut targets {
         let namespace = key.namespace.as_deref().unwrap_or(&namespaces.default);
         if let Some(set) = set.filter(|set| !set.is_parent(&key.gvk, namespace, &key.name)) {

@@ -18,6 +18,7 @@ mod attribution;
 mod audit_log;
 mod autoscalers;
 mod bad_input;
+mod base;
 mod baseline;
 mod blame;
 mod browser;

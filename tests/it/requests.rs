@@ -129,6 +129,7 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
         resource: Ok(resource),
         versions: [key.gvk.api_version()].into(),
         desired: DesiredObject::exactly(object, manifest.origin().clone()),
+        base: std::sync::OnceLock::new(),
         shard_member: None,
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reconcile_core::compare::{
     Class, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, ObjectPair, ObjectVerdict, Policy, Prediction,
-    Redactor, UnmanagedCount, Versions, judge, predict,
+    Redactor, Side, UnmanagedCount, Versions, judge, predict,
 };
 use reconcile_core::diagnostic::Location;
 use reconcile_core::owners::{AuditAnswer, Owner};
@@ -47,6 +47,7 @@ fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
     let prediction: Prediction = predict(manifest, &managed, schema, kind, policy);
     let nothing = FieldSet::new();
     let subject = ObjectPair {
+        base: None,
         gvk: &gvk,
         versions: &[],
         manifest,
@@ -281,6 +282,8 @@ fn report(count: usize) -> Reports {
         path: path(at),
         op: Op::Change,
         class: if at.is_multiple_of(2) { Class::Conflict } else { Class::ChangedByOther },
+        side: Some(Side::Cluster),
+        base: None,
         live: Some(json!(1)),
         desired: Some(json!(2)),
         managers: vec![agent.clone()],

@@ -70,6 +70,7 @@ fn about(object: &ObjectReport, changes: Vec<ChangeReport>) -> ObjectReport {
         resource_version: resource_version.clone(),
         position: *position,
         diff: ObjectDiff {
+            base: diff.base,
             side: diff.side,
             replacement: diff.replacement,
             changes,

@@ -17,6 +17,7 @@ use self::questions::ask;
 use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs, hint_for};
 use crate::engine::reconciliation::Reconciliation;
 use crate::output::Output;
+use crate::run::base::Base;
 use crate::run::edits::pulling::{Collected, Pulling};
 use crate::run::invocation::Invocation;
 use crate::run::question::{can_ask, interrupted};
@@ -154,7 +155,8 @@ async fn report(
     let selection = selection(args);
     let compare = compare_args(args);
     let policy = policy(&compare, settings)?;
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
+    let base = Base::of(&compare, &args.input, &output.terminal).await?;
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_base(base.as_ref());
     let (run, desired) = Box::pin(invocation.begin("pull", early_reads(&compare, ShardArgs::default(), []))).await?;
     let selection = selection.with_types(&run.server.discovery);
     let collected = Collected::chosen_by(&selection);

@@ -21,6 +21,7 @@ use self::questions::{Asking, can_resolve};
 use self::rule_file::RuleFile;
 use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs, hint_for};
 use crate::output::Output;
+use crate::run::base::Base;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::question::interrupted;
 use crate::run::settings::{Configured, Settings};
@@ -86,7 +87,8 @@ pub(super) async fn run(
         let message = "`resolve` writes, which `--evidence=read-only` forbids";
         return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));
     }
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
+    let base = Base::of(compare, &args.input, &output.terminal).await?;
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_base(base.as_ref());
     let (run, desired) = Box::pin(invocation.begin("resolve", early_reads(compare, ShardArgs::default(), []))).await?;
     output.name_cluster(&run.info);
     for warning in settings.warnings() {

@@ -23,12 +23,12 @@ const POLL: Duration = Duration::from_millis(5);
 const MAX_TEXT: u64 = 64 << 10;
 
 /// The output of a build.
-pub(super) struct Built {
+pub(in crate::desired) struct Built {
     pub manifests: Vec<u8>,
     pub warnings: Vec<String>,
 }
 
-pub(super) fn build(directory: &OsStr) -> Result<Built, Diagnostic> {
+pub(in crate::desired) fn build(directory: &OsStr) -> Result<Built, Diagnostic> {
     let name = name_without_credentials(&directory.to_string_lossy());
     if Path::new(directory).is_file() {
         let message = "is a file, and `-k` takes the directory of a kustomization";
@@ -230,7 +230,7 @@ pub(super) fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>>
 }
 
 /// The reason, without the operating system's number.
-pub(super) fn reason(error: &std::io::Error) -> String {
+pub(in crate::desired) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut chars = text.chars();

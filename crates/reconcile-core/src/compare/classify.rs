@@ -1,13 +1,15 @@
 //! The class of each difference, from its owners before and after an apply, and the changes of ownership without a difference.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry,
-    ObjectMeta as _, Op, Ownership, TypeRef, claim_strength, fields_last_applied, owns_last_applied, with_string_data,
+    ObjectMeta as _, Op, Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, owns_last_applied,
+    with_string_data,
 };
 
+use super::base::BaseComparison;
 use super::conflicts::{ContestedFields, paths_of};
-use super::diff::{Class, FieldChange};
+use super::diff::{Class, FieldChange, Side};
 use super::policy::Policy;
 use super::prediction::{ObjectPair, Prediction};
 use crate::owners::Owner;
@@ -29,6 +31,8 @@ pub(super) struct Classifier<'a> {
     ours_after: FieldSet,
     /// Our recorded fields before and after the apply.
     claims: FieldSet,
+    /// The fields in the copy of client-side apply.
+    copy: Option<FieldSet>,
     /// The manifest as client-side apply applied it last, while nothing is recorded as ours.
     last_applied: Option<LastApplied>,
 }
@@ -48,6 +52,7 @@ impl<'a> Classifier<'a> {
         let is_first = before.ours.is_none() && !differences.is_empty();
         Self {
             last_applied: is_first.then(|| LastApplied::of(&subject.live.object, subject.schema)).flatten(),
+            copy: subject.base.and_then(|_| fields_last_applied(&subject.live.object, subject.schema)),
             schema: subject.schema,
             claimants: Claimants::of(&before.others),
             contested: ContestedFields::between(subject, before_first_apply, differences, after, policy),
@@ -135,6 +140,59 @@ impl<'a> Classifier<'a> {
         self.policy.owners(self.claimants.best(path, self.schema).1)
     }
 
+    /// Gives a difference its side by the base, and the class that follows from it.
+    pub fn settle_by_base(&self, base: &BaseComparison<'_>, change: &mut FieldChange) {
+        let Some(recorded) = change.side else { return };
+        let (theirs, _) = self.claimants.best(&change.path, self.schema);
+        let is_put = change.op != Op::Add && change.op != Op::Move && self.is_put(base, change);
+        let Some(moved) = base.moved(change, is_put, theirs == ClaimStrength::Own) else { return };
+        let by_record = || if recorded == Side::Either { base.side_of_others() } else { recorded };
+        let side = moved.side().unwrap_or_else(by_record);
+        (change.side, change.base) = (Some(side), base.value(change));
+        // A conflict stays one, and so does what only the manifest drops.
+        if matches!(change.class, Class::Conflict | Class::Pruned | Class::Reordered) {
+            return;
+        }
+        match side {
+            Side::Manifest => (change.class, change.managers) = (Class::Pending, Vec::new()),
+            Side::Cluster if change.op == Op::Add => (change.class, change.managers) = (Class::Absent, Vec::new()),
+            Side::Cluster => {
+                (change.class, change.managers) = (Class::ChangedByOther, self.owners(&change.path));
+            }
+            Side::Both | Side::Either => {}
+        }
+    }
+
+    /// Returns true if somebody put the live value there, or a part of it that the base does not have.
+    fn is_put(&self, base: &BaseComparison<'_>, change: &FieldChange) -> bool {
+        let path = &change.path;
+        if base.has(path) {
+            let nothing = FieldSet::new();
+            let of_base = base.fields().below(path).unwrap_or(&nothing);
+            let is_beyond = |entry: &ManagedFieldsEntry| {
+                let below = entry.fields.below(path);
+                below.is_some_and(|fields| !fields.difference(of_base).is_empty()) && !of_base.is_empty()
+            };
+            let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
+            return of_objects.filter(|entry| is_beyond(entry)).any(|entry| self.has_put(base, entry, path));
+        }
+        if claim_strength(&self.ours_before, path, self.schema) == ClaimStrength::Own {
+            return true;
+        }
+        if self.before.ours.is_none() && self.before.others.is_empty() {
+            return !change.live.as_ref().is_some_and(|live| is_usual_default(path, live));
+        }
+        self.claimants.best(path, self.schema).1.into_iter().any(|entry| self.has_put(base, entry, path))
+    }
+
+    /// Returns true if the owner of a field that the base does not have has set it, and not only the server for it.
+    fn has_put(&self, base: &BaseComparison<'_>, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
+        if entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) {
+            return self.copy.as_ref().is_some_and(|copy| copy.contains_at_or_below(path) || copy.covers(path));
+        }
+        !Policy::is_maker(entry) && !base.is_made_by(entry)
+    }
+
     /// The fields that we owned, that the manifest no longer has, and that stay; with the co-owners that keep them.
     pub fn released(&self, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
         let given_up = self.ours_before.difference(&self.ours_after);
@@ -213,6 +271,33 @@ impl<'a> Classifier<'a> {
         });
         unmanaged
     }
+}
+
+/// Returns true if the server usually sets this value where a manifest has none (`SetDefaults_*` of `k8s.io/kubernetes/pkg/apis`).
+/// It decides where neither a record of owners nor the base knows the field.
+fn is_usual_default(path: &FieldPath, value: &Value) -> bool {
+    let Some(PathElement::Field(name)) = path.elements().last() else { return false };
+    let usual: &[Value] = &match name.as_str() {
+        "replicas" | "completions" | "parallelism" | "timeoutSeconds" | "successThreshold" => [json!(1), json!(null)],
+        "revisionHistoryLimit" | "periodSeconds" => [json!(10), json!(null)],
+        "progressDeadlineSeconds" => [json!(600), json!(null)],
+        "terminationGracePeriodSeconds" => [json!(30), json!(null)],
+        "failureThreshold" => [json!(3), json!(null)],
+        "backoffLimit" => [json!(6), json!(null)],
+        "restartPolicy" => [json!("Always"), json!(null)],
+        "dnsPolicy" => [json!("ClusterFirst"), json!(null)],
+        "schedulerName" => [json!("default-scheduler"), json!(null)],
+        "imagePullPolicy" => [json!("IfNotPresent"), json!("Always")],
+        "sessionAffinity" => [json!("None"), json!(null)],
+        "type" => [json!("ClusterIP"), json!("Opaque")],
+        "internalTrafficPolicy" | "externalTrafficPolicy" => [json!("Cluster"), json!(null)],
+        "protocol" => [json!("TCP"), json!(null)],
+        "podManagementPolicy" => [json!("OrderedReady"), json!(null)],
+        "concurrencyPolicy" => [json!("Allow"), json!(null)],
+        "suspend" | "immutable" => [json!(false), json!(null)],
+        _ => return false,
+    };
+    usual.contains(value)
 }
 
 /// The owners once manual claims have been transferred to us; `None` if there are none.

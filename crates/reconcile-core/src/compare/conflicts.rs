@@ -75,7 +75,7 @@ impl<'a> ContestedFields<'a> {
         let has_no_owner = |change: &FieldChange| claimants.best(&change.path, schema).1.is_empty();
         let has_one = found.iter().any(|change| is_ours(change) && has_no_owner(change));
         for change in found.iter_mut().filter(|change| is_ours(change) && (!has_one || has_no_owner(change))) {
-            change.class = Class::Conflict;
+            change.reclassify(Class::Conflict);
             change.managers = self.policy.owners(self.renamed.iter().copied());
         }
     }

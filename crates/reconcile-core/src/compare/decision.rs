@@ -176,6 +176,7 @@ impl VerdictBuilder<'_> {
             partly_ignored: &wanted.partly_ignored,
             kept_by_owners: &wanted.kept_by_owners,
             live: current,
+            base: target.base.get(),
             schema,
             // Nearly every kind has its status in a subresource, so an unknown kind is taken to have one.
             status_is_apart: target.status_is_apart(),

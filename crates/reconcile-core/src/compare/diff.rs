@@ -74,7 +74,50 @@ pub enum Class {
 impl Class {
     /// Returns true if such a change is drift.
     pub fn is_drift(self) -> bool {
-        !matches!(self, Self::Consequence | Self::Overridden | Self::Released | Self::Unmanaged | Self::Adopted)
+        self.side().is_some()
+    }
+
+    /// The side that changed if nothing but the records of the cluster tells it; `None` if such a change is no drift.
+    pub fn side(self) -> Option<Side> {
+        match self {
+            Self::Pending | Self::Pruned => Some(Side::Manifest),
+            Self::ChangedByOther | Self::Conflict => Some(Side::Cluster),
+            Self::Missing | Self::Absent | Self::Unrecorded | Self::Reordered => Some(Side::Either),
+            Self::Consequence | Self::Overridden | Self::Released | Self::Unmanaged | Self::Adopted => None,
+        }
+    }
+}
+
+/// The side of a difference that changed, as far as a base or the records of the cluster tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Side {
+    /// The manifest.
+    Manifest,
+    /// The live object.
+    Cluster,
+    /// One of them: no record tells which.
+    Either,
+    /// Both of them. Of a single difference: an apply overwrites what changed in the cluster.
+    Both,
+}
+
+impl Side {
+    /// The side of several changes, each of its own side: a known one counts before an unknown one. `None` if there are none.
+    pub fn of_all(sides: impl Iterator<Item = Self>) -> Option<Self> {
+        sides.fold(None, |known, side| {
+            Some(match (known, side) {
+                (None | Some(Self::Either), side) => side,
+                (Some(known), Self::Either) => known,
+                (Some(known), side) if known == side => known,
+                _ => Self::Both,
+            })
+        })
+    }
+
+    /// Returns true if something changed in the cluster.
+    pub fn is_of_cluster(self) -> bool {
+        matches!(self, Self::Cluster | Self::Both)
     }
 }
 
@@ -87,10 +130,14 @@ pub struct FieldChange {
     pub op: Op,
     /// The reason for the difference.
     pub class: Class,
+    /// The side that changed; `None` if the difference is no drift.
+    pub side: Option<Side>,
     /// The live value; `None` if there is none.
     pub live: Option<Value>,
     /// The value that an apply would leave; `None` if there is none.
     pub desired: Option<Value>,
+    /// The value of the base; `None` if it has none, or if there is no base.
+    pub base: Option<Value>,
     /// The other managers that own the field.
     pub managers: Vec<Owner>,
     /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
@@ -128,7 +175,13 @@ impl FieldChange {
     /// The difference between two values, without managers.
     pub fn new(change: Change, class: Class) -> Self {
         let Change { path, op, from, to } = change;
-        Self { path, op, class, live: from, desired: to, managers: Vec::new(), defaulted: Vec::new() }
+        let (side, managers, defaulted) = (class.side(), Vec::new(), Vec::new());
+        Self { path, op, class, side, live: from, desired: to, base: None, managers, defaulted }
+    }
+
+    /// Gives it another class, with the side that such a change has without a base.
+    pub(super) fn reclassify(&mut self, class: Class) {
+        (self.class, self.side) = (class, class.side());
     }
 
     /// Names the other managers that own the field.
@@ -266,4 +319,21 @@ pub struct Reason {
     pub text: String,
     /// Advice on what to do.
     pub hint: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Side::{Both, Cluster, Either, Manifest};
+    use super::*;
+
+    #[test]
+    fn a_known_side_counts_before_an_unknown_one() {
+        let side = |sides: &[Side]| Side::of_all(sides.iter().copied());
+        assert_eq!(side(&[]), None);
+        assert_eq!(side(&[Either]), Some(Either));
+        assert_eq!(side(&[Either, Manifest]), Some(Manifest));
+        assert_eq!(side(&[Cluster, Either]), Some(Cluster));
+        assert_eq!(side(&[Manifest, Manifest]), Some(Manifest));
+        assert_eq!(side(&[Manifest, Cluster, Manifest, Either]), Some(Both));
+    }
 }

@@ -9,6 +9,7 @@ use structured_merge::{
     Op, PathElement, changes, leave_out_bookkeeping, merge, unrecorded, with_node_ports, with_string_data_folded,
 };
 
+use super::base::BaseComparison;
 use super::classify::Classifier;
 use super::conflicts::paths_of;
 use super::diff::{Class, Evidence, FieldChange, FieldDiff, UnmanagedCount};
@@ -35,7 +36,7 @@ pub fn judge(
     // Nothing follows from nothing: a policy that came after the object changes it, for example.
     if !found.iter().any(|change| change.class.is_drift()) {
         let following = found.iter_mut().filter(|change| change.class == Class::Consequence);
-        following.for_each(|change| change.class = Class::Unrecorded);
+        following.for_each(|change| change.reclassify(Class::Unrecorded));
     }
     let conflicts = classifier.contested.conflicts(&found);
     // Lists of a kind with unknown types are compared by position: items that others added would seem to override ours.
@@ -60,7 +61,11 @@ pub fn judge(
     }
 
     found.sort_by(|a, b| a.path.cmp(&b.path));
-    redact(&subject, prediction, redactor, &mut found);
+    let base = subject.base.map(|base| BaseComparison::of(&subject, prediction, base));
+    if let Some(base) = &base {
+        found.iter_mut().for_each(|change| classifier.settle_by_base(base, change));
+    }
+    redact(&subject, prediction, redactor, base.as_ref().map(BaseComparison::object), &mut found);
     let diff = FieldDiff {
         evidence: prediction.evidence,
         changes: found,
@@ -131,15 +136,25 @@ fn add_released(
     warnings
 }
 
-fn redact(subject: &ObjectPair<'_>, prediction: &Prediction, redactor: &Redactor, found: &mut [FieldChange]) {
+fn redact(
+    subject: &ObjectPair<'_>,
+    prediction: &Prediction,
+    redactor: &Redactor,
+    base: Option<&Value>,
+    found: &mut [FieldChange],
+) {
     if found.is_empty() {
         return;
     }
     let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(&subject.live.object));
     let secrecy = secrecy.with_result(&prediction.object);
+    let of_base = base.map_or(secrecy, |base| secrecy.with_base(subject.gvk, base));
     for change in found {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
             *value = redactor.value(&secrecy, &change.path, value);
+        }
+        if let Some(value) = &mut change.base {
+            *value = redactor.value(&of_base, &change.path, value);
         }
     }
 }

@@ -9,6 +9,7 @@
 //! The `structured-merge` crate merges, proves and reads ownership; this module makes the decisions of this tool. It is pure:
 //! the server's answers come in as values.
 
+mod base;
 mod classify;
 mod conflicts;
 mod decision;
@@ -35,7 +36,7 @@ mod wanted;
 
 pub use decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
 pub use diff::{
-    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, Reason, Replacement, UnmanagedCount,
+    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, Reason, Replacement, Side, UnmanagedCount,
 };
 pub use judge::judge;
 pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};

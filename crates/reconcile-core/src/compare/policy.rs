@@ -130,6 +130,12 @@ impl Policy {
         self.adds_manually(&Owner { manual, ..owner.clone() })
     }
 
+    /// Returns true if an entry is that of the client that created an object from its manifest, or that applies whole manifests as
+    /// updates (Helm 3): it also owns the defaults of the server, and no record tells them apart.
+    pub(super) fn is_maker(entry: &ManagedFieldsEntry) -> bool {
+        entry.operation == Operation::Update && (MAKERS.contains(&entry.manager.as_str()) || entry.manager == "helm")
+    }
+
     /// Returns true if an owner may have added fields manually. The creator of an object also owns the defaults that the server set in
     /// it, and no record tells them apart.
     pub(super) fn adds_manually(&self, owner: &Owner) -> bool {

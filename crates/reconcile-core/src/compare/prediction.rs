@@ -6,6 +6,7 @@ use structured_merge::{FieldPath, FieldSet, GroupVersionKind, KindInfo, ManagedO
 use super::diff::Evidence;
 use super::policy::Policy;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::manifest::BaseObject;
 
 /// An object as an apply would leave it, with its owners and the evidence for it.
 #[derive(Clone, Debug)]
@@ -79,6 +80,8 @@ pub struct ObjectPair<'a> {
     pub kept_by_owners: &'a FieldSet,
     /// The live object and its owners.
     pub live: &'a ManagedObject,
+    /// The object as it was applied last, if that is known.
+    pub base: Option<&'a BaseObject>,
     /// The type's fields.
     pub schema: TypeRef<'a>,
     /// True if `status` belongs to a subresource.

@@ -88,6 +88,14 @@ impl<'a> Secrecy<'a> {
         Self { result: Some(object), embeds, ..self }
     }
 
+    /// The same for the values of a base of the object.
+    pub(super) fn with_base(self, gvk: &GroupVersionKind, base: &'a Value) -> Self {
+        match Self::of(gvk, Some(base), None).level {
+            SecretPart::Whole => Self { level: SecretPart::Whole, result: Some(base), embeds: false, ..self },
+            _ => self.with_result(base),
+        }
+    }
+
     /// The secret parts of a Secret inside of another object.
     pub(super) fn of_embedded(secret: &'a Value) -> Self {
         Self { level: SecretPart::Whole, manifest: None, live: Some(secret), result: None, embeds: false }

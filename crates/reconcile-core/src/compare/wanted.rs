@@ -307,6 +307,7 @@ mod tests {
             resource: Ok(resource),
             versions: [].into(),
             desired: DesiredObject::exactly(object, manifest.origin().clone()),
+            base: std::sync::OnceLock::new(),
             shard_member: None,
         }
     }

@@ -8,6 +8,7 @@
 //! ```
 //! [`discreet`] and `Diagnostic::about` turn refusals into diagnostics, without the values of Secrets.
 
+mod base;
 mod discovery;
 pub mod discreet;
 mod group_document;
@@ -19,6 +20,7 @@ pub mod resolve;
 mod resource;
 pub mod snapshot;
 
+pub use base::BaseObjects;
 pub(crate) use discovery::is_builtin_group;
 pub use discovery::{Discovery, Resolution};
 pub use group_document::{GroupDocument, LEGACY_FIELDS};

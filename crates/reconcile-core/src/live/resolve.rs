@@ -3,7 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
@@ -12,7 +12,7 @@ use super::discovery::{Discovery, Resolution, is_builtin_group};
 use super::resource::Resource;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::yaml::Step;
-use crate::manifest::{DesiredObject, KUSTOMIZE, Manifest, Placement, leave_out_copies, repeated};
+use crate::manifest::{BaseObject, DesiredObject, KUSTOMIZE, Manifest, Placement, leave_out_copies, repeated};
 use crate::object::Shard;
 
 /// The state of a live object. An object that may not be read is not absent.
@@ -37,6 +37,8 @@ pub struct Target {
     pub versions: Arc<[String]>,
     /// The object as it is sent.
     pub desired: DesiredObject,
+    /// The same object as it was applied last, once it is known.
+    pub base: OnceLock<BaseObject>,
     /// Its place among the shards, in a run over one of them.
     pub shard_member: Option<ShardMember>,
 }
@@ -170,7 +172,7 @@ impl From<Placed> for Target {
         let resource = refused(manifest.refused()).map_or(resource, Err);
         let placement = Placement { namespace: key.namespace.as_deref(), status_is_apart };
         let desired = DesiredObject::of(manifest, placement);
-        Self { key, resource, versions, desired, shard_member: None }
+        Self { key, resource, versions, desired, base: OnceLock::new(), shard_member: None }
     }
 }
 

@@ -73,6 +73,11 @@ impl DesiredObject {
         &self.object
     }
 
+    /// The object alone.
+    pub fn into_object(self) -> Value {
+        self.object
+    }
+
     /// Warnings for its author.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

@@ -6,6 +6,7 @@
 //! ```
 //! A manifest does not change once it is read; what is sent for it is a [`DesiredObject`].
 
+mod base;
 mod bookkeeping;
 mod chunk;
 mod desired_object;
@@ -17,6 +18,7 @@ mod set;
 mod source;
 mod validate;
 
+pub use base::{BaseObject, BaseState};
 pub use chunk::{Chunk, Hooks, ReadChunk, alias_budget};
 pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
 pub use manifest::{Manifest, Origin};

@@ -12,7 +12,7 @@ use structured_merge::{FieldPath, ObjectKey, Op, PathElement, TypeRef, builtin, 
 use super::defaults::{is_known_default, without_defaults, without_known_defaults};
 use super::place::{place_of_new, steps, value_at};
 use super::selection::Selection;
-use crate::compare::{Class, FieldChange, holds_redacted};
+use crate::compare::{Class, FieldChange, Side, holds_redacted};
 use crate::manifest::Origin;
 
 /// A change of an object that was chosen.
@@ -45,6 +45,8 @@ pub enum Obstacle {
     Text(Refusal),
     /// The file cannot be written, for this reason.
     File(String),
+    /// The manifest has changed as well since the base.
+    ChangedInBoth,
     /// Somebody answered no.
     Declined,
 }
@@ -63,6 +65,7 @@ impl fmt::Display for Obstacle {
             Self::Repeated => f.write_str("the object is defined twice in the manifests: remove one of the copies"),
             Self::Text(refusal) => refusal.fmt(f),
             Self::File(reason) => f.write_str(reason),
+            Self::ChangedInBoth => f.write_str("the manifest has changed as well since the base"),
             Self::Declined => f.write_str("the answer was no"),
         }
     }
@@ -102,7 +105,10 @@ impl<'s> Proposer<'s> {
         let proposal = |change: &FieldChange| Proposal {
             key: key.clone(),
             change: change.clone(),
-            edit: manifest.as_ref().map_err(Clone::clone).and_then(|manifest| manifest.edit(change, schema, live)),
+            edit: match change.side {
+                Some(Side::Both) => Err(Obstacle::ChangedInBoth),
+                _ => manifest.as_ref().map_err(Clone::clone).and_then(|manifest| manifest.edit(change, schema, live)),
+            },
         };
         chosen.into_iter().filter(|change| !is_default(change)).map(proposal).collect()
     }

@@ -2,7 +2,7 @@
 
 use structured_merge::ObjectKey;
 
-use crate::compare::{Class, FieldChange};
+use crate::compare::{Class, FieldChange, Side};
 use crate::live::Discovery;
 use crate::rules::{FieldPattern, Glob};
 
@@ -67,7 +67,10 @@ impl Selection {
     /// Returns true if a change is to be taken.
     pub fn chooses(&self, key: &ObjectKey, change: &FieldChange) -> bool {
         let classes: &[Class] = if self.classes.is_empty() { &PULLED } else { &self.classes };
+        // A field of another owner may still have the value that was applied last.
+        let is_moved = !self.classes.is_empty() || change.side.is_none_or(Side::is_of_cluster);
         classes.contains(&change.class)
+            && is_moved
             && self.chooses_owner(change)
             && (self.fields.is_empty() || self.fields.iter().any(|field| field.covers(&change.path)))
             && self.chooses_object(key)

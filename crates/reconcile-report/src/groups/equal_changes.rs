@@ -231,6 +231,8 @@ mod tests {
             path: FieldPath::of(&["spec", field]),
             op: Op::Change,
             class,
+            side: class.side(),
+            base: None,
             live: Some(json!("before")),
             desired: Some(json!(desired)),
             managers: owner.into_iter().collect(),

@@ -42,6 +42,7 @@ fn add(whole: &mut Report, part: Report, reported: &mut BTreeSet<String>) {
     whole.cluster = better(whole.cluster.take(), part.cluster);
     whole.time = earliest(whole.time, part.time);
     whole.fail_on = part.fail_on;
+    whole.base = whole.base.take().or(part.base);
     whole.summary.add(&part.summary);
     whole.requests = whole.requests.plus(part.requests);
     whole.objects.extend(part.objects);
@@ -111,7 +112,7 @@ fn unmatched(reports: &[Report]) -> Option<Vec<String>> {
 fn name_redacted(report: &mut Report) {
     let Some(Shard { index, .. }) = report.shard.filter(|shard| shard.count >= 2) else { return };
     for change in report.objects.iter_mut().flat_map(|object| &mut object.diff.changes) {
-        for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
+        for value in [&mut change.live, &mut change.desired, &mut change.base].into_iter().flatten() {
             name_numbers(value, index);
         }
     }

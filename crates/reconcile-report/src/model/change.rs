@@ -1,4 +1,4 @@
-use reconcile_core::compare::{Class, FieldChange};
+use reconcile_core::compare::{Class, FieldChange, Side};
 use reconcile_core::owners::{AuditAnswer, Owner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -16,12 +16,18 @@ pub struct ChangeReport {
     pub op: Op,
     /// The reason for the difference.
     pub class: Class,
+    /// The side that changed; absent if the difference is no drift.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
     /// The live value; absent if there is none.
     #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
     pub live: Option<Value>,
     /// The value that an apply would leave; absent if there is none.
     #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
     pub desired: Option<Value>,
+    /// The value that was applied last; absent if there is none, or without a base.
+    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
+    pub base: Option<Value>,
     /// The other managers that own the field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<Owner>,
@@ -42,18 +48,18 @@ fn value_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>,
 }
 
 impl From<FieldChange> for ChangeReport {
-    fn from(FieldChange { path, op, class, live, desired, managers, defaulted }: FieldChange) -> Self {
-        Self { path, op, class, live, desired, managers, known: false, removed_by: None, defaulted }
+    fn from(FieldChange { path, op, class, side, live, desired, base, managers, defaulted }: FieldChange) -> Self {
+        Self { path, op, class, side, live, desired, base, managers, known: false, removed_by: None, defaulted }
     }
 }
 
 impl ChangeReport {
     /// The difference alone.
     pub(crate) fn field_change(&self) -> FieldChange {
-        let Self { path, op, class, live, desired, managers, defaulted, known: _, removed_by: _ } = self;
+        let Self { path, op, class, live, desired, managers, .. } = self;
         let change = Change { path: path.clone(), op: *op, from: live.clone(), to: desired.clone() };
         let change = FieldChange::new(change, *class).with_managers(managers.clone());
-        FieldChange { defaulted: defaulted.clone(), ..change }
+        FieldChange { side: self.side, base: self.base.clone(), defaulted: self.defaulted.clone(), ..change }
     }
 
     /// Returns true if the field was changed or added manually.

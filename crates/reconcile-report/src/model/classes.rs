@@ -1,16 +1,14 @@
 //! The classes of changes: one row for each, with the words that reports, formats and the command line have for it.
 
-use reconcile_core::compare::Class;
+use reconcile_core::compare::{Class, Side};
 
 use super::change::ChangeReport;
-use super::side::Side;
 
 /// The classes, the first in rules and lists the ones that matter most.
 pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Missing,
         id: "missing",
-        side: Some(Side::Either),
         level: Level::Warning,
         help: "The object does not exist in the cluster",
         fields: "Objects that do not exist",
@@ -20,7 +18,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Pending,
         id: "pending",
-        side: Some(Side::Manifest),
         level: Level::Warning,
         help: "The field changed in the manifest",
         fields: "Fields that changed in the manifest",
@@ -30,7 +27,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Unrecorded,
         id: "unrecorded",
-        side: Some(Side::Either),
         level: Level::Warning,
         help: "The field differs, and no record says which side changed",
         fields: "Fields that differ, with no record of which side changed",
@@ -41,7 +37,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::ChangedByOther,
         id: "changedByOther",
-        side: Some(Side::Cluster),
         level: Level::Warning,
         help: "Another manager changed the field",
         fields: "Fields that another manager changed",
@@ -51,7 +46,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Absent,
         id: "absent",
-        side: Some(Side::Either),
         level: Level::Warning,
         help: "The field is not in the cluster: it is new in the manifest or was removed there",
         fields: "Fields that are not in the cluster",
@@ -62,7 +56,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Pruned,
         id: "pruned",
-        side: Some(Side::Manifest),
         level: Level::Warning,
         help: "The field or the object is no longer in the manifests",
         fields: "Fields and objects that are no longer in the manifests",
@@ -72,7 +65,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Reordered,
         id: "reordered",
-        side: Some(Side::Cluster),
         level: Level::Warning,
         help: "The list has another order",
         fields: "Lists in another order",
@@ -82,7 +74,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Conflict,
         id: "conflict",
-        side: Some(Side::Cluster),
         level: Level::Error,
         help: "Another applier or a controller owns the field",
         fields: "Fields that another applier or a controller owns",
@@ -92,7 +83,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Consequence,
         id: "consequence",
-        side: None,
         level: Level::Note,
         help: "The server changes the field because another field changes",
         fields: "Fields that the server changes because others change",
@@ -103,7 +93,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Overridden,
         id: "overridden",
-        side: None,
         level: Level::Note,
         help: "The cluster keeps its own value of the field",
         fields: "Fields where the cluster keeps its own value",
@@ -113,7 +102,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Released,
         id: "released",
-        side: None,
         level: Level::Note,
         help: "The field is no longer in the manifest, and a co-owner keeps it",
         fields: "Fields that are no longer in the manifests, and that a co-owner keeps",
@@ -123,7 +111,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Unmanaged,
         id: "unmanaged",
-        side: None,
         level: Level::Note,
         help: "Another manager added the field",
         fields: "Fields that other managers added",
@@ -134,7 +121,6 @@ pub static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         class: Class::Adopted,
         id: "adopted",
-        side: None,
         level: Level::Note,
         help: "The values match, but our field manager does not own all of them yet",
         fields: "Fields that are not yet owned by our field manager",
@@ -150,8 +136,6 @@ pub struct ClassInfo {
     pub class: Class,
     /// Its name in reports and on the command line.
     pub id: &'static str,
-    /// The side that changed; none if the difference is no drift.
-    pub side: Option<Side>,
     /// The level of a change of this class, as long as it is not resolved.
     pub level: Level,
     /// A sentence about one change, for lists of rules.
@@ -201,7 +185,7 @@ impl ClassInfo {
 
     /// The side that changed, of all changes of an object; `None` if none of them is drift.
     pub(crate) fn side_of(changes: &[ChangeReport]) -> Option<Side> {
-        Side::of(changes.iter().filter_map(|change| Self::of(change.class).side))
+        Side::of_all(changes.iter().filter_map(|change| change.side))
     }
 }
 
@@ -210,11 +194,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_class_is_named_as_reports_write_it_and_drift_has_a_side() {
+    fn each_class_is_named_as_reports_write_it() {
         for row in &CLASSES {
             assert_eq!(serde_json::to_value(row.class).unwrap(), row.id);
             assert_eq!(ClassInfo::of(row.class).id, row.id);
-            assert_eq!(row.side.is_some(), row.class.is_drift(), "{}", row.id);
         }
     }
 }

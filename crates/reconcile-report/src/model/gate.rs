@@ -1,4 +1,4 @@
-use reconcile_core::compare::{Action, Class};
+use reconcile_core::compare::{Action, Class, Side};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize as _, Deserializer};
@@ -6,7 +6,6 @@ use serde::{Deserialize as _, Deserializer};
 use super::change::ChangeReport;
 use super::classes::ClassInfo;
 use super::object::ObjectReport;
-use super::side::Side;
 
 /// A kind of difference that can make a `diff` fail, as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +25,12 @@ pub enum FailClass {
 }
 
 /// All kinds of differences that can be named.
-pub static FAIL_CLASSES: [FailClass; 20] = [
+pub static FAIL_CLASSES: [FailClass; 21] = [
     FailClass::Drift,
     FailClass::From(Side::Manifest),
     FailClass::From(Side::Cluster),
     FailClass::From(Side::Either),
+    FailClass::From(Side::Both),
     FailClass::Manual,
     FailClass::Of(Class::Missing),
     FailClass::Of(Class::Pending),
@@ -78,10 +78,14 @@ impl FailClass {
             Self::Replace => "Objects that would have to be replaced",
             Self::UnmanagedObjects => "Objects that `--report-unmanaged` finds",
             Self::Of(class) => ClassInfo::of(class).fields,
-            Self::From(Side::Manifest) => "Changes of the manifests: pending, pruned",
-            Self::From(Side::Cluster) => "Changes in the cluster: changedByOther, conflict, reordered",
-            Self::From(Side::Either) => "Differences with no record of which side changed: missing, absent, unrecorded",
-            Self::From(Side::Both) => "Changes of both sides",
+            Self::From(Side::Manifest) => "Changes of the manifests: by the base, or else pending and pruned",
+            Self::From(Side::Cluster) => "Changes in the cluster: by the base, or else changedByOther and conflict",
+            Self::From(Side::Either) => {
+                "Differences with no record of which side changed: missing, absent, unrecorded, reordered; with a base none"
+            }
+            Self::From(Side::Both) => {
+                "Changes in the cluster that an apply overwrites, as the manifest changed as well; needs a base"
+            }
         }
     }
 
@@ -102,7 +106,11 @@ impl FailClass {
             // These are not objects of the manifests.
             Self::UnmanagedObjects => false,
             Self::Of(class) => new.any(|change| change.class == class),
-            Self::From(side) => new.any(|change| ClassInfo::of(change.class).side == Some(side)),
+            // What an apply overwrites has changed on each side.
+            Self::From(side @ (Side::Manifest | Side::Cluster)) => {
+                new.any(|change| change.side == Some(side) || change.side == Some(Side::Both))
+            }
+            Self::From(side) => new.any(|change| change.side == Some(side)),
         }
     }
 }

@@ -3,12 +3,12 @@ use std::sync::Arc;
 
 use reconcile_core::compare::{
     Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
-    Replacement, UnmanagedCount, Versions,
+    Replacement, Side, UnmanagedCount, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
-use reconcile_core::manifest::Source;
+use reconcile_core::manifest::{BaseObject, BaseState, Source};
 use reconcile_core::owners::{ObjectTimes, Owner};
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::deletion::Deletion;
@@ -23,7 +23,6 @@ use super::classes::ClassInfo;
 use super::diagnostic::ObjectError;
 use super::disposition::Disposition;
 use super::identity::KeyFields;
-use super::side::Side;
 use super::{diagnostic, identity};
 
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
@@ -70,6 +69,9 @@ pub struct ObjectDiff {
     /// The evidence for the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// The manifest that the base has of the object; absent without a base.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<BaseState>,
     /// The side that changed; absent without drift.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
@@ -146,12 +148,23 @@ pub struct Details {
     pub lines: BTreeMap<FieldPath, u32>,
     /// The live object and the object that an apply would leave: for a definition, and for a format that shows whole objects.
     pub versions: Option<Arc<Versions>>,
-    /// The part that it takes in a pass, and the side that changed, before known differences were left out.
-    pub(crate) counted: Option<(Disposition, Option<Side>)>,
+    /// The counts of it, before known differences were left out.
+    pub(crate) counted: Option<Counted>,
     /// True if its conflicts were left out, because they are shown with those of other objects.
     pub(crate) is_conflict_shown: bool,
     /// The ignore rules that cover a field of it, whether or not the field differs.
     pub rules: BTreeSet<RuleRef>,
+}
+
+/// An object as summaries count it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    /// The part that it takes in a pass.
+    pub disposition: Disposition,
+    /// The side that changed.
+    pub side: Option<Side>,
+    /// True if an apply overwrites what changed in the cluster with what changed in the manifest.
+    pub overwrites: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -165,6 +178,7 @@ impl ObjectDiff {
         Self {
             action,
             evidence,
+            base: None,
             side: None,
             replacement: None,
             deletion: None,
@@ -193,10 +207,26 @@ impl ObjectReport {
     fn about(target: &Target, verdict: ObjectVerdict) -> Self {
         let mut report = Self::unwanted(&target.key, verdict);
         report.source = Some(target.desired.origin.source.clone());
+        report.take_base(target.base.get().map(BaseObject::state));
         report.details.is_annotated = !target.desired.ignored().is_empty();
         report.find_lines(target);
         report.position = target.shard_member.map(|member| member.position);
         report
+    }
+
+    /// Takes the part of the base of the object, which tells on which side a missing object is missing.
+    fn take_base(&mut self, base: Option<BaseState>) {
+        self.diff.base = base;
+        let side = match base {
+            Some(BaseState::Same) => Side::Cluster,
+            Some(BaseState::Differs) => Side::Both,
+            Some(BaseState::Absent) => Side::Manifest,
+            None => return,
+        };
+        self.diff.changes.iter_mut().filter(|change| change.class == Class::Missing).for_each(|change| {
+            change.side = Some(side);
+        });
+        self.diff.side = ClassInfo::side_of(&self.diff.changes);
     }
 
     /// The report of a verdict alone, for a member of an apply set that no manifest names.
@@ -286,7 +316,9 @@ impl ObjectReport {
     pub fn settle(&mut self, turn: &TurnResult) {
         let TurnResult { outcome, error, reason, hint, notes, new_verdict, postponed } = turn;
         if let Some(verdict) = new_verdict {
-            let Self { diff: new, details, .. } = Self::unwanted(&self.key, (**verdict).clone());
+            let mut new = Self::unwanted(&self.key, (**verdict).clone());
+            new.take_base(self.diff.base);
+            let Self { diff: new, details, .. } = new;
             self.diff.action = new.action;
             self.diff.side = new.side;
             self.diff.replacement = new.replacement;
@@ -318,8 +350,17 @@ impl ObjectReport {
     }
 
     /// The part of a pass that it takes and the side that changed, for counts: also of differences that are not shown.
-    pub(crate) fn counted(&self) -> (Disposition, Option<Side>) {
-        self.details.counted.unwrap_or_else(|| (self.disposition(), self.diff.side))
+    pub(crate) fn counted(&self) -> Counted {
+        self.details.counted.unwrap_or_else(|| Counted {
+            disposition: self.disposition(),
+            side: self.diff.side,
+            overwrites: self.overwrites(),
+        })
+    }
+
+    /// Returns true if an apply overwrites what changed in the cluster with what changed in the manifest.
+    pub(crate) fn overwrites(&self) -> bool {
+        self.diff.changes.iter().any(|change| change.side == Some(Side::Both))
     }
 
     /// The conflicts that its changes do not name.
@@ -382,8 +423,7 @@ impl ObjectReport {
 
     /// Returns true if all of its differences are known, and were left out.
     pub(crate) fn is_known_left_out(&self) -> bool {
-        let is_drift = |(_, side): &(Disposition, Option<Side>)| side.is_some();
-        self.details.counted.as_ref().is_some_and(is_drift) && self.diff.action == Action::None
+        self.details.counted.is_some_and(|counted| counted.side.is_some()) && self.diff.action == Action::None
     }
 
     /// Returns true if the baseline has all of its changes, where only the ownership of fields would change.

@@ -1,9 +1,9 @@
 //! Reads an object of a report, and refuses fields that it does not know: serde does not do both for an object with flattened parts.
 
-use reconcile_core::compare::{Action, Conflict, Evidence, IgnoredFields, Replacement};
+use reconcile_core::compare::{Action, Conflict, Evidence, IgnoredFields, Replacement, Side};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::ObjectReadiness;
-use reconcile_core::manifest::Source;
+use reconcile_core::manifest::{BaseState, Source};
 use reconcile_core::pass::Outcome;
 use reconcile_core::plan::deletion::Deletion;
 use serde::{Deserialize, Deserializer};
@@ -14,7 +14,6 @@ use super::classes::ClassInfo;
 use super::diagnostic;
 use super::identity::key;
 use super::object::{Details, ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
-use super::side::Side;
 
 /// The fields of an object, as the JSON has them.
 #[derive(Deserialize)]
@@ -29,6 +28,7 @@ struct ObjectEntry {
     position: Option<usize>,
     action: Action,
     evidence: Option<Evidence>,
+    base: Option<BaseState>,
     /// Computed from the changes instead.
     #[serde(rename = "side")]
     _side: Option<Side>,
@@ -61,15 +61,21 @@ impl From<ObjectEntry> for ObjectReport {
         let ObjectEntry {
             action,
             evidence,
+            base,
             replacement,
             deletion,
-            changes,
+            mut changes,
             conflicts,
             added_items,
             known_added_items,
             ignored,
             ..
         } = entry;
+        for change in &mut changes {
+            // A report of an earlier version names no sides. What is no drift has none.
+            let by_class = change.class.side();
+            change.side = by_class.and(change.side).or(by_class);
+        }
         let ObjectEntry { warnings, error, reason, hint, outcome, readiness, changed_during_run, postponed, .. } =
             entry;
         Self {
@@ -80,6 +86,7 @@ impl From<ObjectEntry> for ObjectReport {
             diff: ObjectDiff {
                 action,
                 evidence,
+                base,
                 side: ClassInfo::side_of(&changes),
                 replacement,
                 deletion,

@@ -45,6 +45,9 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "classes")]
     #[schemars(schema_with = "class_names")]
     pub fail_on: Vec<&'static str>,
+    /// The base, if the differences were compared with what was applied last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<BaseInfo>,
     /// The cluster; absent offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterInfo>,
@@ -73,6 +76,17 @@ pub struct Report {
     #[serde(serialize_with = "diagnostic::of_run", deserialize_with = "diagnostic::read_of_run")]
     #[schemars(with = "Vec<DiagnosticEntry<'static>>")]
     pub errors: Vec<Diagnostic>,
+}
+
+/// The base of a run: what was applied last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BaseInfo {
+    /// As it was given: paths, a revision of git, `helm`, or the source of `--from`.
+    pub from: String,
+    /// The commit, with `--since`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
 }
 
 /// A text that is always the same.
@@ -161,6 +175,7 @@ impl Report {
             verdict,
             exit_code: verdict.exit_code(false),
             fail_on: Vec::new(),
+            base: None,
             cluster: None,
             shard: None,
             configuration: None,

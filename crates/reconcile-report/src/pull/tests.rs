@@ -14,6 +14,8 @@ fn change(accepted: bool) -> PulledChange {
         path: FieldPath::of(&["data", "colour"]),
         op: Op::Change,
         class: Class::ChangedByOther,
+        side: Class::ChangedByOther.side(),
+        base: None,
         live: Some(json!("red")),
         desired: Some(json!("green")),
         managers: vec![owner],

@@ -34,6 +34,8 @@ fn change(field: &str, class: Class, managers: Vec<Owner>) -> FieldChange {
         path: FieldPath::of(&["data", field]),
         op: Op::Change,
         class,
+        side: class.side(),
+        base: None,
         live: Some(json!("1")),
         desired: Some(json!("2")),
         managers,

@@ -47,7 +47,17 @@ fn change(path: FieldPath, class: Class, live: Option<Value>, desired: Option<Va
         (_, None) => Op::Remove,
         _ => Op::Change,
     };
-    FieldChange { path, op, class, live, desired, managers: Vec::new(), defaulted: Vec::new() }
+    FieldChange {
+        path,
+        op,
+        class,
+        side: class.side(),
+        base: None,
+        live,
+        desired,
+        managers: Vec::new(),
+        defaulted: Vec::new(),
+    }
 }
 
 fn object(key: &ObjectKey, place: Option<(&str, u32)>, verdict: ObjectVerdict) -> ObjectReport {
@@ -140,6 +150,8 @@ fn objects(text: &str) -> Vec<ObjectReport> {
             path: FieldPath::root(),
             op: Op::Change,
             class: Class::Adopted,
+            side: Class::Adopted.side(),
+            base: None,
             live: None,
             desired: None,
             managers: Vec::new(),

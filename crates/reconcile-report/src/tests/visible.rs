@@ -22,6 +22,8 @@ fn report(kind: (&str, &str), changes: &[(&[&str], Value, Value)]) -> Report {
         path: FieldPath::of(path),
         op: Op::Change,
         class: Class::Pending,
+        side: Class::Pending.side(),
+        base: None,
         live: Some(live.clone()),
         desired: Some(desired.clone()),
         managers: Vec::new(),

@@ -8,6 +8,7 @@ use reconcile_core::pass::Outcome;
 use super::label::readiness_label;
 use super::number::grouped;
 use crate::model::disposition::Disposition;
+use crate::model::object::Counted;
 use crate::model::summary::tally;
 use crate::model::{ObjectReport, ReadinessCounts, Report, SideCounts, Summary};
 use crate::view::View;
@@ -22,15 +23,19 @@ struct Counts {
     by: BTreeMap<Disposition, usize>,
     /// Those to update and to replace, by the side that changed.
     sides: SideCounts,
+    /// Those of them that overwrite what changed in the cluster.
+    overwriting: usize,
 }
 
 impl Counts {
     fn of(report: &Report) -> Self {
         let counted = || report.objects.iter().map(ObjectReport::counted);
-        let changed = counted().filter(|(part, _)| matches!(part, Disposition::Update | Disposition::Replace));
+        let is_written = |one: &Counted| matches!(one.disposition, Disposition::Update | Disposition::Replace);
+        let changed: Vec<Counted> = counted().filter(is_written).collect();
         Self {
-            by: tally(counted().map(|(disposition, _)| disposition)),
-            sides: SideCounts::of(changed.filter_map(|(_, side)| side)),
+            by: tally(counted().map(|one| one.disposition)),
+            sides: SideCounts::of(changed.iter().filter_map(|one| one.side)),
+            overwriting: changed.iter().filter(|one| one.overwrites).count(),
         }
     }
 
@@ -44,7 +49,7 @@ pub(crate) fn to_do(report: &Report, view: &View) -> String {
     let counts = Counts::of(report);
     let count = |disposition, words: &str| counted(&[(counts.get(disposition), words)]);
     let changed = [(counts.get(Disposition::Update), "to update"), (counts.get(Disposition::Replace), "to replace")];
-    let sides = sides(counts.sides);
+    let sides = sides(counts.sides, counts.overwriting);
     // The sides have commas of their own.
     let separator = if sides.is_some() { "; " } else { ", " };
     let clauses = [
@@ -72,19 +77,42 @@ pub(crate) fn not_to_do(report: &Report) -> String {
     ])
 }
 
-/// `: 2 changed in the manifests, 1 in the cluster, 1 in both`. `None` if nothing was changed.
-fn sides(SideCounts { manifest, cluster, either, both }: SideCounts) -> Option<String> {
+/// `: 2 changed in the manifests, 1 in the cluster, 1 in both, 1 overwrites a change in the cluster`. `None` if nothing was changed.
+fn sides(SideCounts { manifest, cluster, either, both }: SideCounts, overwriting: usize) -> Option<String> {
+    let both = both.saturating_sub(overwriting);
     let known = [(manifest, "in the manifests"), (cluster, "in the cluster"), (both, "in both")];
     let sides = known.into_iter().chain([(either, "on an unknown side")]).filter(|(count, _)| *count > 0);
-    Some(match sides.collect::<Vec<_>>().as_slice() {
-        [(1, side)] => format!(": changed {side}"),
-        [(_, side)] => format!(": all changed {side}"),
-        [(count, side), rest @ ..] => {
-            let first = format!(": {} changed {side}", grouped(*count));
-            rest.iter().fold(first, |all, (count, side)| format!("{all}, {} {side}", grouped(*count)))
-        }
-        [] => return None,
+    let overwrites = match overwriting {
+        0 => String::new(),
+        1 => "1 overwrites a change in the cluster".to_owned(),
+        more => format!("{} overwrite changes in the cluster", grouped(more)),
+    };
+    let changed = changed_on(sides.collect());
+    Some(match (changed, overwriting) {
+        (None, 0) => return None,
+        (None, 1) => ": overwrites a change in the cluster".to_owned(),
+        (None, _) => ": all overwrite changes in the cluster".to_owned(),
+        (Some(changed), 0) => format!(": {}", changed.alone),
+        (Some(changed), _) => format!(": {}, {overwrites}", changed.counted),
     })
+}
+
+/// The words for the objects that changed, if they are all and if there are others.
+struct ChangedOn {
+    alone: String,
+    counted: String,
+}
+
+fn changed_on(sides: Vec<(usize, &str)>) -> Option<ChangedOn> {
+    let (first, rest) = sides.split_first()?;
+    let begin = format!("{} changed {}", grouped(first.0), first.1);
+    let counted = rest.iter().fold(begin, |all, (count, side)| format!("{all}, {} {side}", grouped(*count)));
+    let alone = match (rest, first) {
+        ([], (1, side)) => format!("changed {side}"),
+        ([], (_, side)) => format!("all changed {side}"),
+        _ => counted.clone(),
+    };
+    Some(ChangedOn { alone, counted })
 }
 
 /// `3 to create, 1 to update`, without counts of zero.
@@ -183,7 +211,7 @@ mod tests {
 
     #[test]
     fn objects_to_update_are_counted_by_the_side_that_changed() {
-        let words = |manifest, cluster, either, both| sides(SideCounts { manifest, cluster, either, both });
+        let words = |manifest, cluster, either, both| sides(SideCounts { manifest, cluster, either, both }, 0);
         let is = |words: Option<String>, expected: &str| assert_eq!(words.as_deref(), Some(expected));
         is(words(2, 1, 0, 1), ": 2 changed in the manifests, 1 in the cluster, 1 in both");
         is(words(0, 2, 0, 0), ": all changed in the cluster");
@@ -191,6 +219,11 @@ mod tests {
         is(words(1, 0, 1, 0), ": 1 changed in the manifests, 1 on an unknown side");
         is(words(0, 0, 2, 0), ": all changed on an unknown side");
         assert_eq!(words(0, 0, 0, 0), None);
+        let overwriting =
+            |manifest, both, overwriting| sides(SideCounts { manifest, cluster: 0, either: 0, both }, overwriting);
+        is(overwriting(2, 1, 1), ": 2 changed in the manifests, 1 overwrites a change in the cluster");
+        is(overwriting(1, 3, 2), ": 1 changed in the manifests, 1 in both, 2 overwrite changes in the cluster");
+        is(overwriting(0, 1, 1), ": overwrites a change in the cluster");
     }
 
     #[test]

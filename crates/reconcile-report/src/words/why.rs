@@ -2,22 +2,33 @@
 
 use std::borrow::Cow;
 
-use reconcile_core::compare::Class;
+use reconcile_core::compare::{Class, Side};
 use reconcile_core::owners::Owner;
-use reconcile_core::text::{middle_cut, visible, width};
-use structured_merge::Operation;
+use reconcile_core::text::{middle_cut, one_line, visible, width};
+use structured_merge::{Op, Operation};
 
 use crate::model::ChangeReport;
 use crate::model::classes::{ClassInfo, Why};
 use crate::view::View;
+use crate::words::certificate::summarised;
 use crate::words::users::{self, quoted};
+use crate::words::value::inline;
 
 /// The columns that are left to the name of a manager, however long the rest of its text is.
 const SHORTEST_NAME: usize = 8;
+/// The columns of a value that was applied last, next to the other values of its field.
+const FORMER: usize = 60;
 
 /// Returns the reason why a field differs, in a few words; `owners` names its managers. Empty if there is none.
 pub fn why(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> String {
-    why_at(change, owners, ToOwned::to_owned)
+    let words = why_at(change, owners, ToOwned::to_owned);
+    former(change).map_or_else(|| words.clone(), |former| format!("{words} ({former})"))
+}
+
+/// The value that was applied last, if neither the manifest nor the live object has it any more: `was web:1.3`. `None` without a base.
+pub(crate) fn former(change: &ChangeReport) -> Option<String> {
+    let base = change.base.as_ref().filter(|_| change.side == Some(Side::Both) && change.op == Op::Change)?;
+    Some(format!("was {}", one_line(&inline(&summarised(base)), FORMER)))
 }
 
 fn why_at(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String, time: impl Fn(&str) -> String) -> String {
@@ -39,12 +50,32 @@ pub(crate) fn note(change: &ChangeReport, view: &View) -> String {
 }
 
 fn words(why: Why, change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> String {
+    let is_of_base = !matches!(change.class, Class::Conflict | Class::Missing);
+    match change.side {
+        Some(Side::Both) if is_of_base => return overwrites(change, owners),
+        Some(Side::Cluster) if change.class == Class::Absent => return "removed in the cluster".to_owned(),
+        Some(Side::Cluster) if change.class == Class::ChangedByOther && change.managers.is_empty() => {
+            return "changed in the cluster".to_owned();
+        }
+        _ => {}
+    }
     match why {
         Why::Nothing => String::new(),
         Why::Text(words) => words.to_owned(),
         Why::By(words) if change.managers.is_empty() => format!("{words} others"),
         Why::By(words) => format!("{words} {}", owners(&change.managers)),
     }
+}
+
+/// The words for a change in the cluster that an apply undoes although the manifest changed as well.
+fn overwrites(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> String {
+    let what = match change.op {
+        Op::Add => "the removal in the cluster".to_owned(),
+        _ if change.managers.is_empty() => "a change in the cluster".to_owned(),
+        _ => owners(&change.managers),
+    };
+    let before = if change.class == Class::Pruned { "no longer in the manifest; " } else { "" };
+    format!("{before}overwrites {what}")
 }
 
 /// The reason in full, for output without a line above the fields that names the manager that added them.

@@ -37,6 +37,8 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
         path,
         op: Op::Change,
         class: Class::ChangedByOther,
+        side: Class::ChangedByOther.side(),
+        base: None,
         live,
         desired,
         managers: vec![owner],

@@ -16,7 +16,7 @@ use crate::words::meaning::{self, Meaning};
 use crate::words::number::grouped;
 use crate::words::styled::{Role, Styled};
 use crate::words::value::{block, inline, inline_in_list, is_long, stays};
-use crate::words::why::note;
+use crate::words::why::{former, note};
 use crate::words::word_diff::{self, Contrast, DiffedText};
 use crate::words::wrapped::wrapped;
 
@@ -37,7 +37,8 @@ enum Values {
 pub(super) fn change(sheet: &mut Sheet<'_>, change: &ChangeReport, from: usize, indent: usize) -> Vec<ChangeReport> {
     let own = FieldPath::from(change.path.elements().get(from..).unwrap_or_default().to_vec());
     let note = note(change, sheet.view);
-    let heading = Heading { path: own.to_string(), own, note, indent };
+    let former = former(change).map(|former| format!(" ({former})")).unwrap_or_default();
+    let heading = Heading { path: own.to_string(), own, note, former, indent };
     if let Some((Meaning::Grants(grants), ..)) = Meaning::of_change(change)
         && !sheet.view.full
     {
@@ -88,6 +89,8 @@ struct Heading {
     path: String,
     own: FieldPath,
     note: String,
+    /// The value that was applied last, for the end of the line.
+    former: String,
     indent: usize,
 }
 
@@ -243,7 +246,7 @@ fn on_line(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
     let contrast = Contrast::of_values(live, desired);
     let mut left = heading.head((' ', Role::Plain));
     let (remove, add) = emphasis(&contrast);
-    let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP);
+    let room = sheet.view.width.saturating_sub(left.width()).saturating_sub(GAP).saturating_sub(width(&heading.former));
     let note = if heading.note.is_empty() { 0 } else { width(&heading.note).saturating_add(GAP) };
     let beside = room.saturating_sub(note);
     if let Some((live, desired)) = fitting(&contrast, room, beside, sheet.view.full) {
@@ -251,8 +254,10 @@ fn on_line(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Val
         live.show(&mut left, Role::Remove, remove);
         left.push(Role::Plain, ARROW);
         desired.show(&mut left, Role::Add, add);
+        left.push(Role::Note, heading.former.clone());
         return sheet.row(left, &heading.note, heading.inner());
     }
+    left.push(Role::Note, heading.former.clone());
     sheet.row(left, &heading.note, heading.inner());
     pair(sheet, &contrast, heading.inner());
 }

@@ -9,11 +9,11 @@ use crate::view::View;
 fn full() -> Value {
     let owner = json!({"manager": "kubectl-edit", "operation": "Update", "subresource": "", "time": "2026-11-20T10:00:00Z", "manual": true});
     let changes = json!([
-        {"path": "", "op": "add", "class": "missing", "desired": {"a": [1, 2.5, null, {"b": true}], "z": "é\u{202e}"}},
-        {"path": "spec.x[name=web].y[=\"v\"][\"a.b/c\"][0]", "op": "change", "class": "changedByOther", "live": null,
-         "desired": {"redacted": "#1"}, "managers": [owner]},
-        {"path": "spec", "op": "move", "class": "reordered", "live": [2, 1], "desired": [1, 2]},
-        {"path": "data", "op": "remove", "class": "pruned", "live": ""},
+        {"path": "", "op": "add", "class": "missing", "side": "either", "desired": {"a": [1, 2.5, null, {"b": true}], "z": "é\u{202e}"}},
+        {"path": "spec.x[name=web].y[=\"v\"][\"a.b/c\"][0]", "op": "change", "class": "changedByOther", "side": "both", "live": null,
+         "desired": {"redacted": "#1"}, "base": null, "managers": [owner]},
+        {"path": "spec", "op": "move", "class": "reordered", "side": "either", "live": [2, 1], "desired": [1, 2]},
+        {"path": "data", "op": "remove", "class": "pruned", "side": "manifest", "live": ""},
     ]);
     let mut conflict = json!({"path": "spec.replicas"});
     conflict.as_object_mut().unwrap().extend(owner.as_object().unwrap().clone());
@@ -21,7 +21,7 @@ fn full() -> Value {
     json!({
         "apiVersion": "kubectl-reconcile/v1", "kind": "Report", "tool": {"name": "kubectl-reconcile", "version": "0.0.7"},
         "time": "2026-11-20T10:00:00Z", "command": "apply", "verdict": "incomplete", "exitCode": 4,
-        "failOn": ["drift", "manual"],
+        "failOn": ["drift", "manual"], "base": {"from": "main", "revision": "4711"},
         "cluster": {"context": "prod", "server": "https://example.com", "version": "v1.36.3"},
         "shard": {"index": 1, "of": 4},
         "configuration": {"file": ".kubectl-reconcile.yaml", "rules": 2, "readinessRules": 3, "annotated": 1, "unmatched": ["a.yaml:3"]},
@@ -35,7 +35,7 @@ fn full() -> Value {
         "objects": [
             {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web",
              "source": {"file": "deploy/web.yaml", "line": 12, "template": "pay/templates/web.yaml"}, "position": 7, "action": "create", "evidence": "local",
-             "side": "both", "changes": changes, "conflicts": [conflict], "addedItems": ["spec.x[name=other]"],
+             "base": "differs", "side": "both", "changes": changes, "conflicts": [conflict], "addedItems": ["spec.x[name=other]"],
              "ignored": [{"rule": "a.yaml:1", "reason": "noise", "paths": ["spec.a", "spec.b"]},
                          {"rule": "HorizontalPodAutoscaler web", "builtIn": true, "paths": ["spec.replicas"]}],
              "warnings": ["odd"], "reason": "because", "hint": "do this", "outcome": "skipped",

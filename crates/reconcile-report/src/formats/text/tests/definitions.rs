@@ -42,6 +42,8 @@ fn definition_with(live: &Value, desired: &Value) -> ObjectReport {
     let schema = builtin().object(&GroupVersionKind::new(CRD.0, CRD.1)).unwrap();
     let found = changes(&live, &desired, schema, true).into_iter().map(|change| FieldChange {
         class: if change.op == Op::Add { Class::Absent } else { Class::Pending },
+        side: Class::Pending.side(),
+        base: None,
         path: change.path,
         op: change.op,
         live: change.from,

@@ -41,6 +41,8 @@ pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange
         path: path(steps),
         op,
         class,
+        side: class.side(),
+        base: None,
         live: some(live),
         desired: some(desired),
         managers: Vec::new(),
@@ -50,7 +52,8 @@ pub(super) fn change(steps: &[&str], live: Value, desired: Value) -> FieldChange
 
 pub(super) fn by(manager: &str, change: FieldChange) -> FieldChange {
     let subresource = if manager == "kubectl" { "scale" } else { "" };
-    FieldChange { class: Class::ChangedByOther, managers: vec![owner(manager, "Update", subresource)], ..change }
+    let class = Class::ChangedByOther;
+    FieldChange { class, side: class.side(), managers: vec![owner(manager, "Update", subresource)], ..change }
 }
 
 pub(super) fn object(kind: (&str, &str), name: &str, place: (&str, u32), verdict: ObjectVerdict) -> ObjectReport {
@@ -154,7 +157,12 @@ pub(super) fn replaced() -> ObjectReport {
 pub(super) fn conflicting() -> ObjectReport {
     let scaler = owner("keda-operator", "Update", "");
     let replicas = change(&["spec", "replicas"], json!(9), json!(2));
-    let replicas = FieldChange { class: Class::Conflict, managers: vec![scaler.clone()], ..replicas };
+    let replicas = FieldChange {
+        class: Class::Conflict,
+        side: Class::Conflict.side(),
+        managers: vec![scaler.clone()],
+        ..replicas
+    };
     let conflicts = vec![Conflict { path: replicas.path.clone(), owner: scaler }];
     let diff = FieldDiff { conflicts, ..fields(vec![replicas]) };
     object((APPS, "Deployment"), "api", ("deploy/api.yaml", 1), ObjectVerdict::Update(diff))
@@ -174,6 +182,8 @@ pub(super) fn quiet() -> impl Iterator<Item = ObjectReport> {
     (0..3).map(|at| {
         let kept = FieldChange {
             class: Class::Overridden,
+            side: Class::Overridden.side(),
+            base: None,
             ..change(&["spec", "ports", "[name=http]", "targetPort"], json!(5775), json!(0))
         };
         let mut object = object(

@@ -38,6 +38,11 @@ impl PrivateFolder {
         Err(refused)
     }
 
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Makes a folder in it.
     pub fn folder(&self, name: &str) -> Result<PathBuf> {
         let path = self.path.join(name);

@@ -1,0 +1,62 @@
+//! The base: the objects as they were applied last, by the identity of their targets.
+
+use std::collections::HashMap;
+
+use structured_merge::ObjectKey;
+
+use super::discovery::Discovery;
+use super::resolve::{Namespaces, Target, resolve};
+use crate::diagnostic::Diagnostic;
+use crate::manifest::{BaseObject, Manifest};
+
+/// The objects of a base. The version of an object's API does not count, as a manifest may move on to another one.
+#[derive(Debug, Default)]
+pub struct BaseObjects {
+    objects: HashMap<Identity, Target>,
+}
+
+/// The group, kind, namespace and name of an object.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Identity(String, String, Option<String>, String);
+
+impl Identity {
+    fn of(key: &ObjectKey) -> Self {
+        Self(key.gvk.group.clone(), key.gvk.kind.clone(), key.namespace.clone(), key.name.clone())
+    }
+}
+
+impl BaseObjects {
+    /// Resolves the manifests of a base as those of the input. Errors are those of [`resolve`].
+    pub fn of(
+        manifests: Vec<Manifest>,
+        discovery: &Discovery,
+        namespaces: &Namespaces,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let targets = resolve(manifests, discovery, namespaces)?;
+        Ok(Self { objects: targets.into_iter().map(|target| (Identity::of(&target.key), target)).collect() })
+    }
+
+    /// Takes the object of a target out of the base, and gives it to the target.
+    pub fn give_to(&mut self, target: &Target) {
+        let base = match self.objects.remove(&Identity::of(&target.key)) {
+            None => BaseObject::Absent,
+            Some(base) if base.desired.object() == target.desired.object() => BaseObject::Same,
+            Some(base) => BaseObject::Differs(Box::new(base.desired.into_object())),
+        };
+        // A base that is known already stays.
+        let _ = target.base.set(base);
+    }
+
+    /// The objects that no target has taken, in the order of their files.
+    pub fn into_rest(self) -> Vec<Target> {
+        let mut rest: Vec<Target> = self.objects.into_values().collect();
+        rest.sort_by(|a, b| {
+            let place = |target: &Target| {
+                let source = &target.desired.origin.source;
+                (source.file.clone(), source.line)
+            };
+            place(a).cmp(&place(b)).then_with(|| a.key.cmp(&b.key))
+        });
+        rest
+    }
+}

@@ -1,0 +1,150 @@
+//! A private copy of a revision, for a program that reads files.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use super::tree::Tree;
+use crate::private_folder::PrivateFolder;
+
+/// Largest revision that is copied, in bytes: 2 GiB.
+const MAX_COPY: u64 = 2 << 30;
+
+/// All files of a revision in a folder that only this user can read. It is removed at the end, also if this process is killed.
+#[derive(Debug)]
+pub struct Checkout {
+    folder: Option<PrivateFolder>,
+    /// The path of the folder without links.
+    root: PathBuf,
+    guard: Option<Guard>,
+}
+
+/// A process that removes a folder as soon as this one closes a pipe, which the system does for a process that is killed.
+#[derive(Debug)]
+struct Guard {
+    child: Child,
+    pipe: Option<ChildStdin>,
+}
+
+impl Checkout {
+    /// Copies a revision. Links that lead out of it are left out.
+    pub fn of(tree: &mut Tree) -> io::Result<Self> {
+        let size = tree.entries().fold(0_u64, |sum, (_, entry)| sum.saturating_add(entry.size));
+        if size > MAX_COPY {
+            return Err(io::Error::other("the revision is larger than 2 GiB"));
+        }
+        let folder = PrivateFolder::new()?;
+        let root = folder.path().canonicalize()?;
+        let guard = Guard::of(&root);
+        let checkout = Self { folder: Some(folder), root, guard };
+        let all: Vec<(String, bool)> = tree.entries().map(|(path, entry)| (path.to_owned(), entry.is_link)).collect();
+        // While files are written there are no links yet, so that none of them leads a file out.
+        for (path, _) in all.iter().filter(|(_, is_link)| !is_link) {
+            checkout.write(path, &tree.content(path)?)?;
+        }
+        let links: Vec<&str> = all.iter().filter(|(_, is_link)| *is_link).map(|(path, _)| path.as_str()).collect();
+        for path in &links {
+            let target = String::from_utf8(tree.content(path)?).map_err(|_| io::ErrorKind::InvalidData)?;
+            checkout.link(path, &target)?;
+        }
+        checkout.remove_links_that_lead_out(&links)?;
+        Ok(checkout)
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn place(&self, path: &str) -> io::Result<PathBuf> {
+        let is_part = |part: &str| !["", ".", ".."].contains(&part) && !part.eq_ignore_ascii_case(".git");
+        let is_path = path.split('/').all(|part| is_part(part) && !part.contains(['\\', '\0']));
+        let refused = || io::Error::other(format!("the revision has a file with the impossible name `{path}`"));
+        if is_path { Ok(self.root.join(path)) } else { Err(refused()) }
+    }
+
+    fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
+        let place = self.place(path)?;
+        self.make_parent(&place)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(place)?.write_all(content)
+    }
+
+    fn make_parent(&self, place: &Path) -> io::Result<()> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        place.parent().map_or(Ok(()), |parent| builder.create(parent))
+    }
+
+    /// Makes a link where no other link leads.
+    #[cfg(unix)]
+    fn link(&self, path: &str, target: &str) -> io::Result<()> {
+        let place = self.place(path)?;
+        let is_through_link = place.ancestors().skip(1).take_while(|above| *above != self.root).any(Path::is_symlink);
+        if is_through_link {
+            return Err(io::Error::other(format!("the revision has `{path}` below a link")));
+        }
+        self.make_parent(&place)?;
+        std::os::unix::fs::symlink(target, place)
+    }
+
+    #[cfg(not(unix))]
+    fn link(&self, _path: &str, _target: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Removes each link whose target is not in the folder. A link that leads nowhere now could lead out later.
+    fn remove_links_that_lead_out(&self, links: &[&str]) -> io::Result<()> {
+        for path in links {
+            let place = self.place(path)?;
+            if place.is_symlink() && !place.canonicalize().is_ok_and(|target| target.starts_with(&self.root)) {
+                fs::remove_file(place)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Guard {
+    /// Starts the process; `None` if it cannot be started, so that the folder stays if this process is killed.
+    #[cfg(unix)]
+    fn of(folder: &Path) -> Option<Self> {
+        use std::os::unix::process::CommandExt as _;
+        let script = "trap '' HUP INT TERM; read -r _; rm -rf -- \"$1\"";
+        let started = Command::new("/bin/sh")
+            .args(["-c", script, "sh"])
+            .arg(folder)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        let mut child = started.ok()?;
+        let pipe = child.stdin.take();
+        Some(Self { child, pipe })
+    }
+
+    #[cfg(not(unix))]
+    fn of(_folder: &Path) -> Option<Self> {
+        None
+    }
+}
+
+impl Drop for Checkout {
+    fn drop(&mut self) {
+        drop(self.folder.take());
+        if let Some(mut guard) = self.guard.take() {
+            drop(guard.pipe.take());
+            let _ = guard.child.wait();
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! `--since`: files as they are in a revision of their git repository, read by the program `git`.
+//!
+//! The content of a repository may be hostile: somebody proposes it. Nothing of it is run. Only objects are read (`rev-parse`, `ls-tree`
+//! and `cat-file`), which runs no hook, no filter and no conversion that an attribute names, and fetches nothing. Git is run in
+//! the folder with `.git`, so that a folder of the content that looks like a repository is none.
+
+mod checkout;
+mod objects;
+mod tree;
+
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub use checkout::Checkout;
+use objects::Objects;
+use reconcile_core::diagnostic::Diagnostic;
+pub use tree::Tree;
+
+use crate::desired::files::reason;
+use crate::program;
+use crate::work_tree::root;
+
+/// The name for the revision from which the current branch began.
+const AUTO: &str = "auto";
+/// Most bytes of a message of git that are passed on.
+const MAX_TEXT: u64 = 4 << 10;
+/// Largest list of files that is read, in bytes: 256 MiB.
+const MAX_LIST: u64 = 256 << 20;
+/// Variables that would lead git to another repository than that of the files.
+const ELSEWHERE: [&str; 8] = [
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_EXEC_PATH",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_WORK_TREE",
+];
+
+/// A git repository, with its work tree.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    program: PathBuf,
+    /// The folder with `.git`, without links.
+    root: PathBuf,
+}
+
+/// A commit, and the name by which it was asked for.
+#[derive(Clone, Debug)]
+pub struct Revision {
+    /// As it was named.
+    pub name: String,
+    /// The id of the commit.
+    pub commit: String,
+}
+
+impl Repository {
+    /// The repository that a path is in. The second value is the path in it, without links.
+    pub fn of(path: &Path) -> Result<(Self, PathBuf), Diagnostic> {
+        let name = path.display();
+        let real = path
+            .canonicalize()
+            .map_err(|error| Diagnostic::of_file(&name.to_string(), format!("cannot be read: {}", reason(&error))))?;
+        let Some(root) = root(&real) else {
+            let message = format!("`--since` needs a git repository, and {name} is in none");
+            return Err(Diagnostic::general(message).with_hint(OTHERWISE));
+        };
+        let below = real.strip_prefix(root).unwrap_or(Path::new("")).to_owned();
+        let program = program::find(OsStr::new("git")).map_err(|error| {
+            Diagnostic::general(format!("`--since` needs the program `git`: {error}")).with_hint(OTHERWISE)
+        })?;
+        Ok((Self { program, root: root.to_owned() }, below))
+    }
+
+    /// Returns true if both are the same repository.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.root == other.root
+    }
+
+    /// Finds the commit that a name means.
+    pub fn revision(&self, name: &str) -> Result<Revision, Diagnostic> {
+        if name == AUTO {
+            let commit = self.beginning()?;
+            return Ok(Revision { name: name.to_owned(), commit });
+        }
+        // A name that begins with a dash would be an option of git.
+        let is_name = !name.is_empty() && !name.starts_with('-') && !name.chars().any(char::is_control);
+        let commit = if is_name { self.commit(name)? } else { None };
+        commit.map(|commit| Revision { name: name.to_owned(), commit }).ok_or_else(|| {
+            let message = format!("`--since`: the repository {} has no revision `{name}`", self.root.display());
+            let hint = "fetch it first (a pipeline may have a part of the history only), or pass the former manifests with `--base`";
+            Diagnostic::general(message).with_hint(hint)
+        })
+    }
+
+    fn commit(&self, name: &str) -> Result<Option<String>, Diagnostic> {
+        let found = self.ask(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?;
+        let is_id = |text: &String| text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Ok(found.filter(is_id))
+    }
+
+    /// The commit at which the current branch left the branch that it is to be merged into: its upstream, if that is a branch of
+    /// another name, or the default branch of the remote.
+    fn beginning(&self) -> Result<String, Diagnostic> {
+        let branch = self.ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
+        let upstream = match &branch {
+            Some(branch) => {
+                let format = "--format=%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)";
+                self.ask(&["for-each-ref", format, &format!("refs/heads/{branch}")])?.unwrap_or_default()
+            }
+            None => String::new(),
+        };
+        let mut parts = upstream.split('\0').map(ToOwned::to_owned);
+        let [upstream, remote, reference] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+        let is_own = branch.is_some_and(|branch| reference == format!("refs/heads/{branch}"));
+        let target = if upstream.is_empty() || is_own { self.default_branch(&remote)? } else { upstream };
+        let base = self.ask(&["merge-base", "HEAD", &target])?;
+        base.ok_or_else(|| {
+            let message = format!("`--since auto`: git finds no common ancestor of HEAD and {target}");
+            Diagnostic::general(message).with_hint("fetch the whole history, or name the revision with `--since`")
+        })
+    }
+
+    /// The default branch of a remote; of the only remote, or of `origin`, if none is named.
+    fn default_branch(&self, remote: &str) -> Result<String, Diagnostic> {
+        let remotes = self.ask(&["remote"])?.unwrap_or_default();
+        let remotes: Vec<&str> = remotes.lines().collect();
+        let remote = match (remote, remotes.as_slice()) {
+            ("" | ".", []) => {
+                let message = "`--since auto` compares with a branch of a remote, and this repository has no remote";
+                return Err(Diagnostic::general(message).with_hint("name the revision, as in `--since main`"));
+            }
+            ("" | ".", [only]) => only,
+            ("" | ".", _) => "origin",
+            (remote, _) => remote,
+        };
+        let head = format!("refs/remotes/{remote}/HEAD");
+        self.ask(&["symbolic-ref", "--quiet", &head])?.ok_or_else(|| {
+            let message = format!("`--since auto`: git does not know the default branch of the remote `{remote}`");
+            let hint = format!(
+                "run `git remote set-head {remote} --auto`, or name the revision, as in `--since {remote}/main`"
+            );
+            Diagnostic::general(message).with_hint(hint)
+        })
+    }
+
+    /// The files of a revision.
+    pub fn tree(&self, revision: &Revision) -> Result<Tree, Diagnostic> {
+        let list = self.output(&["ls-tree", "-r", "-z", "--long", "--full-tree", &revision.commit], MAX_LIST)?;
+        let Some(list) = list else {
+            let message = format!("`--since`: git cannot list the files of `{}`", revision.name);
+            return Err(Diagnostic::general(message));
+        };
+        Ok(Tree::of(&list, Objects::begin(self.command(&["cat-file", "--batch"]))?))
+    }
+
+    /// The first line that a command prints; `None` if it fails.
+    fn ask(&self, arguments: &[&str]) -> Result<Option<String>, Diagnostic> {
+        let output = self.output(arguments, MAX_TEXT)?;
+        let text = output.map(|output| String::from_utf8_lossy(&output).trim_end_matches('\n').to_owned());
+        Ok(text.filter(|text| !text.is_empty()))
+    }
+
+    /// Returns what a command prints, up to a bound; `None` if it fails. A repository that git does not trust is an error.
+    fn output(&self, arguments: &[&str], most: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
+        let failed = |why: String| Diagnostic::general(format!("`git {}` {why}", arguments.first().unwrap_or(&"")));
+        let mut command = self.command(arguments);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(format!("cannot be run: {}", reason(&error))))?;
+        let said = child.stderr.take().map(|pipe| {
+            std::thread::spawn(move || {
+                let mut text = Vec::new();
+                let _ = pipe.take(MAX_TEXT).read_to_end(&mut text);
+                String::from_utf8_lossy(&text).into_owned()
+            })
+        });
+        let mut output = Vec::new();
+        let read = child.stdout.take().map(|pipe| pipe.take(most.saturating_add(1)).read_to_end(&mut output));
+        if u64::try_from(output.len()).unwrap_or(u64::MAX) > most || matches!(read, Some(Err(_))) {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(failed("printed more than is read".to_owned()));
+        }
+        let status = child.wait().map_err(|error| failed(format!("failed: {}", reason(&error))))?;
+        let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
+        if !status.success() && said.contains("dubious ownership") {
+            let message =
+                format!("git does not trust the repository {}, as somebody else owns it", self.root.display());
+            let hint = format!("`git config --global --add safe.directory {}` trusts it", self.root.display());
+            return Err(Diagnostic::general(message).with_hint(hint));
+        }
+        Ok(status.success().then_some(output))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("-C").arg(&self.root).args(["--no-pager", "--no-replace-objects"]);
+        let settings = [
+            "core.attributesFile=/dev/null",
+            "core.fsmonitor=false",
+            "core.hooksPath=/dev/null",
+            "protocol.allow=never",
+            "safe.bareRepository=explicit",
+        ];
+        for setting in settings {
+            command.args(["-c", setting]);
+        }
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        for variable in ELSEWHERE {
+            command.env_remove(variable);
+        }
+        let environment = [
+            ("GIT_ALLOW_PROTOCOL", "none"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("LC_ALL", "C"),
+        ];
+        command.envs(environment);
+        command
+    }
+}
+
+/// The advice for an input of which no revision can be read.
+pub const OTHERWISE: &str = "pass the manifests that were applied last with `--base`";

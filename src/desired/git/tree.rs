@@ -1,0 +1,103 @@
+//! The files of a revision.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::objects::Objects;
+
+/// Most links on the way to a file.
+const LINKS: usize = 40;
+
+/// The files of a revision, by their paths from the root of the repository, with `/` between the parts.
+#[derive(Debug)]
+pub struct Tree {
+    entries: BTreeMap<String, Entry>,
+    objects: Objects,
+}
+
+/// A file or a link.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The id of its content.
+    id: String,
+    /// True if it is a symbolic link, whose content is its target.
+    pub is_link: bool,
+    /// The size of its content in bytes.
+    pub size: u64,
+}
+
+impl Tree {
+    /// Reads a list of `git ls-tree -r -z --long`. Submodules are left out, and so are files whose names are no text.
+    pub(super) fn of(list: &[u8], objects: Objects) -> Self {
+        let entry = |line: &[u8]| {
+            let line = std::str::from_utf8(line).ok()?;
+            let (facts, path) = line.split_once('\t')?;
+            let mut facts = facts.split_ascii_whitespace();
+            let (mode, kind, id, size) = (facts.next()?, facts.next()?, facts.next()?, facts.next()?);
+            let (is_link, size) = (mode == "120000", size.parse().unwrap_or_default());
+            (kind == "blob").then(|| (path.to_owned(), Entry { id: id.to_owned(), is_link, size }))
+        };
+        Self { entries: list.split(|byte| *byte == 0).filter_map(entry).collect(), objects }
+    }
+
+    /// All files and links, in the order of their paths.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.entries.iter().map(|(path, entry)| (path.as_str(), entry))
+    }
+
+    /// The files and links below a folder.
+    pub fn below<'t>(&'t self, folder: &'t str) -> impl Iterator<Item = (&'t str, &'t Entry)> {
+        let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let entries = self.entries.range(start.clone()..);
+        entries.map(|(path, entry)| (path.as_str(), entry)).take_while(move |(path, _)| path.starts_with(&start))
+    }
+
+    /// Returns true if it has a file or a link at this path.
+    pub fn has(&self, path: &str) -> bool {
+        self.entries.contains_key(path)
+    }
+
+    /// The content of a file or a link.
+    pub fn content(&mut self, path: &str) -> io::Result<Vec<u8>> {
+        let entry = self.entries.get(path).ok_or(io::ErrorKind::NotFound)?;
+        self.objects.content(&entry.id)
+    }
+
+    /// The content of the file that a path leads to over links; `None` if it leads nowhere. Links that lead out of the repository are
+    /// errors.
+    pub fn read(&mut self, path: &str) -> io::Result<Option<Vec<u8>>> {
+        match self.target(path)? {
+            Some(target) if self.has(&target) => self.content(&target).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The path of a file or a folder without links; `None` if a link leads nowhere.
+    pub fn target(&mut self, path: &str) -> io::Result<Option<String>> {
+        let mut parts: Vec<String> = path.split('/').rev().map(ToOwned::to_owned).collect();
+        let (mut at, mut links): (Vec<String>, usize) = (Vec::new(), 0);
+        while let Some(part) = parts.pop() {
+            match part.as_str() {
+                "" | "." => continue,
+                ".." if at.pop().is_some() => continue,
+                ".." => return Err(io::Error::other("a link leads out of the repository")),
+                _ => at.push(part),
+            }
+            let here = at.join("/");
+            if !self.entries.get(&here).is_some_and(|entry| entry.is_link) {
+                continue;
+            }
+            links = links.saturating_add(1);
+            if links > LINKS {
+                return Ok(None);
+            }
+            let target = String::from_utf8(self.content(&here)?).map_err(|_| io::ErrorKind::InvalidData)?;
+            if target.starts_with('/') {
+                return Err(io::Error::other("a link leads out of the repository"));
+            }
+            at.pop();
+            parts.extend(target.split('/').rev().map(ToOwned::to_owned));
+        }
+        Ok(Some(at.join("/")))
+    }
+}

@@ -1,0 +1,4 @@
+//! The third side: what was applied last decides which side of a difference changed.
+
+mod paths;
+mod since;

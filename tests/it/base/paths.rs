@@ -1,0 +1,230 @@
+//! `--base PATH`: the manifests that were applied last, in files.
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Run, Workspace};
+use crate::manifests::WEB;
+
+const IMAGE: &str = "spec.template.spec.containers[name=web].image";
+
+/// A workspace in which somebody else created a Deployment from `old/`, which is also in `new/`.
+fn created() -> Workspace {
+    let ws = Workspace::new();
+    for folder in ["old", "new"] {
+        ws.write(format!("{folder}/web.yaml"), WEB);
+    }
+    ws.kubectl(["create", "-f", "old/web.yaml"]).exits_with(0);
+    ws
+}
+
+fn side(run: &Run, path: &str) -> (Value, Value) {
+    let change = run.change("Deployment", "web", path);
+    (change["class"].clone(), change["side"].clone())
+}
+
+/// Somebody corrects the image by hand, and the pull request sets another one.
+#[test]
+fn a_pull_request_that_overwrites_a_hotfix_says_so() {
+    let ws = created();
+    ws.kubectl(["set", "image", "deployment/web", "web=shop/web:hotfix"]).exits_with(0);
+    ws.write("new/web.yaml", &WEB.replace("web:1.2", "web:1.3").replace("memory: 64Mi", "memory: 96Mi"));
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    assert_eq!(side(&diff, IMAGE), (json!("changedByOther"), json!("both")), "{diff}");
+    assert_eq!(diff.change("Deployment", "web", IMAGE)["base"], "shop/web:1.2");
+    let memory = "spec.template.spec.containers[name=web].resources.requests.memory";
+    assert_eq!(side(&diff, memory), (json!("pending"), json!("manifest")), "{diff}");
+    assert_eq!(diff.object("Deployment", "web")["base"], "differs");
+    assert_eq!(diff.report()["base"], json!({"from": "old"}));
+    assert!(diff.stdout.contains("(was shop/web:1.2)"), "{diff}");
+    assert!(diff.stdout.contains("overwrites kubectl-set"), "{diff}");
+    assert!(diff.stdout.contains("1 to update: overwrites a change in the cluster"), "{diff}");
+    let gates = [("both", 1), ("cluster", 1), ("manifest", 1), ("either", 0)];
+    for (gate, code) in gates {
+        ws.reconcile(["diff", "-f", "new", "--base", "old", "--fail-on", gate]).exits_with(code);
+    }
+    // Without a base, nothing tells that the manifest has moved as well.
+    let without = ws.reconcile(["diff", "-f", "new"]).exits_with(1);
+    assert_eq!(side(&without, IMAGE), (json!("changedByOther"), json!("cluster")));
+    assert_eq!(without.change("Deployment", "web", IMAGE).get("base"), None);
+    let refused = ws.reconcile(["diff", "-f", "new", "--fail-on", "both"]).exits_with(2);
+    assert!(refused.stderr.contains("`--fail-on both` needs a base"), "{refused}");
+}
+
+#[test]
+fn what_only_the_cluster_changed_is_of_its_side_and_what_only_the_manifests_changed_of_theirs() {
+    let ws = created();
+    ws.kubectl(["scale", "deployment/web", "--replicas=5"]).exits_with(0);
+    let remove = json!([{"op": "remove", "path": "/spec/template/spec/containers/0/env/1"}]).to_string();
+    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", &remove]).exits_with(0);
+    let changed = WEB.replace("web:1.2", "web:1.3").replace("tier: front", "tier: back, team: shop");
+    ws.write("new/web.yaml", &changed);
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    let expected = [
+        ("spec.replicas", "changedByOther", "cluster"),
+        ("spec.template.spec.containers[name=web].env[name=LANG]", "absent", "cluster"),
+        (IMAGE, "pending", "manifest"),
+        ("metadata.labels.tier", "pending", "manifest"),
+        ("metadata.labels.team", "pending", "manifest"),
+    ];
+    for (path, class, of) in expected {
+        assert_eq!(side(&diff, path), (json!(class), json!(of)), "{path}: {diff}");
+    }
+    assert!(diff.stdout.contains("removed in the cluster"), "{diff}");
+    assert_eq!(diff.report()["summary"]["sides"], json!({"manifest": 0, "cluster": 0, "either": 0, "both": 1}));
+    assert!(diff.stdout.contains("1 to update: changed in both"), "{diff}");
+    ws.reconcile(["diff", "-f", "new", "--base", "old", "--fail-on", "both"]).exits_with(0);
+}
+
+/// A default of the server, which `kubectl create` owns, is nobody's change.
+#[test]
+fn a_field_that_is_new_in_the_manifest_is_a_change_of_the_manifest() {
+    let ws = created();
+    ws.write("new/web.yaml", &WEB.replace("  replicas: 2\n", "  replicas: 2\n  revisionHistoryLimit: 3\n"));
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    assert_eq!(side(&diff, "spec.revisionHistoryLimit"), (json!("pending"), json!("manifest")), "{diff}");
+    ws.kubectl(["patch", "deployment/web", "-p", r#"{"spec":{"revisionHistoryLimit":7}}"#]).exits_with(0);
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    assert_eq!(side(&diff, "spec.revisionHistoryLimit"), (json!("changedByOther"), json!("both")), "{diff}");
+}
+
+#[test]
+fn another_spelling_and_order_of_the_base_change_nothing() {
+    let ws = created();
+    ws.kubectl(["scale", "deployment/web", "--replicas=5"]).exits_with(0);
+    let spelled = WEB.replace("cpu: 100m", "cpu: '0.1'").replace(
+        "[{name: LOG, value: info}, {name: LANG, value: en}]",
+        "[{name: LANG, value: en}, {name: LOG, value: info}]",
+    );
+    ws.write("old/web.yaml", &spelled);
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    assert_eq!(diff.changes("Deployment", "web"), ["changedByOther spec.replicas"], "{diff}");
+    assert_eq!(side(&diff, "spec.replicas"), (json!("changedByOther"), json!("cluster")));
+    assert_eq!(diff.object("Deployment", "web")["base"], "differs");
+}
+
+#[test]
+fn the_order_of_a_list_has_a_side_with_a_base_only() {
+    let ws = created();
+    let env = "[{name: LOG, value: info}, {name: LANG, value: en}]";
+    let other = "[{name: LANG, value: en}, {name: LOG, value: info}]";
+    ws.write("new/web.yaml", &WEB.replace(env, other));
+    let path = "spec.template.spec.containers[name=web].env";
+    let diff = ws.reconcile(["diff", "-f", "new"]).exits_with(1);
+    assert_eq!(side(&diff, path), (json!("reordered"), json!("either")), "{diff}");
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    assert_eq!(side(&diff, path), (json!("reordered"), json!("manifest")), "{diff}");
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "new"]).exits_with(1);
+    assert_eq!(side(&diff, path), (json!("reordered"), json!("cluster")), "{diff}");
+}
+
+#[test]
+fn an_object_is_new_deleted_or_both() {
+    let ws = Workspace::new();
+    let map = |name: &str, text: &str| {
+        format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{a: '{text}'}}}}\n")
+    };
+    for (name, old, new) in [("same", Some("1"), "1"), ("differs", Some("1"), "2"), ("fresh", None, "1")] {
+        ws.write(format!("new/{name}.yaml"), &map(name, new));
+        if let Some(old) = old {
+            ws.write(format!("old/{name}.yaml"), &map(name, old));
+        }
+    }
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    for (name, state, of) in
+        [("same", "same", "cluster"), ("differs", "differs", "both"), ("fresh", "absent", "manifest")]
+    {
+        let object = diff.object("ConfigMap", name);
+        assert_eq!((&object["base"], &object["side"]), (&json!(state), &json!(of)), "{name}: {diff}");
+        assert_eq!((&object["changes"][0]["class"], &object["changes"][0]["side"]), (&json!("missing"), &json!(of)));
+    }
+}
+
+#[test]
+fn values_of_secrets_in_the_base_are_never_shown() {
+    let ws = Workspace::new();
+    let value = |text: &str| ws.secret(text);
+    let [old, hand, new] = [value("former-pin-4711"), value("hand-pin-4712"), value("newer-pin-4713")];
+    let secret = |pin: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Secret, metadata: {{name: pin}}, stringData: {{pin: '{pin}', fixed: same}}}}\n"
+        )
+    };
+    ws.write("old/pin.yaml", &secret(&old));
+    ws.write("new/pin.yaml", &secret(&new));
+    ws.kubectl(["create", "-f", "old/pin.yaml"]).exits_with(0);
+    let patch = json!({"stringData": {"pin": hand}}).to_string();
+    ws.kubectl(["patch", "secret", "pin", "-p", &patch]).exits_with(0);
+    for format in ["text", "json", "markdown", "html", "unified", "yaml", "gitlab", "sarif", "junit", "github", "name"]
+    {
+        let diff = ws.reconcile(["diff", "-f", "new", "--base", "old", "-o", format]).exits_with(1);
+        for value in [&old, &hand, &new] {
+            assert!(!diff.stdout.contains(value.as_str()), "{format}: {diff}");
+        }
+    }
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    let change = diff.change("Secret", "pin", "data.pin");
+    assert_eq!(change["side"], "both", "{diff}");
+    assert!(change["base"]["redacted"].is_string(), "{change}");
+    let numbers: std::collections::BTreeSet<_> =
+        ["live", "desired", "base"].iter().map(|side| change[side]["redacted"].to_string()).collect();
+    assert_eq!(numbers.len(), 3, "{change}");
+}
+
+#[test]
+fn a_base_is_read_as_the_input_is() {
+    let ws = created();
+    ws.write("twice.yaml", &format!("{WEB}---{}", WEB.replace("web:1.2", "web:1.1")));
+    let twice = ws.reconcile(["diff", "-f", "new", "--base", "twice.yaml"]).exits_with(2);
+    assert!(twice.stderr.contains("Deployment web is defined twice"), "{twice}");
+    let missing = ws.reconcile(["diff", "-f", "new", "--base", "nowhere"]).exits_with(2);
+    assert!(missing.stderr.contains("nowhere: cannot be read"), "{missing}");
+    ws.write("bad.yaml", "a: [");
+    ws.reconcile(["diff", "-f", "new", "--base", "bad.yaml"]).exits_with(2);
+    let from = ws.reconcile(["diff", "--from", "last-applied", "--base", "old"]).exits_with(2);
+    assert!(from.stderr.contains("--base"), "{from}");
+    // A selector chooses among the manifests. The base may still have other labels.
+    ws.write("new/web.yaml", &WEB.replace("tier: front", "tier: back"));
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old", "-l", "tier=back"]).exits_with(1);
+    assert_eq!(side(&diff, "metadata.labels.tier"), (json!("pending"), json!("manifest")), "{diff}");
+}
+
+#[test]
+fn a_snapshot_is_compared_with_a_base_too() {
+    let ws = created();
+    ws.kubectl(["scale", "deployment/web", "--replicas=5"]).exits_with(0);
+    // Without the record of owners.
+    let live = ws.kubectl(["get", "deployment/web", "-o", "yaml"]).exits_with(0).stdout;
+    ws.write("live/live.yaml", &live);
+    ws.write("new/web.yaml", &WEB.replace("web:1.2", "web:1.3"));
+    let arguments = ["diff", "-f", "new", "--base", "old", "--live", "live/live.yaml", "-n", "$NS"];
+    let diff = ws.reconcile(arguments).exits_with(1);
+    assert_eq!(side(&diff, "spec.replicas"), (json!("changedByOther"), json!("cluster")), "{diff}");
+    assert_eq!(side(&diff, IMAGE), (json!("pending"), json!("manifest")), "{diff}");
+    assert_eq!(diff.report()["base"], json!({"from": "old"}));
+}
+
+/// What was applied by somebody else than kubectl, and the fields of other owners.
+#[test]
+fn a_conflict_stays_one_on_any_side() {
+    let ws = Workspace::new();
+    let map =
+        |text: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}, data: {{text: '{text}'}}}}\n");
+    ws.write("old/a.yaml", &map("open"));
+    ws.write("new/a.yaml", &map("closed"));
+    ws.apply_as("other-tool", &ws.fill_in(&map("open")));
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    let change = diff.change("ConfigMap", "a", "data.text");
+    assert_eq!((&change["class"], &change["side"]), (&json!("conflict"), &json!("manifest")), "{diff}");
+}
+
+#[test]
+fn pull_takes_what_only_the_cluster_changed() {
+    let ws = created();
+    ws.kubectl(["set", "image", "deployment/web", "web=shop/web:hotfix"]).exits_with(0);
+    ws.kubectl(["scale", "deployment/web", "--replicas=5"]).exits_with(0);
+    ws.write("new/web.yaml", &WEB.replace("web:1.2", "web:1.3"));
+    let pull = ws.reconcile(["pull", "-f", "new", "--base", "old"]).exits_with(4);
+    assert!(pull.stdout.contains("the manifest has changed as well since the base"), "{pull}");
+    let text = std::fs::read_to_string(ws.folder().join("new/web.yaml")).unwrap();
+    assert!(text.contains("replicas: 5") && text.contains("web:1.3"), "{text}");
+}

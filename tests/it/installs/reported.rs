@@ -6,7 +6,7 @@ use super::drift::{Drift, MANUAL, Wanted, change};
 use super::figures::{Figures, Id, objects};
 use super::fresh::{check_each, in_sync, shown, writes_nothing};
 use super::set::{flags, for_kubectl};
-use crate::control_plane::Workspace;
+use crate::control_plane::{Run, Workspace};
 use crate::generated::Rng;
 
 /// Classes of what is reported without being drift.
@@ -28,6 +28,7 @@ pub fn drift_and_heal(ws: &Workspace, files: &[String], wanted: &[Wanted], rng: 
             None => figures.check(object["action"] == "none", || format!("{id} did not drift: {}", shown(object))),
         }
     }
+    same_of_a_snapshot(ws, &run, figures);
     let found: Vec<Id> = objects(&run).iter().filter(|object| object["action"] != "none").map(Id::of).collect();
     ask_kubectl(ws, files, &drifts, &found, rng, figures);
 
@@ -39,6 +40,29 @@ pub fn drift_and_heal(ws: &Workspace, files: &[String], wanted: &[Wanted], rng: 
     figures.healed = objects(&run).iter().filter(is_healed).count();
     check_each(&run, "action", "none", figures);
     writes_nothing(ws, figures);
+}
+
+/// A snapshot that is taken now is compared as the cluster is without dry runs, and its objects need the same as those of the cluster.
+fn same_of_a_snapshot(ws: &Workspace, online: &Run, figures: &mut Figures) {
+    let run = ws.reconcile(["snapshot", "-f", ".", "--include-secrets", "--file", "now.snapshot"]);
+    figures.check_exit(&run, 0);
+    let offline = ws.reconcile(["diff", "-f", ".", "--live", "now.snapshot"]);
+    let untried = ws.reconcile(["diff", "-f", ".", "--evidence=read-only"]);
+    for (what, other) in [("with dry runs", online), ("without dry runs", &untried)] {
+        figures.check_exit(&offline, other.code);
+        let count = objects(other).len();
+        figures.check(objects(&offline).len() == count, || format!("the snapshot does not have the {count} objects"));
+        for (of_snapshot, of_cluster) in objects(&offline).iter().zip(objects(other)) {
+            let is_same = match what {
+                "with dry runs" => of_snapshot["action"] == of_cluster["action"],
+                _ => of_snapshot == of_cluster,
+            };
+            figures.check(is_same, || {
+                let [of_snapshot, of_cluster] = [of_snapshot, of_cluster].map(shown);
+                format!("a snapshot is compared as {of_snapshot}, the cluster {what} as {of_cluster}")
+            });
+        }
+    }
 }
 
 /// The change is reported at its path or at the item or list around it, with nothing else.

@@ -88,7 +88,7 @@ fn no_manifests(error: &mut clap::Error, arguments: &[OsString], program: &Comma
     error.remove(ContextKind::Usage);
 }
 
-/// The commands that refuse manifests that the cluster keeps (`run::stored::refuse_stored`).
+/// The commands that refuse manifests that the cluster keeps (`run::reading::stored::refuse_stored`).
 const NEVER_STORED: [&str; 3] = ["apply", "pull", "resolve"];
 
 /// Returns true for what names an object rather than a file: `TYPE/NAME`, if there is no such file.

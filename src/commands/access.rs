@@ -26,9 +26,9 @@ use crate::live::autoscalers::AutoscalerSource;
 use crate::live::parse;
 use crate::output::Output;
 use crate::run::invocation::Invocation;
+use crate::run::reading::stored::reads_of_stored;
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::requested;
-use crate::run::stored::reads_of_stored;
 use crate::run::unmanaged::namespaces_of;
 use crate::terminal::Terminal;
 

@@ -21,9 +21,9 @@ use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanToFollow, digests, flags};
 use crate::run::invocation::{Invocation, Run};
 use crate::run::question::can_confirm;
+use crate::run::reading::stored::refuse_stored;
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::{early_reads, policy, requested};
-use crate::run::stored::refuse_stored;
 use crate::terminal::Closed;
 
 pub(super) const AFTER_HELP: &str = "\

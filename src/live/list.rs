@@ -3,14 +3,18 @@
 //! A list that expires half-way (410) is read again from the beginning, without pages, as client-go's pager does. A page that is
 //! too large or takes too long is requested again in smaller pages. A list that does not end is an error.
 
+mod page;
+mod sieve;
+
 use std::collections::HashSet;
 
 use serde_json::Value;
 
 use super::answer::unexpected;
-pub(crate) use super::page::Spoilt;
-use super::page::{Page, read};
-use super::sieve::{Kept, Sieve};
+pub(crate) use page::Spoilt;
+use page::{Page, read};
+use sieve::{Kept, Sieve};
+
 use crate::client::{Address, Cluster, Request, RequestError};
 use reconcile_core::live::Resource;
 use reconcile_core::object::{Projection, memory_of};

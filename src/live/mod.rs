@@ -18,9 +18,7 @@ pub mod fetch;
 pub(crate) mod last_applied;
 pub(crate) mod list;
 mod openapi;
-mod page;
 pub(crate) mod release;
-mod sieve;
 pub mod types;
 
 pub(crate) use answer::{json, parse};

@@ -9,7 +9,7 @@ use reconcile_report::Failure;
 use crate::cli::ConnectionArgs;
 use crate::client::namespace_flag;
 use crate::desired::files::Inputs;
-use crate::run::named::of_words;
+use crate::run::reading::named::of_words;
 
 /// The objects of a file, and what they say about the kinds of the cluster that they are from.
 pub(crate) struct Captured {

@@ -29,11 +29,11 @@ use crate::run::base::Base;
 use crate::run::connection::{cluster_info, cluster_uid, connected, server_version};
 use crate::run::contexts::only_one;
 use crate::run::interrupt::listen;
-use crate::run::named::of_words;
+use crate::run::reading::named::of_words;
+use crate::run::reading::stored::excluded;
 use crate::run::reading::{Manifests, Reading, while_connecting};
 use crate::run::settings::Settings;
 use crate::run::setup::{autoscalers, resolved};
-use crate::run::stored::excluded;
 
 /// The flags that all commands with manifests have, the output, and the configuration.
 #[derive(Clone, Copy)]

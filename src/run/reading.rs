@@ -1,6 +1,9 @@
 //! Reads the input while other work goes on, and on several processors: the chunks are independent, and only the order of their
 //! results counts.
 
+pub(crate) mod named;
+pub(crate) mod stored;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -17,7 +20,6 @@ use crate::client::{Bounds, Environment, download};
 use crate::desired::files::Inputs;
 use crate::engine::server::Server;
 use crate::live::early::Early;
-use crate::run::stored::{Stored, excluded, stored};
 use crate::terminal::Terminal;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::yaml::Validation;
@@ -25,6 +27,7 @@ use reconcile_core::manifest::{Chunk, DesiredSet, Hooks, ReadChunk, ReadOptions,
 use reconcile_core::manifest::{Input, Record};
 use reconcile_core::object::Selector;
 use reconcile_report::Failure;
+use stored::{Stored, excluded, stored};
 
 /// The amount of text for which a thread is worth starting, in bytes.
 const TEXT_OF_A_THREAD: usize = 128 << 10;

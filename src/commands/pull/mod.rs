@@ -21,9 +21,9 @@ use crate::run::base::Base;
 use crate::run::edits::pulling::{Collected, Pulling};
 use crate::run::invocation::Invocation;
 use crate::run::question::{can_ask, interrupted};
+use crate::run::reading::stored::refuse_stored;
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::{early_reads, policy};
-use crate::run::stored::refuse_stored;
 use crate::terminal::Terminal;
 
 pub(super) const AFTER_HELP: &str = "\

@@ -24,9 +24,9 @@ use crate::output::Output;
 use crate::run::base::Base;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::question::interrupted;
+use crate::run::reading::stored::refuse_stored;
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::{early_reads, policy};
-use crate::run::stored::refuse_stored;
 use crate::terminal::Terminal;
 
 pub(super) const AFTER_HELP: &str = "\

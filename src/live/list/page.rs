@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::answer::misfit_of_item;
 use super::sieve::{self, Kept, List, SievedItem};
+use crate::live::answer::misfit_of_item;
 use reconcile_core::live::{PartOfList, Resource};
 use reconcile_core::object::Projection;
 

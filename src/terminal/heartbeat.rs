@@ -1,4 +1,4 @@
-//! What says that a run goes on: a live line on a terminal, and regular lines in a log.
+//! The signs that a run goes on: a live line on a terminal, and regular lines in a log.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;

@@ -118,8 +118,8 @@ impl Ownership {
         self.with_fields_displaced(live, schema, manifest, &FieldSet::new(), api_version, applier)
     }
 
-    /// The same, with `displaced` fields: whoever owns them loses them to the applier, and those without an owner become its own, so that
-    /// an apply that leaves them out removes them.
+    /// Transfers the fields of the manifest and the `displaced` ones to the applier: other owners lose them, and those without an owner
+    /// become its own, so that an apply that leaves them out removes them.
     pub fn with_fields_displaced(
         &self,
         live: &Value,

@@ -119,7 +119,7 @@ pub struct PluginConfig {
     pub interactive: Interactive,
     /// The cluster information for the plugin, if it asks for it with `provideClusterInfo`.
     pub cluster: Option<Value>,
-    /// What kubectl's preferences say about plugins.
+    /// The policy for plugins in kubectl's preferences.
     pub policy: Option<PluginPolicy>,
 }
 

@@ -108,7 +108,7 @@ impl PluginPolicy {
     }
 }
 
-/// What a file says about preferences.
+/// The preferences of a file.
 enum Read {
     Preferences(Preferences),
     /// The file has documents, and none that can be used.
@@ -116,7 +116,7 @@ enum Read {
     Empty,
 }
 
-/// What kubectl checks of the first document that it can use.
+/// The preferences of the first document that kubectl can use, as far as it checks them.
 #[derive(Default)]
 struct Preferences {
     policy: String,
@@ -277,7 +277,7 @@ fn objects<'a>(object: &'a Map<String, Value>, key: &str) -> Result<Option<Vec<&
     objects.map(Some)
 }
 
-/// Whether Go's `filepath.Clean` leaves a path as it is. It makes `.` of an empty one.
+/// Returns true if Go's `filepath.Clean` leaves a path as it is. It makes `.` of an empty one.
 fn is_clean(path: &str) -> bool {
     let below = path.strip_prefix('/');
     if path == "." || below == Some("") {

@@ -1,4 +1,4 @@
-//! Whether a server is trusted by a bundle of certificates, decided as Go's `crypto/x509` does, and so as kubectl does.
+//! Decides whether a server is trusted by a bundle of certificates, as Go's `crypto/x509` does, and so as kubectl does.
 //!
 //! webpki alone decides otherwise for bundles that are in use: it wants an authority where the bundle has the certificate of the server
 //! itself, and looks at nothing but the name and the key of a certificate in the bundle. Here, the path is found by the rules of Go
@@ -41,7 +41,7 @@ const UNDERSTOOD: [ObjectIdentifier; 11] = [
 #[derive(Debug)]
 pub struct Bundle {
     certificates: Vec<CertificateDer<'static>>,
-    /// What webpki needs of each of them.
+    /// The parts that webpki needs of each of them.
     anchors: RootCertStore,
     algorithms: WebPkiSupportedAlgorithms,
 }
@@ -142,7 +142,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether `chain`, which begins with the server's certificate, can be continued to a certificate of the bundle.
+    /// Returns true if `chain`, which begins with the server's certificate, can be continued to a certificate of the bundle.
     fn leads_to_trust(&mut self, chain: &[&Read<'_>]) -> bool {
         let Some(child) = chain.last() else { return false };
         let bundle = self.bundle;
@@ -162,7 +162,7 @@ impl Search<'_> {
         false
     }
 
-    /// Whether `candidate` may have issued the last certificate of `chain`, and did. A root of the first version has no constraints.
+    /// Returns true if `candidate` may have issued the last certificate of `chain`, and did. A root of the first version has no constraints.
     fn is_issuer(&mut self, candidate: &Read<'_>, is_intermediate: bool, chain: &[&Read<'_>]) -> bool {
         let Some(child) = chain.last() else { return false };
         let is_named = candidate.content.tbs_certificate().subject() == child.content.tbs_certificate().issuer();
@@ -185,7 +185,7 @@ impl Search<'_> {
             && candidate.signed(child, &self.bundle.algorithms)
     }
 
-    /// Whether a whole path may be used for a server, and webpki agrees.
+    /// Returns true if a whole path may be used for a server, and webpki agrees.
     fn is_accepted(&mut self, chain: &[&Read<'_>], root_at: usize, root: &Read<'_>) -> bool {
         let path = || chain.iter().copied().chain([root]);
         if !path().all(Read::may_serve) {
@@ -267,13 +267,13 @@ impl<'a> Read<'a> {
         }
     }
 
-    /// Whether the certificate and what it signs may be used for servers (`checkChainForKeyUsage`).
+    /// Returns true if the certificate and what it signs may be used for servers (`checkChainForKeyUsage`).
     fn may_serve(&self) -> bool {
         let for_servers = [rfc5280::ID_KP_SERVER_AUTH, rfc5280::ANY_EXTENDED_KEY_USAGE];
         self.usages.is_empty() || self.usages.iter().any(|usage| for_servers.contains(usage))
     }
 
-    /// Whether both are certificates of one key under one name (`alreadyInChain`): one never vouches for the other.
+    /// Returns true if both are certificates of one key under one name (`alreadyInChain`): one never vouches for the other.
     fn is_same_holder(&self, other: &Read<'_>) -> bool {
         let names = |read: &Read<'_>| {
             read.extension(rfc5280::ID_CE_SUBJECT_ALT_NAME).map(|extension| extension.extn_value.clone())
@@ -285,7 +285,7 @@ impl<'a> Read<'a> {
             && names(self) == names(other)
     }
 
-    /// Whether `child` has a signature of this certificate's key.
+    /// Returns true if `child` has a signature of this certificate's key.
     fn signed(&self, child: &Read<'_>, algorithms: &WebPkiSupportedAlgorithms) -> bool {
         let key = self.content.tbs_certificate().subject_public_key_info();
         let key_bits = key.subject_public_key.as_bytes();

@@ -49,7 +49,7 @@ fn shown<'f>(report: &'f Report, names: &'f [&str]) -> impl Iterator<Item = (&'s
     shown_in(report, names, View::default())
 }
 
-/// What the formats show in a view.
+/// The output of each of these formats in a view, without markup.
 fn shown_in<'f>(
     report: &'f Report,
     names: &'f [&str],

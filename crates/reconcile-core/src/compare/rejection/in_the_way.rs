@@ -16,11 +16,11 @@ const MOST: usize = 100;
 /// so that the nearest fields are tried first, and then all that the causes may mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::compare) enum Reach {
-    /// What the causes name or mention, and what is next to a forbidden field, if it is ours to take.
+    /// Fields that the causes name or mention, and those next to a forbidden field, if it is ours to take.
     Named,
     /// Everything that is ours to take in the values that the causes name, and next to them.
     Below,
-    /// What the causes name or mention, and nobody owns: defaults.
+    /// Fields that the causes name or mention, and nobody owns: defaults.
     Defaults,
 }
 

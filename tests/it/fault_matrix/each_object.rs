@@ -55,7 +55,7 @@ impl Stage {
             Stage::Get => vec!["diff"],
             Stage::DryRun => vec!["diff", "--evidence=server"],
             Stage::Create | Stage::Update | Stage::GiveBack => vec!["apply"],
-            Stage::Prune => vec!["apply", "--prune", "--applyset=set"],
+            Stage::Prune => vec!["apply", "--prune", "--applyset=set", "--prune-allow=most"],
             Stage::Delete | Stage::Recreate => vec!["apply", "--replace=immutable"],
         };
         arguments.extend(["-f", ".", "--request-timeout=6s"]);

@@ -224,11 +224,14 @@ impl ContextCommand for Diff<'_> {
         let (admission, pass) = futures::join!(admission, Reconciliation::compare(comparison, plan, apply_set));
         output.details(pass.unproven());
 
+        let planned = self.plan_file.as_ref().map(|_| events.builder.plan(&gate));
         let mut report = events.builder.last_report(Command::Diff, &gate, &pass);
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
         report.warnings.splice(..0, caveats);
-        if let (Some(file), Some(digests), false) = (&self.plan_file, digests, run.interrupt.is_set()) {
-            file.write(&report, cluster.clone(), flags(&args.compare, &args.prune, args.shard), digests)?;
+        if let (Some(file), Some(digests), Some(planned), false) =
+            (&self.plan_file, digests, planned, run.interrupt.is_set())
+        {
+            file.write(&planned, cluster.clone(), flags(&args.compare, &args.prune, args.shard), digests)?;
         }
         self.name_users(&mut report, &plurals, run.interrupt.token()).await;
         report.cluster = Some(cluster);

@@ -47,7 +47,20 @@ impl ReportBuilder {
     /// The report as it is now.
     pub fn report(&self, command: Command, gate: &FailOn, pass: &Reconciliation<'_>) -> Report {
         let objects = self.objects.borrow().reports.clone();
-        complete(self.beside_baseline(Report::compared(command, objects, gate)), pass)
+        complete(self.beside_baseline(self.compared(command, objects, gate)), pass)
+    }
+
+    /// The same with each object that is created or deleted on its own, as a plan has them.
+    pub fn plan(&self, gate: &FailOn) -> Report {
+        Report::compared(Command::Diff, self.objects.borrow().reports.clone(), gate)
+    }
+
+    /// A `diff` shows generated objects and their former ones as one. Those of a baseline are known one by one.
+    fn compared(&self, command: Command, objects: Vec<ObjectReport>, gate: &FailOn) -> Report {
+        if command == Command::Diff && self.known.is_none() {
+            return Report::compared_paired(command, objects, gate);
+        }
+        Report::compared(command, objects, gate)
     }
 
     /// The report at the end, which takes the objects along.
@@ -57,7 +70,7 @@ impl ReportBuilder {
 
     /// The report of objects that were compared without a cluster. It takes them along.
     pub fn report_without_pass(&self, command: Command, gate: &FailOn) -> Report {
-        self.beside_baseline(Report::compared(command, self.objects.take().reports, gate))
+        self.beside_baseline(self.compared(command, self.objects.take().reports, gate))
     }
 
     fn beside_baseline(&self, report: Report) -> Report {

@@ -112,6 +112,50 @@ fn overlays_that_share_a_parent_lose_nothing() {
 }
 
 #[test]
+fn a_generated_object_is_one_object_under_a_new_name() {
+    let ws = Workspace::new();
+    let value = ws.secret("generated-and-never-shown");
+    let write = |timeout: &str, value: &str| {
+        let generators = format!(
+            "namespace: $NS\nconfigMapGenerator: [{{name: web-config, literals: [timeout={timeout}, retries=3]}}]\n\
+             secretGenerator: [{{name: web-secret, literals: [password={value}]}}]\n"
+        );
+        ws.write("overlays/staging/kustomization.yaml", &generators);
+    };
+    write("30s", "first");
+    let names = |run: &Run| -> Vec<String> {
+        run.objects().iter().map(|object| object["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let before = names(&on(&ws, "apply", "staging", &[]).exits_with(0));
+    write("45s", &value);
+    let diff = on(&ws, "diff", "staging", &["-o", "json"]).exits_with(1);
+    let after = names(&diff);
+    assert_eq!(
+        (after.len(), &diff.report()["summary"]["update"], &diff.report()["summary"]["delete"]),
+        (2, &json!(2), &json!(0))
+    );
+    for (object, (old, new)) in diff.objects().iter().zip(before.iter().zip(&after)) {
+        assert!(old != new && object["renamedFrom"] == json!(old) && object["action"] == "update", "{object:#}");
+    }
+    let change = &diff.object("ConfigMap", &after[0])["changes"];
+    assert_eq!(change.as_array().unwrap().len(), 1, "{change:#}");
+    assert_eq!(
+        (&change[0]["path"], &change[0]["live"], &change[0]["desired"]),
+        (&json!("data.timeout"), &json!("30s"), &json!("45s"))
+    );
+    for format in ["text", "markdown", "html", "github", "gitlab", "junit", "sarif", "unified"] {
+        let diff = on(&ws, "diff", "staging", &["-o", format]).exits_with(1);
+        let is_named = diff.stdout.contains(&format!("under a new name, was {}", before[0])) || format == "text";
+        assert!(is_named && diff.stdout.contains("45s") && diff.stdout.contains("30s"), "{format}: {diff}");
+    }
+    // A plan has both, and its apply does both.
+    on(&ws, "diff", "staging", &["--save-plan", "plan.json"]).exits_with(1);
+    let apply = on(&ws, "apply", "staging", &["--plan", "plan.json"]).exits_with(0);
+    assert_eq!(apply.each("outcome").iter().filter(|outcome| outcome.ends_with(": deleted")).count(), 2, "{apply}");
+    on(&ws, "diff", "staging", &[]).exits_with(0);
+}
+
+#[test]
 fn a_parent_or_a_deletion_that_is_not_expected_is_refused_whatever_is_allowed() {
     let ws = overlays();
     let stg = ws.fill_in("$NS-stg");

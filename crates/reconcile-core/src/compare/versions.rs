@@ -39,6 +39,19 @@ impl Versions {
     }
 }
 
+impl Versions {
+    /// Two versions whose secret values are numbered already, masked in the same way.
+    pub fn of_redacted(live: &Value, desired: &Value) -> Self {
+        let [mut live, mut desired] = [live, desired].map(|object| {
+            let mut shown = object.clone();
+            leave_out_bookkeeping(&mut shown, true);
+            shown
+        });
+        mask(&mut live, &mut desired);
+        Self { live, desired }
+    }
+}
+
 /// Replaces the numbers of a redacted object by a mask, for an object that exists in one version only.
 pub fn masked(object: &Value) -> Value {
     let mut object = object.clone();

@@ -12,6 +12,7 @@ pub(crate) mod gate;
 pub(crate) mod identity;
 pub(crate) mod object;
 mod read_object;
+mod renamed;
 pub(crate) mod report;
 mod side;
 pub(crate) mod summary;

@@ -37,6 +37,9 @@ pub struct ObjectReport {
     #[serde(flatten, serialize_with = "identity::as_fields")]
     #[schemars(with = "KeyFields")]
     pub key: ObjectKey,
+    /// The former name of an object whose name has a hash of its content; the former object is deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renamed_from: Option<String>,
     /// Its location; absent for a member of an apply set that is in no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
@@ -233,6 +236,7 @@ impl ObjectReport {
     pub fn unwanted(key: &ObjectKey, verdict: ObjectVerdict) -> Self {
         let mut report = Self {
             key: key.clone(),
+            renamed_from: None,
             source: None,
             resource_version: None,
             position: None,

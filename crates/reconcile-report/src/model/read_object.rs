@@ -23,6 +23,7 @@ struct ObjectEntry {
     kind: String,
     namespace: Option<String>,
     name: String,
+    renamed_from: Option<String>,
     source: Option<Source>,
     resource_version: Option<String>,
     position: Option<usize>,
@@ -57,7 +58,9 @@ struct ObjectEntry {
 
 impl From<ObjectEntry> for ObjectReport {
     fn from(entry: ObjectEntry) -> Self {
-        let ObjectEntry { api_version, kind, namespace, name, source, resource_version, position, .. } = entry;
+        let ObjectEntry {
+            api_version, kind, namespace, name, renamed_from, source, resource_version, position, ..
+        } = entry;
         let ObjectEntry {
             action,
             evidence,
@@ -80,6 +83,7 @@ impl From<ObjectEntry> for ObjectReport {
             entry;
         Self {
             key: key(&api_version, &kind, namespace, name),
+            renamed_from,
             source,
             resource_version,
             position,

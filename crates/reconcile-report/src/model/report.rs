@@ -12,6 +12,7 @@ use super::diagnostic::DiagnosticEntry;
 use super::gate::{FailOn, class_names, classes};
 use super::identity::{Command, StartTime, ToolInfo};
 use super::object::ObjectReport;
+use super::renamed::paired;
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
 use super::verdict::{EXIT_CODES, Verdict};
@@ -152,6 +153,11 @@ impl Report {
         let mut report = Self::stopped(command, verdict, Vec::new());
         report.exit_code = verdict.exit_code(gate.exit_zero || !fails);
         Self { fail_on: gate.names(), summary: Summary::of(&objects), objects, ..report }
+    }
+
+    /// The same, with generated objects and the former ones of another name as one.
+    pub fn compared_paired(command: Command, objects: Vec<ObjectReport>, gate: &FailOn) -> Self {
+        Self::compared(command, paired(objects), gate)
     }
 
     /// The report of a run that checked the readiness of objects and compared nothing.

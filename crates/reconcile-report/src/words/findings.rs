@@ -34,6 +34,8 @@ const REPLACE: Rule =
 const NOT_COMPARED: Rule = rule("notCompared", Level::Error, "The object could not be compared");
 const NOT_APPLIED: Rule = rule("notApplied", Level::Error, "The object could not be applied");
 const NEEDS_CONSENT: Rule = rule("needsConsent", Level::Warning, "The deletion has to be allowed (`--prune-allow`)");
+const RENAMED: Rule =
+    rule("renamed", Level::Note, "An object has a new name, because the name has a hash of the content");
 const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
 pub(crate) const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
@@ -45,8 +47,18 @@ const RUN: Rule = rule("run", Level::Error, "An error of the input or of the run
 
 /// All rules: the classes of changes first.
 pub(crate) fn rules() -> impl Iterator<Item = Rule> {
-    let others =
-        [REPLACE, NOT_COMPARED, NOT_APPLIED, NEEDS_CONSENT, NOT_READY, WARNING, UNMANAGED_OBJECT, IGNORED, RUN];
+    let others = [
+        REPLACE,
+        NOT_COMPARED,
+        NOT_APPLIED,
+        NEEDS_CONSENT,
+        RENAMED,
+        NOT_READY,
+        WARNING,
+        UNMANAGED_OBJECT,
+        IGNORED,
+        RUN,
+    ];
     CLASSES.iter().map(Rule::from).chain(others)
 }
 
@@ -175,6 +187,9 @@ pub(crate) fn of_object<'r>(
     }
     if let Some((mark, _)) = deletions::mark(object).filter(|_| object.run.outcome.is_none()) {
         found.push(finding(NEEDS_CONSENT, mark, own.clone()));
+    }
+    if let Some(former) = &object.renamed_from {
+        found.push(finding(RENAMED, describe::message(&format!("under a new name, was {former}")), own.clone()));
     }
     let place = |change: &ChangeReport| {
         let line = object.line_of(&change.path).filter(|_| !is_in_no_file);

@@ -141,6 +141,9 @@ pub(super) fn head(sheet: &mut Sheet<'_>, (mark, role): (&str, Role), name: &str
 
 /// The summary of an object to be created: `2 replicas, shop/worker:4.1`.
 fn about(object: &ObjectReport) -> String {
+    if let Some(former) = &object.renamed_from {
+        return format!("under a new name, was {former}");
+    }
     let desired = object.diff.changes.first().and_then(|change| change.desired.as_ref());
     let Some(desired) = desired.filter(|_| object.diff.action == Action::Create) else { return String::new() };
     let mut parts = Vec::new();

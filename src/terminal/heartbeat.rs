@@ -68,7 +68,7 @@ impl Shared {
                 told = Some(what);
                 same = 0;
             } else if same < SAME {
-                same += 1;
+                same = same.saturating_add(1);
             } else {
                 tell(&format!("still waiting, for {} so far", in_words(start.elapsed())));
                 same = 0;

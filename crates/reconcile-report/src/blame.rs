@@ -76,7 +76,14 @@ impl BlamedObject {
 
     /// Keeps the fields of some owners alone.
     pub fn of_owners(mut self, mut is_wanted: impl FnMut(&Owner) -> bool) -> Self {
-        self.fields.retain(|field| field.managers.iter().fold(false, |wanted, owner| is_wanted(owner) || wanted));
+        self.fields.retain(|field| {
+            // Each owner is asked about: the caller may note which of them it found.
+            let mut wanted = false;
+            for owner in &field.managers {
+                wanted |= is_wanted(owner);
+            }
+            wanted
+        });
         self
     }
 }

@@ -84,7 +84,7 @@ impl Asking<'_> {
         let (mut answers, mut same): (Vec<Answered>, Vec<Same>) = (Vec::new(), Vec::new());
         while let Some(question) = questions.get(answers.len()) {
             let kind = question.kind();
-            let number = answers.len() + 1;
+            let number = answers.len().saturating_add(1);
             let mut offers = self.offers(question, takes_all);
             let decided = same.iter().find(|same| Some(same.kind) == kind && offers.takes(&same.choice));
             if let Some(Same { choice, .. }) = decided {
@@ -94,8 +94,8 @@ impl Asking<'_> {
             let is_of_kind = |other: &&Question| other.kind() == kind;
             offers.later = questions.iter().skip(number).filter(is_of_kind).count();
             offers.is_first = answers.is_empty();
-            let of_kind = questions.iter().zip(&answers).filter(|(other, _)| is_of_kind(other));
-            offers.last = of_kind.last().map(|(_, answered)| answered.choice.clone());
+            let mut of_kind = questions.iter().zip(&answers).filter(|(other, _)| is_of_kind(other));
+            offers.last = of_kind.next_back().map(|(_, answered)| answered.choice.clone());
             let mut text = Styled::new().with(Role::Note, format!("Difference {number} of {}", questions.len()));
             text.line_end();
             text.append(question.text(&self.output.view));
@@ -181,13 +181,11 @@ impl Asking<'_> {
                 "i" if offers.ignore.is_none() => {
                     terminal.message(&Styled::new().with(Role::Name, "Reason for the rule: "));
                     let Some(reason) = answer(self.interrupt).await? else { return Ok(Reply::Quit) };
-                    match Choice::ignore(&reason) {
-                        Some(answer) => answer,
-                        None => {
-                            terminal.note(Role::Hint, "a rule needs a reason");
-                            continue;
-                        }
-                    }
+                    let Some(answer) = Choice::ignore(&reason) else {
+                        terminal.note(Role::Hint, "a rule needs a reason");
+                        continue;
+                    };
+                    answer
                 }
                 _ => {
                     terminal.message(&offers.help(self.rule_file));

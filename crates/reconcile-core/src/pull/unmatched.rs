@@ -80,7 +80,9 @@ impl Unmatched {
         for NotedField { field, meant } in fields {
             field.note(is_there);
             if !field.is_matched {
-                meant.iter_mut().for_each(|meant| meant.note(is_there));
+                for meant in meant {
+                    meant.note(is_there);
+                }
             }
         }
     }

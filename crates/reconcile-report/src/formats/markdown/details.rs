@@ -85,9 +85,10 @@ fn lines(object: &ObjectReport, command: Command, view: &View) -> Vec<String> {
 fn changes_and_conflicts(object: &ObjectReport, view: &View) -> Vec<String> {
     let conflicts = object.other_conflicts();
     let conflicts = conflicts.iter().map(|conflict| format!("! conflict: {}", describe::conflict(conflict)));
-    let (definition, changes) = match view.full || !object.key.gvk.is_crd() {
-        true => (Vec::new(), object.diff.changes.iter().collect()),
-        false => definition_summary(object, view),
+    let (definition, changes) = if view.full || !object.key.gvk.is_crd() {
+        (Vec::new(), object.diff.changes.iter().collect())
+    } else {
+        definition_summary(object, view)
     };
     let changes = changes.into_iter().flat_map(|change| hunk::lines(change, view.full));
     conflicts.chain(definition).chain(changes).collect()

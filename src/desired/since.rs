@@ -120,9 +120,11 @@ impl Reader {
     fn path(&mut self, inputs: &mut Inputs, path: &str, recursive: bool) -> Result<(), Diagnostic> {
         let Some(target) = self.target(path)? else { return Ok(()) };
         if self.tree.has(&target) {
-            return self.file(inputs, path);
+            self.file(inputs, path);
+        } else {
+            self.directory(inputs, &target, recursive);
         }
-        self.directory(inputs, &target, recursive)
+        Ok(())
     }
 
     /// Reads what a pattern below a directory matches: files, and the files of directories.
@@ -146,16 +148,18 @@ impl Reader {
         found.iter().try_for_each(|path| self.path(inputs, path, recursive))
     }
 
-    fn directory(&mut self, inputs: &mut Inputs, folder: &str, recursive: bool) -> Result<(), Diagnostic> {
+    fn directory(&mut self, inputs: &mut Inputs, folder: &str, recursive: bool) {
         let start = if folder.is_empty() { 0 } else { folder.len().saturating_add(1) };
         let is_direct = |path: &str| !path.get(start..).unwrap_or_default().contains('/');
         let is_wanted = |path: &&str| (recursive || is_direct(path)) && is_manifest(path);
         let files: Vec<String> =
             self.tree.below(folder).map(|(path, _)| path).filter(is_wanted).map(ToOwned::to_owned).collect();
-        files.iter().try_for_each(|file| self.file(inputs, file))
+        for file in &files {
+            self.file(inputs, file);
+        }
     }
 
-    fn file(&mut self, inputs: &mut Inputs, path: &str) -> Result<(), Diagnostic> {
+    fn file(&mut self, inputs: &mut Inputs, path: &str) {
         let content = self.tree.read(path);
         let name = format!("{}:{path}", self.revision.name);
         match content {
@@ -163,7 +167,6 @@ impl Reader {
             Ok(None) => {}
             Err(error) => inputs.content(&name, Err(reason(&error))),
         }
-        Ok(())
     }
 
     /// Builds a kustomization in a private copy of the revision.

@@ -84,7 +84,9 @@ pub(crate) async fn last_applied(
         match list {
             Ok(objects) => {
                 let mut room = Room { all: &mut all, of_namespace: HashMap::new() };
-                objects.into_iter().for_each(|object| found.add(object, resource, &mut room));
+                for object in &objects {
+                    found.add(object, resource, &mut room);
+                }
             }
             Err(error) => {
                 let diagnostic = Diagnostic::about(&resource.gvk, &error);
@@ -110,8 +112,11 @@ async fn annotated(mut pages: Pages<'_>) -> Result<Vec<Value>, RequestError> {
         }
         for mut object in page.objects {
             let Some(text) = object.annotation(LAST_APPLIED) else { continue };
-            if !room.takes(namespace(&object), text.len()) {
-                object["metadata"]["annotations"][LAST_APPLIED] = Value::Null;
+            let is_room = room.takes(namespace(&object), text.len());
+            if let Some(annotations) = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut)
+                && !is_room
+            {
+                annotations.insert(LAST_APPLIED.to_owned(), Value::Null);
             }
             objects.push(object);
         }
@@ -133,10 +138,10 @@ impl Room<'_> {
 }
 
 impl FoundConfigurations {
-    fn add(&mut self, object: Value, resource: &Resource, room: &mut Room<'_>) {
+    fn add(&mut self, object: &Value, resource: &Resource, room: &mut Room<'_>) {
         let annotation = object.annotation(LAST_APPLIED);
-        let configuration = match annotation.filter(|text| room.takes(namespace(&object), text.len())) {
-            Some(text) => configuration(text, &object, resource),
+        let configuration = match annotation.filter(|text| room.takes(namespace(object), text.len())) {
+            Some(text) => configuration(text, object, resource),
             None => Configuration::Unreadable(format!(
                 "those of this kind need more than {} MiB in its namespace, or more than {} MiB in all",
                 OF_NAMESPACE >> 20,
@@ -147,14 +152,14 @@ impl FoundConfigurations {
             Configuration::Own(text) => self.line(&text),
             Configuration::Other => {
                 let kind = &resource.gvk.kind;
-                let namespace = namespace(&object).map(|namespace| format!("{namespace}/")).unwrap_or_default();
+                let namespace = namespace(object).map(|namespace| format!("{namespace}/")).unwrap_or_default();
                 let name = object.name().unwrap_or_default();
                 self.warnings.push(format!(
                     "{kind} {namespace}{name} is left out: its annotation `{LAST_APPLIED}` is not a configuration of it"
                 ));
             }
             Configuration::Unreadable(reason) => {
-                let Some(text) = identity(&object) else { return };
+                let Some(text) = identity(object) else { return };
                 self.line(&text);
                 let reason = one_line(&reason, REASON);
                 let reason = format!("its annotation `{LAST_APPLIED}` cannot be read: {reason}");
@@ -240,7 +245,7 @@ mod tests {
         for text in texts {
             let metadata = json!({"name": "a", "namespace": "tenant", "annotations": {LAST_APPLIED: text}});
             let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
-            found.add(object, &config_maps(true), &mut room);
+            found.add(&object, &config_maps(true), &mut room);
         }
         found
     }

@@ -84,7 +84,9 @@ impl Base {
             }
             BaseManifests::Read(read) => {
                 let mut base = BaseObjects::of(read.manifests.clone(), discovery, namespaces)?;
-                targets.iter().for_each(|target| base.give_to(target));
+                for target in targets {
+                    base.give_to(target);
+                }
                 Ok(())
             }
         }

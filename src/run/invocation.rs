@@ -276,7 +276,9 @@ impl Run<'_> {
                 return Err(refused.into());
             }
             if self.base.is_some() {
-                missing.iter().for_each(|missing| drop(missing.base.set(BaseObject::Absent)));
+                for missing in &missing {
+                    let _ = missing.base.set(BaseObject::Absent);
+                }
             }
             targets.extend(missing);
         }

@@ -192,8 +192,8 @@ fn a_query_is_read_as_the_server_reads_it() {
             let label = ["label", "configmap/settings", "x=z", "--field-manager=kubectl-edit"];
             ws.as_user("editor").kubectl(label).exits_with(0);
             let path = ws.fill_in(&format!("/api/v1/namespaces/$NS/configmaps/settings?{query}"));
-            let patch = json!([{"op": "replace", "path": "/data/a", "value": "evil"}]);
-            ws.plane().api().json_patch(&path, &patch).unwrap();
+            let change = json!([{"op": "replace", "path": "/data/a", "value": "evil"}]);
+            ws.plane().api().json_patch(&path, &change).unwrap();
         });
         let run = ws.reconcile(DIFF).exits_with(1);
         let owners = change(&run, "data.a")["managers"].as_array().unwrap();

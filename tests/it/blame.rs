@@ -383,7 +383,7 @@ fn the_objects_of_a_file_are_shown_without_a_cluster() {
     assert!(all.len() >= 2 && all.iter().any(|one| one["name"] == "other"), "{all:?}");
     assert!(offline(&["-n", "elsewhere"]).is_empty());
     for words in [&["deploy/web", "-n", namespace][..], &["deployments", "web", "-n", namespace]] {
-        assert_eq!(offline(words), [live.clone()]);
+        assert_eq!(offline(words), std::slice::from_ref(&live));
     }
     let signs = offline(&["-f", "web.yaml", "-n", namespace]);
     let replicas = signs[0]["fields"].as_array().unwrap().iter().find(|field| field["path"] == "spec.replicas");

@@ -134,8 +134,12 @@ impl AccessReport {
                  # because everybody who may write Secrets and ConfigMaps there may write it. These roles would let them be read:"
             );
             let mut withheld = String::new();
-            roles.iter().for_each(|role| document_of_role(role, &mut withheld));
-            withheld.split_inclusive(['\n', '\r']).for_each(|line| text.extend(["# ", line]));
+            for role in roles {
+                document_of_role(role, &mut withheld);
+            }
+            for line in withheld.split_inclusive(['\n', '\r']) {
+                text.extend(["# ", line]);
+            }
         }
         text
     }

@@ -95,7 +95,9 @@ impl Audited for BlamedObject {
             let is_taken = field.manifest == Some(InManifest::Differs);
             let reach = if is_taken { Reach::LastApply } else { Reach::Creation };
             let BlamedField { managers, path, .. } = field;
-            managers.iter_mut().for_each(|owner| visit(AuditedItem::Owner(owner, path, reach)));
+            for owner in managers {
+                visit(AuditedItem::Owner(owner, path, reach));
+            }
         }
     }
 

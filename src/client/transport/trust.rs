@@ -169,7 +169,7 @@ impl Search<'_> {
         if !is_named || self.candidates >= MOST_CANDIDATES {
             return false;
         }
-        self.candidates += 1;
+        self.candidates = self.candidates.saturating_add(1);
         let may_sign = match &candidate.constraints {
             Some(constraints) => {
                 let room = constraints.path_len_constraint.map(usize::from);

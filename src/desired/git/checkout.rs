@@ -66,20 +66,12 @@ impl Checkout {
 
     fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
         let place = self.place(path)?;
-        self.make_parent(&place)?;
+        make_parent(&place)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(place)?.write_all(content)
-    }
-
-    fn make_parent(&self, place: &Path) -> io::Result<()> {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        place.parent().map_or(Ok(()), |parent| builder.create(parent))
     }
 
     /// Makes a link where no other link leads.
@@ -90,7 +82,7 @@ impl Checkout {
         if is_through_link {
             return Err(io::Error::other(format!("the revision has `{path}` below a link")));
         }
-        self.make_parent(&place)?;
+        make_parent(&place)?;
         std::os::unix::fs::symlink(target, place)
     }
 
@@ -109,6 +101,14 @@ impl Checkout {
         }
         Ok(())
     }
+}
+
+fn make_parent(place: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    place.parent().map_or(Ok(()), |parent| builder.create(parent))
 }
 
 impl Guard {

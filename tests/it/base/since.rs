@@ -46,13 +46,16 @@ fn proposed() -> Workspace {
     ws
 }
 
+/// Names of ConfigMaps, with the side that changed.
+type Expected<'a> = &'a [(&'a str, &'a str)];
+
 #[test]
 fn a_revision_is_the_base_of_the_same_files() {
     let ws = proposed();
     let main = git(&ws, &["rev-parse", "main"]);
     ws.patch_as("kubectl-edit", "configmap/b", &json!({"data": {"text": "hand"}}));
     let (a, b, c) = (("a", "manifest"), ("b", "cluster"), ("c", ""));
-    let inputs: [(&[&str], &[(&str, &str)]); 6] = [
+    let inputs: [(&[&str], Expected<'_>); 6] = [
         (&["-f", "deploy"], &[a, b]),
         (&["-R", "-f", "deploy"], &[a, b, c]),
         (&["-f", "deploy/a.yaml", "-f", "deploy/b.yaml"], &[a, b]),

@@ -111,13 +111,18 @@ impl Trial {
     }
 }
 
-fn trials() -> Vec<Trial> {
-    let usual = || params("server", IsCa::NoCa);
-    let root = |change: fn(&mut CertificateParams)| {
-        let mut params = params("root", AUTHORITY);
-        change(&mut params);
-        Holder::own(params)
-    };
+fn usual() -> CertificateParams {
+    params("server", IsCa::NoCa)
+}
+
+fn root(change: impl FnOnce(&mut CertificateParams)) -> Holder {
+    let mut params = params("root", AUTHORITY);
+    change(&mut params);
+    Holder::own(params)
+}
+
+/// Certificates of servers and authorities that say other things than usual.
+fn of_certificates(authority: &Holder) -> Vec<Trial> {
     let changed = |change: fn(&mut CertificateParams)| {
         let mut params = usual();
         change(&mut params);
@@ -135,12 +140,10 @@ fn trials() -> Vec<Trial> {
         extension.set_criticality(true);
         params.custom_extensions.push(extension);
     };
-    let root_of = |bundle: &Holder, params: CertificateParams| bundle.issue(params);
     let mut trials = Vec::new();
 
-    let authority = root(|_| ());
-    trials.push(trial("the authority", root_of(&authority, usual()), authority.pem()));
-    let server = root_of(&authority, usual());
+    trials.push(trial("the authority", authority.issue(usual()), authority.pem()));
+    let server = authority.issue(usual());
     trials.push(trial("the server's own certificate, issued by an authority", server, ""));
     let own = trials.last_mut().unwrap();
     own.bundle = own.server.pem();
@@ -158,7 +161,7 @@ fn trials() -> Vec<Trial> {
         trials.push(trial(name, server, bundle));
     }
     for (name, is_ca) in [("no authority", IsCa::NoCa), ("an authority", AUTHORITY)] {
-        let older = Holder::own(params("server", is_ca.clone()));
+        let older = Holder::own(params("server", is_ca));
         let mut newer = params("server", is_ca);
         newer.not_after = date_time_ymd(3000, 1, 1);
         let label = if name == "no authority" {
@@ -195,7 +198,12 @@ fn trials() -> Vec<Trial> {
     let both = format!("{}{}", root(|_| ()).pem(), authority.pem());
     trials.push(trial("two authorities of one name", authority.issue(usual()), both));
     trials.push(trial("the authority twice", authority.issue(usual()), authority.pem().repeat(2)));
+    trials
+}
 
+/// Paths over other certificates.
+fn of_paths(authority: &Holder) -> Vec<Trial> {
+    let mut trials = Vec::new();
     let middle = authority.issue(params("middle", AUTHORITY));
     let through = |name, bundle: String| {
         trial(name, middle.issue(usual()), bundle).between(Certificate::clone(&middle.certificate))
@@ -220,11 +228,15 @@ fn trials() -> Vec<Trial> {
     let plain = authority.issue(params("middle", IsCa::NoCa));
     let server = plain.issue(usual());
     trials.push(trial("an intermediate that is no authority", server, authority.pem()).between(plain.certificate));
+    trials
+}
 
+/// Files that are written in other ways.
+fn of_blocks(authority: &Holder) -> Vec<Trial> {
     let block = |label: &str, body: &str| format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n");
     let good = authority.pem();
     let body: String = good.lines().filter(|line| !line.starts_with('-')).collect();
-    for (name, bundle) in [
+    let files = [
         ("text around the certificate", format!("our root\n{good}\nend")),
         ("line ends of Windows", good.replace('\n', "\r\n")),
         ("a broken block first", format!("{}{good}", block("CERTIFICATE", "!!!!"))),
@@ -235,10 +247,8 @@ fn trials() -> Vec<Trial> {
         ("a block with headers", block("CERTIFICATE", &format!("Proc-Type: 4,ENCRYPTED\n\n{body}"))),
         ("nothing that can be read", block("CERTIFICATE", "AAAA")),
         ("nothing", String::new()),
-    ] {
-        trials.push(trial(name, authority.issue(usual()), bundle));
-    }
-    trials
+    ];
+    files.into_iter().map(|(name, bundle)| trial(name, authority.issue(usual()), bundle)).collect()
 }
 
 /// A network of addresses, of which the first three numbers count.
@@ -251,7 +261,8 @@ async fn a_bundle_is_trusted_as_kubectl_trusts_it() {
     let kubectl = tokio::task::spawn_blocking(|| ControlPlane::shared().kubectl()).await.unwrap();
     let mut differences = Vec::new();
     let mut trusted = 0;
-    for trial in trials() {
+    let authority = root(|_| ());
+    for trial in [of_certificates(&authority), of_paths(&authority), of_blocks(&authority)].into_iter().flatten() {
         let [theirs, ours] = trial.run(&kubectl).await;
         trusted += usize::from(theirs.0);
         if theirs.0 != ours.0 {

@@ -8,7 +8,7 @@ use super::{TIDY, is_settled, patched, text};
 use crate::control_plane::Workspace;
 
 /// Keys and values that only quotes keep apart, a text of several lines, and empty values.
-const ODD: &str = r##"
+const ODD: &str = r#"
 apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -26,7 +26,7 @@ data:
     last
   trailing: "blank \n"
   long: "{{ .Values.a }}, [x], - y: z # and more"
-"##;
+"#;
 
 /// The manifests as kubectl prints them in KYAML, without what the server adds.
 fn kyaml(ws: &Workspace, manifest: &str) -> String {

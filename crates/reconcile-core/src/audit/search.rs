@@ -236,7 +236,7 @@ impl Deletions {
         match (relation, verb) {
             (Relation::Itself, "delete") if is_whole && event.is_certain => self.by_name.add(event, Some(verb)),
             (Relation::Itself, "create") if event.is_eviction() && event.is_certain => {
-                self.by_name.add(event, Some(verb))
+                self.by_name.add(event, Some(verb));
             }
             (Relation::Itself, "delete") if is_whole => self.with_others.add(event, Some(verb)),
             (Relation::Itself, "create") if event.is_eviction() => self.with_others.add(event, Some(verb)),

@@ -63,7 +63,9 @@ pub fn judge(
     found.sort_by(|a, b| a.path.cmp(&b.path));
     let base = subject.base.map(|base| BaseComparison::of(&subject, prediction, base));
     if let Some(base) = &base {
-        found.iter_mut().for_each(|change| classifier.settle_by_base(base, change));
+        for change in &mut found {
+            classifier.settle_by_base(base, change);
+        }
     }
     redact(&subject, prediction, redactor, base.as_ref().map(BaseComparison::object), &mut found);
     let diff = FieldDiff {

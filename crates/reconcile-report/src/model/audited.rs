@@ -99,7 +99,9 @@ impl Audited for ObjectReport {
             let is_taken = matches!(change.class, Class::ChangedByOther | Class::Conflict);
             let reach = if is_taken { Reach::LastApply } else { Reach::Creation };
             let ChangeReport { managers, path, .. } = change;
-            managers.iter_mut().for_each(|owner| visit(AuditedItem::Owner(owner, path, reach)));
+            for owner in managers {
+                visit(AuditedItem::Owner(owner, path, reach));
+            }
             if matches!(change.class, Class::Missing | Class::Absent) {
                 visit(AuditedItem::Removal(change));
             }

@@ -87,7 +87,7 @@ fn sides(SideCounts { manifest, cluster, either, both }: SideCounts, overwriting
         1 => "1 overwrites a change in the cluster".to_owned(),
         more => format!("{} overwrite changes in the cluster", grouped(more)),
     };
-    let changed = changed_on(sides.collect());
+    let changed = changed_on(&sides.collect::<Vec<_>>());
     Some(match (changed, overwriting) {
         (None, 0) => return None,
         (None, 1) => ": overwrites a change in the cluster".to_owned(),
@@ -103,7 +103,7 @@ struct ChangedOn {
     counted: String,
 }
 
-fn changed_on(sides: Vec<(usize, &str)>) -> Option<ChangedOn> {
+fn changed_on(sides: &[(usize, &str)]) -> Option<ChangedOn> {
     let (first, rest) = sides.split_first()?;
     let begin = format!("{} changed {}", grouped(first.0), first.1);
     let counted = rest.iter().fold(begin, |all, (count, side)| format!("{all}, {} {side}", grouped(*count)));

@@ -141,7 +141,7 @@ mod tests {
             ..owner(AuditAnswer::default())
         };
         let quoted = "\"kubectl-edit, alice@example.com\" (\"scale), alice (x\") 2026-11-20T10:00:00Z";
-        assert_eq!(owners(&[forged.clone()], &view), quoted);
+        assert_eq!(owners(std::slice::from_ref(&forged), &view), quoted);
         let sentence = "\"kubectl-edit, alice@example.com\", \"scale), alice (x\", 2026-11-20T10:00:00Z";
         assert_eq!(owner_in_sentence(&forged), sentence);
         assert_eq!(listed_managers(&["a, b".to_owned(), "c".to_owned()]), "\"a, b\", c");

@@ -106,14 +106,14 @@ mod tests {
         let list = |last: &[&str]| json!([&["--a", "--b", "--c", "--d", "--e", "--f", "--g", "--h"], last].concat());
         let (short, long) = (block(&list(&[])), block(&list(&["--z"])));
         for (live, desired, tag) in [(&long, &short, ChangeTag::Delete), (&short, &long, ChangeTag::Insert)] {
-            let groups = groups(live, desired);
-            let changed = groups.iter().flatten().filter(|(tag, _)| *tag != ChangeTag::Equal);
+            let found = groups(live, desired);
+            let changed = found.iter().flatten().filter(|(tag, _)| *tag != ChangeTag::Equal);
             assert_eq!(changed.cloned().collect::<Vec<_>>(), [(tag, "- \"--z\"".into())]);
         }
         // The end of the last line of a string is part of the string.
         let (live, desired) = (block(&json!("a\nb")), block(&json!("a\nb\n")));
-        let last = groups(&live, &desired).into_iter().flatten().last();
-        assert_eq!(last, Some((ChangeTag::Insert, "b\\u{a}".into())));
+        let ending = groups(&live, &desired).into_iter().flatten().last();
+        assert_eq!(ending, Some((ChangeTag::Insert, "b\\u{a}".into())));
     }
 
     #[test]

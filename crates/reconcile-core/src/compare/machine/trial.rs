@@ -95,19 +95,15 @@ impl ComparisonMachine<'_> {
             taken.remove(at);
             Some((at, self.attempt(&live, taken, false)?))
         });
-        match smaller {
-            Some((spared, attempt)) => {
-                let trial = Trial { attempt, error, accepted: Some(accepted), earlier, spared };
-                State::Transferring { live, trial: Box::new(trial) }
-            }
-            None => {
-                live.wanted = accepted.wanted;
-                if accepted.prediction.rewrites_records {
-                    live.current.owners = live.current.owners.under(&self.target.key.gvk.api_version());
-                }
-                State::Done(ComparisonResult::Predicted { live, prediction: Box::new(accepted.prediction) })
-            }
+        if let Some((spared, attempt)) = smaller {
+            let trial = Trial { attempt, error, accepted: Some(accepted), earlier, spared };
+            return State::Transferring { live, trial: Box::new(trial) };
         }
+        live.wanted = accepted.wanted;
+        if accepted.prediction.rewrites_records {
+            live.current.owners = live.current.owners.under(&self.target.key.gvk.api_version());
+        }
+        State::Done(ComparisonResult::Predicted { live, prediction: Box::new(accepted.prediction) })
     }
 
     /// The attempt that follows a rejection: it takes away what is in the way by the nearest guess that adds something to what an earlier

@@ -19,6 +19,7 @@ if [[ "$EXIT_CODE" == 0 ]]; then
   api PATCH "$issues/$number" "$folder/body.json" || exit 0
   exit 0
 fi
+if [[ ! -s "$folder/report.md" ]]; then exit 0; fi
 jq --raw-input --slurp --arg title "$title" --arg name "$label" '{title: $title, labels: [$name], body: .}' "$folder/report.md" >"$folder/body.json"
 if [[ -n "$number" ]]; then
   api PATCH "$issues/$number" "$folder/body.json" || exit 0

@@ -4,6 +4,8 @@ set -euo pipefail
 
 folder="$RUNNER_TEMP/kubectl-reconcile"
 mkdir -p "$folder"
+# A step that ends without a report must not show the one of an earlier step.
+rm -f "$folder"/{report.md,report.json,report.sarif,annotations.txt}
 if [[ -n "${KUBECONFIG_CONTENT:-}" ]]; then
   export KUBECONFIG="$folder/kubeconfig"
   trap 'rm -f "$KUBECONFIG"' EXIT
@@ -11,7 +13,8 @@ if [[ -n "${KUBECONFIG_CONTENT:-}" ]]; then
 fi
 # Credential plugins run in its environment.
 unset KUBECONFIG_CONTENT
-read -r -a flags <<<"$MORE_FLAGS"
+# The input may have several lines. There is always an end of the text before the delimiter.
+read -r -d '' -a flags <<<"$MORE_FLAGS" || true
 code=0
 # An empty list of flags is an error in the bash of macOS.
 kubectl-reconcile "$COMMAND" --filename="$MANIFESTS" ${flags[@]+"${flags[@]}"} \

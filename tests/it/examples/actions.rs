@@ -89,6 +89,39 @@ fn a_report_is_one_comment_that_is_updated() {
 }
 
 #[test]
+fn flags_may_be_on_several_lines() {
+    let ws = Workspace::new();
+    let pipeline = Pipeline::new(&ws);
+    // A proposed configuration that is read ends the run with 2.
+    ws.write("deploy/.kubectl-reconcile.yaml", "ignore: [");
+    for flags in [
+        "--evidence=read-only\n--no-config",
+        "--evidence=read-only\n--no-config\n",
+        "\n  --no-config",
+        "--no-config\r\n".trim(),
+    ] {
+        assert_eq!(pipeline.run(&ws, "diff", flags), "1", "{flags:?}");
+    }
+    assert_eq!(pipeline.run(&ws, "diff", ""), "2");
+}
+
+/// A step that ends without a report says nothing, and not what an earlier step said.
+#[test]
+fn the_report_of_an_earlier_step_is_not_shown_again() {
+    let ws = Workspace::new();
+    let pipeline = Pipeline::new(&ws);
+    assert_eq!(pipeline.run(&ws, "diff", ""), "1");
+    fs::remove_file(ws.home().join("summary")).unwrap();
+    assert_eq!(pipeline.run(&ws, "diff", "--no-such-flag"), "2");
+    assert_eq!(pipeline.file("summary"), "");
+    let github = GitHub::with_comments(Vec::new());
+    pipeline.comment(&github);
+    pipeline.tell(&github, "issue.sh", &[("EXIT_CODE", "2")]);
+    pipeline.tell(&github, "sarif.sh", &[]);
+    assert_eq!((github.comments().len(), github.issue(), github.uploads().len()), (0, None, 0));
+}
+
+#[test]
 fn an_issue_is_open_while_there_is_drift() {
     let ws = Workspace::new();
     let pipeline = Pipeline::new(&ws);

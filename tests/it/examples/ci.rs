@@ -39,7 +39,7 @@ impl<'w> Pipeline<'w> {
         command.env("GITHUB_PATH", path("path")).env("GITHUB_SERVER_URL", "https://github.example.com");
         command.env("GITHUB_RUN_ID", "42").env("GITHUB_SHA", "c0ffee").env("GITHUB_REF", "refs/pull/12/merge");
         command.env("GITHUB_REPOSITORY", "example/shop").env("MANIFESTS", "deploy").env("MORE_FLAGS", "");
-        command.env("NAME", "");
+        command.env("NAME", "").env("WORKSPACE_TMP", &programs).env("tools", &programs);
         command.envs(variables.iter().copied());
         command.output().unwrap_or_else(|error| panic!("{words:?}: {error}")).into()
     }
@@ -117,14 +117,34 @@ fn pipelines_install_a_released_binary_by_its_checksum() {
     let release = Release::new();
     let line = release.checksum_line();
     let sum = line.split(' ').next().unwrap();
-    let installed = ws.folder().join(".tools/kubectl-reconcile");
+    // What a pull request brings along is not run, and not written through.
+    let outside = ws.home().join("outside");
+    let [folder, traces] = ["tmp", "traces"].map(|name| ws.home().join(name).display().to_string());
+    for program in ["curl", "wget", "sha256sum", "tar", "kubectl-reconcile", "kubectl"] {
+        for name in [program.to_owned(), format!(".tools/{program}"), format!("bin/{program}")] {
+            let path = ws.write(name, &format!("#!/bin/sh\necho {program} >>'{traces}'\n"));
+            Command::new("chmod").arg("+x").arg(path).status().unwrap();
+        }
+    }
+    let archive = format!("kubectl-reconcile-v{VERSION}-x86_64-unknown-linux-musl.tar.gz");
+    std::os::unix::fs::symlink(&outside, ws.folder().join(archive)).unwrap();
+    let installed = |folder: &str| {
+        let found = Command::new("find").args([folder, "-name", "kubectl-reconcile", "-type", "f"]).output().unwrap();
+        !found.stdout.is_empty()
+    };
     for script in [of_gitlab, of_jenkins] {
         for (sum, code) in [(sum, 0), (&"0".repeat(64), 1)] {
-            let _ = fs::remove_dir_all(ws.folder().join(".tools"));
+            let _ = fs::remove_dir_all(&folder);
+            fs::create_dir(&folder).unwrap();
             let variables = [("RELEASES", release.url.as_str()), ("VERSION", VERSION), ("SHA256", sum)];
+            let variables = [&variables[..], &[("WORKSPACE_TMP", folder.as_str()), ("TMPDIR", &folder)]].concat();
             let ended = pipeline.step(&["sh", "-e", "-c", &script], &variables);
-            assert_eq!((ended.code, installed.exists()), (code, code == 0), "{script}: {ended:?}");
+            assert_eq!((ended.code, installed(&folder)), (code, code == 0), "{script}: {ended:?}");
         }
+    }
+    assert!(!outside.exists() && !Path::new(&traces).exists());
+    for text in [jenkins.as_str(), &gitlab.to_string()] {
+        assert!(!text.contains("PATH=") && !text.contains("PATH =") && !text.contains(".tools"), "{text}");
     }
     assert!(jenkins.contains("VERSION = '") && gitlab["variables"]["SHA256"].as_str().unwrap().len() == 64);
 }

@@ -1,13 +1,14 @@
 //! Temporary folders that nobody else can read, and that are removed however the run ends.
 
 use std::fs::{DirBuilder, OpenOptions};
-use std::hash::{BuildHasher as _, RandomState};
-use std::io::{Error, ErrorKind, Result, Write as _};
+use std::io::{Result, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The number of names that are tried.
-const ATTEMPTS: usize = 16;
+use tempfile::{Builder, TempDir};
+
+/// The random characters in the name of a folder.
+const RANDOM: usize = 16;
 
 /// The folders that exist now: a second Ctrl-C ends the process at once.
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -15,27 +16,22 @@ static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// A folder in that for temporary files.
 #[derive(Debug)]
 pub(crate) struct PrivateFolder {
-    path: PathBuf,
+    folder: TempDir,
 }
 
 impl PrivateFolder {
-    /// Makes a folder with an unpredictable name.
+    /// Makes a folder with an unpredictable name, which is its owner's alone from its first moment.
     pub fn new() -> Result<Self> {
-        let mut refused = Error::from(ErrorKind::AlreadyExists);
-        for attempt in 0..ATTEMPTS {
-            // The keys of the standard library's hash maps are random.
-            let number = RandomState::new().hash_one(attempt);
-            let path = std::env::temp_dir().join(format!("kubectl-reconcile-{number:016x}"));
-            match make(&path) {
-                Ok(()) => {
-                    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
-                    return Ok(Self { path });
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => refused = error,
-                Err(error) => return Err(error),
-            }
+        let mut builder = Builder::new();
+        builder.prefix("kubectl-reconcile-").rand_bytes(RANDOM);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            builder.permissions(std::fs::Permissions::from_mode(0o700));
         }
-        Err(refused)
+        let folder = builder.tempdir()?;
+        FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).push(folder.path().to_owned());
+        Ok(Self { folder })
     }
 
     /// The folder.
@@ -45,7 +41,7 @@ impl PrivateFolder {
 
     /// Makes a folder in it.
     pub fn folder(&self, name: &str) -> Result<PathBuf> {
-        let path = self.path.join(name);
+        let path = self.folder.path().join(name);
         make(&path)?;
         Ok(path)
     }
@@ -53,8 +49,8 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
-        FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).retain(|folder| *folder != self.path);
+        let path = self.folder.path();
+        FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).retain(|folder| folder != path);
     }
 }
 

@@ -8,9 +8,9 @@ use std::sync::{Arc, Once};
 use std::time::{Duration, SystemTime};
 
 use ring::digest;
-use ring::rand::{SecureRandom as _, SystemRandom};
 use serde::{Deserialize, Serialize};
 use structured_merge::TypeTable;
+use tempfile::{Builder, NamedTempFile};
 
 use reconcile_core::text::hex;
 
@@ -20,6 +20,9 @@ const FORM: &str = "v3";
 /// The largest file that is read, in bytes. Tables are smaller than the documents that they are compiled from, and those
 /// are read up to this size.
 const MAX_FILE: u64 = 16 << 20;
+
+/// The random characters in the name of a draft.
+const RANDOM: usize = 16;
 
 /// A folder of compiled types.
 #[derive(Clone, Debug)]
@@ -64,14 +67,9 @@ impl Cache {
         let folder = self.folder(true)?;
         let text = serde_json::to_vec(&CacheEntry { hash: hash.to_owned(), table })?;
         self.tidied.call_once(|| tidy(&folder));
-        let draft = folder.join(format!("{}.draft", random_name()?));
-        let written = create(&draft).and_then(|mut file| file.write_all(&text));
-        let done = written.and_then(|()| fs::rename(&draft, folder.join(document.file_name())));
-        if done.is_err() {
-            // It may not exist.
-            let _ = fs::remove_file(&draft);
-        }
-        done
+        let mut draft = draft(&folder)?;
+        draft.write_all(&text)?;
+        draft.persist(folder.join(document.file_name())).map_err(io::Error::from).map(drop)
     }
 
     /// The folder with the files, if it is the user's own. With `make`, it is created if it is missing.
@@ -144,19 +142,10 @@ impl<R: io::Read> io::Read for Hashed<R> {
     }
 }
 
-fn random_name() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("there is no randomness"))?;
-    Ok(hex(&bytes))
-}
-
-/// Creates a file that only the user can read. Fails if the path exists, even as a link.
-fn create(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+/// A new file that only the user can read, and that is removed unless it gets another name.
+fn draft(folder: &Path) -> io::Result<NamedTempFile> {
+    // Files are private unless something else is asked for.
+    Builder::new().prefix("").suffix(".draft").rand_bytes(RANDOM).tempfile_in(folder)
 }
 
 fn make_folders(path: &Path) -> io::Result<()> {
@@ -190,10 +179,7 @@ fn own_id(folder: &Path) -> io::Result<u32> {
     if let Ok(process) = fs::metadata("/proc/self") {
         return Ok(process.uid());
     }
-    let probe = folder.join(format!("{}.probe", random_name()?));
-    let made = create(&probe)?.metadata().map(|metadata| metadata.uid());
-    fs::remove_file(&probe)?;
-    made
+    Ok(draft(folder)?.as_file().metadata()?.uid())
 }
 
 /// The most files that are kept.

@@ -1,14 +1,17 @@
 //! Files that hold the result of a run: opened before anything is done, and written whole or not at all.
 
 use std::fs::{File, OpenOptions};
-use std::hash::{BuildHasher as _, RandomState};
 use std::io::{Error, ErrorKind, Result, Write as _};
 use std::path::{Path, PathBuf};
 
+use tempfile::{Builder, NamedTempFile, TempPath};
+
 use super::direct_file::{Readers, direct, is_stream, without_waiting};
 
-/// The number of names that are tried for the draft.
-const ATTEMPTS: usize = 16;
+/// The random characters in the name of a draft.
+const RANDOM: usize = 16;
+/// Most characters of the name of the file in that of its draft.
+const NAME: usize = 50;
 
 /// The most bytes of an extended attribute, and of the names of all of them (Linux, `XATTR_SIZE_MAX`).
 #[cfg(any(target_os = "linux", target_os = "macos"))]
@@ -35,7 +38,7 @@ enum Destination {
     /// A file that is added to, with the length that it had.
     Shared { before: u64 },
     /// A draft next to the file, until it takes its name.
-    Draft { draft: PathBuf, path: PathBuf },
+    Draft { draft: TempPath, path: PathBuf },
 }
 
 impl ReportFile {
@@ -58,7 +61,9 @@ impl ReportFile {
         if former.is_some() {
             without_waiting().write(true).open(path)?;
         }
-        let (file, draft) = draft(path, readers)?;
+        // What replaces a file may be for its readers only.
+        let is_private = former.is_some() || readers == Readers::Owner;
+        let (file, draft) = draft(path, is_private)?.into_parts();
         let report = Self { file, destination: Destination::Draft { draft, path: path.to_owned() }, failed: None };
         if let Some(former) = former.filter(|_| readers == Readers::Usual) {
             report.file.set_permissions(former.permissions())?;
@@ -121,12 +126,12 @@ impl ReportFile {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
-        let Destination::Draft { draft, path } = &self.destination else {
+        let Destination::Draft { draft, path } = self.destination else {
             return Err(Error::from(ErrorKind::AlreadyExists));
         };
-        match std::fs::hard_link(draft, path) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => copy_of(draft, path),
-            linked => linked,
+        match draft.persist_noclobber(&path) {
+            Err(refused) if refused.error.kind() != ErrorKind::AlreadyExists => copy_of(&refused.path, &path),
+            named => named.map_err(Error::from),
         }
     }
 
@@ -141,18 +146,9 @@ impl ReportFile {
             return Err(error);
         }
         self.file.flush()?;
-        match &self.destination {
+        match self.destination {
             Destination::Direct | Destination::Shared { .. } => Ok(()),
-            Destination::Draft { draft, path } => std::fs::rename(draft, path),
-        }
-    }
-}
-
-impl Drop for ReportFile {
-    /// Removes a draft that did not become the file.
-    fn drop(&mut self) {
-        if let Destination::Draft { draft, .. } = &self.destination {
-            let _ = std::fs::remove_file(draft);
+            Destination::Draft { draft, path } => draft.persist(path).map_err(Error::from),
         }
     }
 }
@@ -172,27 +168,20 @@ fn is_shared(path: &Path) -> bool {
     std::env::var_os(STEP_SUMMARY).is_some_and(|summary| !summary.is_empty() && path == Path::new(&summary))
 }
 
-/// A new file in the folder of `path`, with an unpredictable name.
-fn draft(path: &Path, readers: Readers) -> Result<(File, PathBuf)> {
+/// A new file in the folder of `path`, which is removed unless it takes that name. A private one is its owner's alone from its first moment:
+/// a file that is closed to others later can be opened before.
+fn draft(path: &Path, is_private: bool) -> Result<NamedTempFile> {
     let name = path.file_name().ok_or_else(|| Error::from(ErrorKind::IsADirectory))?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let prefix: String = format!(".{}", name.to_string_lossy()).chars().take(NAME).chain(['.']).collect();
+    let mut builder = Builder::new();
+    builder.prefix(&prefix).suffix(".tmp").rand_bytes(RANDOM);
     #[cfg(unix)]
-    if readers == Readers::Owner {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(if is_private { 0o600 } else { 0o666 }));
     }
-    let mut refused = Error::from(ErrorKind::AlreadyExists);
-    for attempt in 0..ATTEMPTS {
-        // The keys of the standard library's hash maps are random.
-        let number = RandomState::new().hash_one(attempt);
-        let draft = path.with_file_name(format!(".{}.{number:016x}.tmp", name.to_string_lossy()));
-        match options.open(&draft) {
-            Ok(file) => return Ok((file, draft)),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => refused = error,
-            Err(error) => return Err(error),
-        }
-    }
-    Err(refused)
+    builder.tempfile_in(folder)
 }
 
 #[cfg(test)]
@@ -237,6 +226,23 @@ mod tests {
         ] {
             assert!(ReportFile::open(&path, Readers::Usual).is_err(), "{}", path.display());
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_draft_is_private_from_its_first_moment() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("{}.yaml", "x".repeat(200)));
+        let mode = |draft: &NamedTempFile| draft.as_file().metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&draft(&path, true).unwrap()), 0o600);
+        assert_eq!(mode(&draft(&path, false).unwrap()) & 0o600, 0o600);
+        // Nothing is said about a new report, which everybody may read as the system allows it.
+        std::fs::write(&path, "former").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        ReportFile::open(&path, Readers::Usual).unwrap().write(b"new").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(names(folder.path()).len(), 1);
     }
 
     /// A file that appears between the first look and the end is not replaced.

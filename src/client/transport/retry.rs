@@ -1,6 +1,5 @@
 //! Decides whether a request is sent again, and after which wait. Pure: the caller passes the time and the jitter.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, Instant};
 
 use reconcile_core::request::RequestError;
@@ -87,10 +86,9 @@ fn backoff(failures: u32, jitter: f64) -> Duration {
     doubled.mul_f64(0.75 + jitter.clamp(0.0, 1.0) / 2.0)
 }
 
-/// A random number from 0 to 1, from the random keys of the standard library's hash maps.
+/// A random number from 0 to 1.
 pub fn jitter() -> f64 {
-    let bits = RandomState::new().hash_one(0_u8);
-    f64::from((bits >> 32) as u32) / f64::from(u32::MAX)
+    fastrand::f64()
 }
 
 /// The time that the server may stay silent if the request as a whole has no time limit.

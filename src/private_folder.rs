@@ -36,7 +36,7 @@ impl PrivateFolder {
 
     /// The folder.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
     }
 
     /// Makes a folder in it.

@@ -231,7 +231,8 @@ impl ContextCommand for Diff<'_> {
         if let (Some(file), Some(digests), Some(planned), false) =
             (&self.plan_file, digests, planned, run.interrupt.is_set())
         {
-            file.write(&planned, cluster.clone(), flags(&args.compare, &args.prune, args.shard), digests)?;
+            let flags = flags(&args.compare, &args.prune, args.shard);
+            report.warnings.extend(file.write(&planned, cluster.clone(), flags, digests)?);
         }
         self.name_users(&mut report, &plurals, run.interrupt.token()).await;
         report.cluster = Some(cluster);

@@ -153,7 +153,7 @@ pub(super) fn expectation(file: &mut File<'_>, node: &ConfigNode<'_>) -> Expecta
         allowed: texts.allowed.iter().filter_map(|text| read(text)).collect(),
         location: texts.location,
     };
-    let contexts = contexts.map(|texts| globs(texts, |text| Some(Glob::new(text))));
+    let contexts = contexts.map(|texts| globs(texts, |text| Some(Glob::of_contexts(text))));
     let namespaces = namespaces.map(|texts| globs(texts, |text| Glob::of_names(text).ok()));
     Expectation { contexts, servers, namespaces, applyset: applyset(file, node) }
 }

@@ -40,23 +40,27 @@ impl PlanFile {
     /// Opens the file.
     pub fn open(path: &Path, connection: &ConnectionArgs) -> Result<Self, Failure> {
         only_one(connection, "--save-plan")?;
+        check_key()?;
         let file = ReportFile::open(path, Readers::Usual)
             .map_err(|error| Failure::invalid(unwritable(&path.to_string_lossy(), &error)))?;
         Ok(Self { path: path.to_owned(), file: Mutex::new(Some(file)) })
     }
 
-    /// Writes the plan of a run.
+    /// Writes the plan of a run. Returns the warning about what it does not cover.
     pub fn write(
         &self,
         report: &Report,
         cluster: ClusterInfo,
         flags: PlanFlags,
         manifests: Vec<ManifestDigest>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
         let plan = SavedPlan::of(report, cluster, flags, coverage(), manifests);
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
         let written = file.map_or(Ok(()), |file| file.write(plan.document().as_bytes()));
-        written.map_err(|error| Failure::invalid(unwritable(&self.path.to_string_lossy(), &error)))
+        match written {
+            Ok(()) => Ok(plan.caveat()),
+            Err(error) => Err(Failure::invalid(unwritable(&self.path.to_string_lossy(), &error))),
+        }
     }
 }
 
@@ -64,6 +68,7 @@ impl PlanToFollow {
     /// Reads the plan of a file.
     pub fn read(path: &Path, connection: &ConnectionArgs) -> Result<Self, Failure> {
         only_one(connection, "--plan")?;
+        check_key()?;
         let file = path.to_string_lossy().into_owned();
         let invalid = |message: String| Failure::invalid(Diagnostic::of_file(&file, message));
         let text = content(path, LARGEST).map_err(invalid)?;
@@ -122,6 +127,15 @@ fn digest_of(target: &Target, key: Option<&hmac::Key>) -> String {
     let secrecy = Secrecy::of(&target.key.gvk, Some(object), None);
     let shown = Redactor::default().value(&secrecy, &FieldPath::root(), object);
     hex(digest::digest(&digest::SHA256, shown.to_string().as_bytes()).as_ref())
+}
+
+/// Refuses a key that is set and empty: a secret of a pipeline that is missing would silently be no key.
+fn check_key() -> Result<(), Failure> {
+    if env::var_os(KEY).is_some_and(|key| key.is_empty()) {
+        let hint = "set it to a key in both runs, or unset it: then the plan covers no hidden values";
+        return Err(Failure::refused(format!("the variable `{KEY}` is set and empty"), hint));
+    }
+    Ok(())
 }
 
 fn coverage() -> SecretCoverage {

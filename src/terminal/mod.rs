@@ -11,6 +11,7 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use reconcile_report::excerpt::CONTINUED;
 use reconcile_report::formats::unified;
 use reconcile_report::{Role, STANDARD, Styled, Theme, View, paint};
 
@@ -209,8 +210,10 @@ impl Terminal {
     pub fn note(&self, role: Role, line: &str) {
         let mut text = Styled::new();
         for (index, part) in line.split('\n').enumerate() {
+            // What follows a first line is a text of others.
             if index > 0 {
                 text.line_end();
+                text.push(role, CONTINUED);
             }
             text.push(role, part);
         }

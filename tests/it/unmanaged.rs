@@ -121,6 +121,13 @@ fn no_label_owner_or_name_of_its_own_explains_an_object() {
     };
     let owner = |kind: &str, name: &str, uid: &str| json!({"ownerReferences": [{"apiVersion": "v1", "kind": kind, "name": name, "uid": uid}]});
     create("ConfigMap", "owned", &owner("ConfigMap", "settings", &uid("ConfigMap", "settings")));
+    let rogue = json!({
+        "apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "it", "image": "it"}]},
+        "metadata": {"name": "rogue", "namespace": ws.namespace(), "ownerReferences": [
+            {"apiVersion": "v1", "kind": "ConfigMap", "name": "settings", "uid": uid("ConfigMap", "settings"), "controller": true},
+        ]},
+    });
+    ws.apply_as("tenant", &rogue.to_string());
     create("ConfigMap", "member", &json!({"labels": {"applyset.kubernetes.io/part-of": "x"}}));
     create("ConfigMap", "parent", &json!({"labels": {"applyset.kubernetes.io/id": "x"}}));
     create("ConfigMap", "orphan", &owner("ConfigMap", "settings", "00000000-0000-0000-0000-000000000000"));
@@ -143,9 +150,11 @@ fn no_label_owner_or_name_of_its_own_explains_an_object() {
             "ConfigMap member: setWithoutParent",
             "ConfigMap noded: ownerMissing",
             "ConfigMap orphan: ownerMissing",
+            "ConfigMap owned: ownerOfOtherKind",
             "ConfigMap parent: ",
             "ConfigMap reviewed: ownerMissing",
             "ConfigMap sh.helm.release.v1.shop.v1: ",
+            "Pod rogue: ownerOfOtherKind",
             "Secret sh.helm.release.v1.shop.v2: ",
             "Secret token: ownerMissing",
         ]
@@ -155,6 +164,7 @@ fn no_label_owner_or_name_of_its_own_explains_an_object() {
         ("ConfigMap $NS/member", "not in the manifests, and in an apply set without a parent"),
         ("ConfigMap $NS/orphan", "not in the manifests, and its owner does not exist"),
         ("ConfigMap $NS/chained", "not in the manifests, and its owner is unmanaged, too"),
+        ("ConfigMap $NS/owned", "not in the manifests, and its owner makes no objects of its kind"),
         ("ConfigMap $NS/parent", "not in the manifests, not owned, and not in an apply set"),
     ] {
         let line = ws.fill_in(&format!("? {name}  {why}\n"));
@@ -189,10 +199,15 @@ fn an_owner_that_may_not_be_read_explains_with_a_warning() {
     let ws = Workspace::new();
     ws.write("shop.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}");
     ws.reconcile(["apply", "-f", "shop.yaml"]).exits_with(0);
-    let reference = json!([{"apiVersion": "v1", "kind": "Node", "name": "worker", "uid": "1"}]);
-    let metadata = json!({"name": "noded", "namespace": ws.namespace(), "ownerReferences": reference});
-    ws.apply_as("kubelet", &json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}).to_string());
-    ws.allow("limited", "get,list,patch", "configmaps");
+    let reference = json!([{"apiVersion": "v1", "kind": "Node", "name": "worker", "uid": "1", "controller": true}]);
+    let metadata = json!({
+        "name": "noded", "namespace": ws.namespace(), "ownerReferences": reference,
+        "annotations": {"kubernetes.io/config.mirror": "x", "kubernetes.io/config.source": "file"},
+    });
+    let spec = json!({"nodeName": "worker", "containers": [{"name": "it", "image": "shop/it:1"}]});
+    let mirror = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec});
+    ws.apply_as("kubelet", &mirror.to_string());
+    ws.allow("limited", "get,list,patch", "configmaps,pods");
     let run = ws.as_user("limited").reconcile(SEARCH.iter().chain(&["json"])).exits_with(0);
     assert_eq!(unmanaged(&run), [""; 0]);
     let warnings = run.report()["warnings"].to_string();

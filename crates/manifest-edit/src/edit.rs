@@ -6,8 +6,8 @@ use super::change::Edit;
 use super::change::Refusal;
 use super::file::File;
 
-/// Bytes that are read at most to find the edits that can be made together.
-const EFFORT: usize = 1 << 30;
+/// Bytes that are read at most to find the edits that can be made together: a few seconds.
+const EFFORT: usize = 64 << 20;
 
 /// An edit that is not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +37,17 @@ fn edit_within(text: &[u8], edits: &[Edit], mut effort: usize) -> Edited {
         let refused = (0..edits.len()).map(|edit| Refused { edit, refusal: Refusal::Unreadable });
         return Edited { text: text.to_vec(), refused: refused.collect() };
     };
-    let all: Vec<(usize, &Edit)> = edits.iter().enumerate().collect();
+    let mut all: Vec<(usize, &Edit)> = edits.iter().enumerate().collect();
+    // What a node refuses is known without a search, in which each of them would cost several attempts.
+    let by_nodes = file.refused_by_nodes(&all);
+    all.retain(|(index, _)| !by_nodes.contains_key(index));
     let found = by_document(&file, &all, &mut effort).unwrap_or_else(|| {
         let mut search = Search::of(|edits: &[&Edit]| file.with(edits), file.len(), &mut effort);
         search.accept(&all);
         (search.new, search.refused)
     });
     let (new, mut refused) = found;
+    refused.extend(by_nodes.into_iter().map(|(edit, refusal)| Refused { edit, refusal }));
     refused.sort_unstable_by_key(|refused| refused.edit);
     Edited { text: new.map_or_else(|| text.to_vec(), String::into_bytes), refused }
 }
@@ -146,9 +150,35 @@ mod tests {
     fn a_search_that_ends_early_says_so() {
         let text = "a: &x 1\nb: *x\nc: 1\nd: 1\n";
         let edits = ["a", "b", "c", "d"].map(|key| set(1, key));
-        let edited = edit_within(text.as_bytes(), &edits, text.len() * 4);
+        let edited = edit_within(text.as_bytes(), &edits, 0);
         let refused: Vec<_> = edited.refused.iter().map(|refused| (refused.edit, refused.refusal)).collect();
         assert_eq!(refused, [(0, Refusal::Anchor), (1, Refusal::Alias), (2, Refusal::Effort), (3, Refusal::Effort)]);
         assert_eq!(edited.text, text.as_bytes());
+    }
+
+    /// One attempt is enough for those that remain.
+    #[test]
+    fn edits_that_a_node_refuses_cost_no_attempts() {
+        let lines = |number: usize| {
+            format!("t{number}: !!str 1\nx{number}: &x{number} {{y: 1}}\na{number}: *x{number}\ng{number}: 1\n")
+        };
+        let text: String = (0..500).map(lines).collect();
+        let of = |path: &[&str]| {
+            let path = path.iter().map(|key| Step::Key((*key).into())).collect();
+            Edit { document: 1, path, change: Change::Set(json!(2)) }
+        };
+        let edits: Vec<Edit> = (0..500)
+            .flat_map(|number| {
+                let [tag, anchor, alias, good] = ["t", "x", "a", "g"].map(|key| format!("{key}{number}"));
+                [of(&[&tag]), of(&[&anchor, "y"]), of(&[&alias]), of(&[&good])]
+            })
+            .collect();
+        let edited = edit_within(text.as_bytes(), &edits, text.len());
+        let count = |refusal| edited.refused.iter().filter(|refused| refused.refusal == refusal).count();
+        assert_eq!([Refusal::Tag, Refusal::Anchor, Refusal::Alias].map(count), [500; 3]);
+        assert_eq!(edited.refused.len(), 1_500);
+        let expected: String =
+            (0..500).map(|number| lines(number).replace(&format!("g{number}: 1"), &format!("g{number}: 2"))).collect();
+        assert_eq!(String::from_utf8(edited.text).unwrap(), expected);
     }
 }

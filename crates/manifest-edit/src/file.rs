@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::change::Edit;
 use super::change::Refusal;
-use super::rewrite::{Rewriter, Writing};
+use super::rewrite::{Rewriter, Writing, refused_by_nodes};
 use super::values::applied;
 
 const MARK: &str = "\u{FEFF}";
@@ -53,6 +53,22 @@ impl<'t> File<'t> {
         let before = document.number.saturating_sub(own.number);
         own.number = document.number;
         is_same.then_some(Self { mark: "", text, before, documents })
+    }
+
+    /// The edits, by their indices, that a node of the file refuses, whatever the others are.
+    pub fn refused_by_nodes(&self, edits: &[(usize, &Edit)]) -> BTreeMap<usize, Refusal> {
+        let mut of_document: BTreeMap<usize, Vec<(usize, &Edit)>> = BTreeMap::new();
+        for (index, edit) in edits {
+            of_document.entry(edit.document).or_default().push((*index, *edit));
+        }
+        let mut refused = BTreeMap::new();
+        for document in &self.documents {
+            let (own, text) = (of_document.remove(&document.number), self.text.get(document.text.clone()));
+            if let (Some(own), Some(text)) = (own, text) {
+                refused.extend(refused_by_nodes(text, document, &own));
+            }
+        }
+        refused
     }
 
     /// The whole text with edits, which is read as it is meant.

@@ -1,12 +1,12 @@
 //! Changes the text of one document so that it has another value.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use kube_yaml::{Document, Key, Kind, Layout, Node, Outline, Style, Syntax};
 use serde_json::Value;
 
 use super::block::{Block, indented, is_collection};
-use super::change::Refusal;
+use super::change::{Change, Edit, Refusal, Step};
 use super::flow::Brackets;
 use super::habits::{Habits, Spaces};
 use super::lines::{Lines, Splices};
@@ -105,12 +105,7 @@ impl<'t> Rewriter<'t> {
 
     /// Refuses to change a node that is used elsewhere, or whose tag decides what it means.
     pub fn check(&self, node: &Node) -> Result<(), Refusal> {
-        match node.kind {
-            Kind::Alias(_) => Err(Refusal::Alias),
-            _ if self.aliased.contains(&node.anchor) => Err(Refusal::Anchor),
-            _ if node.is_tagged => Err(Refusal::Tag),
-            _ => Ok(()),
-        }
+        refusal(node, &self.aliased).map_or(Ok(()), Err)
     }
 
     /// Refuses to remove a node with an anchor in it that is used elsewhere.
@@ -316,4 +311,97 @@ fn json_unit<'t>(root: &Node, lines: &Lines<'t>) -> Option<&'t str> {
     let first = entries.first()?.key.begin;
     let is_below = lines.slice(root.at..first).contains('\n');
     is_below.then(|| lines.indentation(first).strip_prefix(lines.indentation(root.at)).unwrap_or_default())
+}
+
+/// The reason why a node is not changed: it is used elsewhere, or its tag decides what it means.
+fn refusal(node: &Node, aliased: &HashSet<usize>) -> Option<Refusal> {
+    match node.kind {
+        Kind::Alias(_) => Some(Refusal::Alias),
+        _ if aliased.contains(&node.anchor) => Some(Refusal::Anchor),
+        _ if node.is_tagged => Some(Refusal::Tag),
+        _ => None,
+    }
+}
+
+/// The edits of a document, by their indices, that a node refuses which is changed or is around it. They are found in one walk, however
+/// many they are.
+pub(crate) fn refused_by_nodes(text: &str, document: &Document, edits: &[(usize, &Edit)]) -> BTreeMap<usize, Refusal> {
+    let mut refused = BTreeMap::new();
+    if let Some(outline) = Outline::of(text, document.syntax) {
+        let mut aliased = HashSet::new();
+        find_aliases(&outline.root, &mut aliased);
+        let mut walk = Walk { aliased, refused: &mut refused };
+        walk.node(&outline.root, Some(&document.value), edits.to_vec(), 0);
+    }
+    refused
+}
+
+struct Walk<'r> {
+    aliased: HashSet<usize>,
+    refused: &'r mut BTreeMap<usize, Refusal>,
+}
+
+impl Walk<'_> {
+    /// Visits a node to which the first steps of these edits lead.
+    fn node(&mut self, node: &Node, value: Option<&Value>, edits: Vec<(usize, &Edit)>, depth: usize) {
+        if let Some(refusal) = refusal(node, &self.aliased) {
+            // Nothing is changed by the value that is there, and what is removed as a whole may be an alias, or have a tag.
+            let is_harmless = |edit: &Edit| match &edit.change {
+                Change::Set(new) => {
+                    let now = value.and_then(|value| {
+                        edit.path.iter().skip(depth).try_fold(value, |value, step| match step {
+                            Step::Key(key) => value.get(key),
+                            Step::Index(index) => value.get(index),
+                        })
+                    });
+                    now == Some(new)
+                }
+                Change::Remove => edit.path.len() == depth && refusal != Refusal::Anchor,
+                Change::Insert { .. } => false,
+            };
+            let changed = edits.into_iter().filter(|(_, edit)| !is_harmless(edit));
+            self.refused.extend(changed.map(|(index, _)| (index, refusal)));
+            return;
+        }
+        let mut below: BTreeMap<&Step, Vec<(usize, &Edit)>> = BTreeMap::new();
+        for (index, edit) in edits {
+            if let Some(step) = edit.path.get(depth) {
+                below.entry(step).or_default().push((index, edit));
+            }
+        }
+        let deeper = depth.saturating_add(1);
+        match &node.kind {
+            Kind::Mapping(_, entries) if !below.is_empty() => {
+                let named = entries.iter().filter_map(|entry| match &entry.name {
+                    Key::Text(name) => Some((name.as_str(), &entry.value)),
+                    Key::Merge | Key::Unusual => None,
+                });
+                let named: HashMap<&str, &Node> = named.collect();
+                for (step, edits) in below {
+                    if let Step::Key(key) = step
+                        && let Some(node) = named.get(key.as_str())
+                    {
+                        self.node(node, value.and_then(|value| value.get(key)), edits, deeper);
+                    }
+                }
+            }
+            Kind::Sequence(_, items) => {
+                for (step, edits) in below {
+                    // A new item does not change the one that is at its place.
+                    let edits: Vec<_> = edits.into_iter().filter(|(_, edit)| !is_new_item(edit, deeper)).collect();
+                    if let Step::Index(index) = step
+                        && let Some(item) = items.get(*index)
+                    {
+                        self.node(&item.node, value.and_then(|value| value.get(index)), edits, deeper);
+                    }
+                }
+            }
+            Kind::Mapping(..) | Kind::Scalar(_) | Kind::Alias(_) => {}
+        }
+    }
+}
+
+/// Returns true if an edit puts a new item into the list in front of the last of its steps.
+fn is_new_item(edit: &Edit, depth: usize) -> bool {
+    edit.path.len() == depth && matches!(edit.change, Change::Insert { .. })
 }

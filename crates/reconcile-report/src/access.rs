@@ -114,7 +114,9 @@ impl AccessReport {
     /// `-o yaml`: the roles, each after a comment with its purpose, and their bindings.
     pub fn yaml(&self) -> String {
         let mut text = String::new();
-        self.roles.iter().for_each(|role| document_of_role(role, &mut text));
+        for role in &self.roles {
+            document_of_role(role, &mut text);
+        }
         for binding in &self.bindings {
             text.push_str("---\n");
             text.push_str(&yaml_in_order(binding));

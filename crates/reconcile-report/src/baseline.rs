@@ -113,8 +113,9 @@ impl KnownDifferences {
         for change in &mut object.diff.changes {
             let former = known.changes.get(&(change.path.clone(), change.class));
             change.known = former.is_some_and(|(live, desired)| {
+                // Nothing tells whether a hidden value of the manifest is still the former one.
                 is_same(live.as_ref(), change.live.as_ref(), is_untouched)
-                    && is_same(desired.as_ref(), change.desired.as_ref(), is_untouched)
+                    && is_same(desired.as_ref(), change.desired.as_ref(), false)
             });
         }
         object.diff.known_added_items =
@@ -153,7 +154,7 @@ fn entry(change: &ChangeReport) -> Entry {
 }
 
 /// Returns true if two reports show the same value. The number of a redacted value says nothing about that of another run: it counts as
-/// the same if nobody has written the live object in between.
+/// the same only if what has the value is known to be untouched since.
 pub(crate) fn is_same(known: Option<&Value>, now: Option<&Value>, is_untouched: bool) -> bool {
     match (known, now) {
         (None, None) => true,
@@ -162,10 +163,19 @@ pub(crate) fn is_same(known: Option<&Value>, now: Option<&Value>, is_untouched: 
     }
 }
 
+/// Returns true if a part of a value is hidden behind a number.
+pub(crate) fn is_hidden(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields.contains_key(REDACTED) || fields.values().any(is_hidden),
+        Value::Array(items) => items.iter().any(is_hidden),
+        _ => false,
+    }
+}
+
 fn is_same_value(known: &Value, now: &Value, is_untouched: bool) -> bool {
     match (known, now) {
         (Value::Object(known), Value::Object(now)) => {
-            let is_redacted = known.contains_key(REDACTED) && now.contains_key(REDACTED);
+            let is_redacted = known.contains_key(REDACTED) || now.contains_key(REDACTED);
             if is_redacted && !is_untouched {
                 return false;
             }

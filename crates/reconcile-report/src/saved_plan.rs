@@ -15,10 +15,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op};
 
-use crate::baseline::is_same;
+use crate::baseline::{is_hidden, is_same};
+use crate::model::bounded_value::begin_document;
 use crate::model::identity::{StartTime, ToolInfo, key};
 use crate::model::report::{Fixed, api_version, exactly};
 use crate::model::{ChangeReport, ClusterInfo, ObjectReport, Report};
+use crate::words::number::counted;
 
 /// Most objects that an error names.
 const NAMED: usize = 5;
@@ -50,6 +52,9 @@ pub struct SavedPlan {
     manifests: Vec<ManifestDigest>,
     /// The objects that differ.
     objects: Vec<PlannedObject>,
+    /// Number of these objects of which a value to write is hidden and not covered: an apply leaves them alone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    uncovered: usize,
     /// Their places in this list, once it is read.
     #[serde(skip)]
     places: HashMap<ObjectKey, usize>,
@@ -122,6 +127,11 @@ struct PlannedObject {
     object: ObjectReport,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Fixed, D::Error> {
     exactly(deserializer, "Plan")
 }
@@ -152,6 +162,9 @@ impl SavedPlan {
             object.diff.action != Action::Unknown && (object.differs() || object.is_ownership_only())
         };
         let planned = |object: &ObjectReport| PlannedObject { uid: object.details.uid.clone(), object: object.clone() };
+        let objects: Vec<PlannedObject> = report.objects.iter().filter(differs).map(planned).collect();
+        let is_uncovered = |one: &&PlannedObject| writes_hidden(&one.object) && secrets == SecretCoverage::NotCovered;
+        let uncovered = objects.iter().filter(is_uncovered).count();
         Self {
             api_version: "kubectl-reconcile/v1",
             kind: "Plan",
@@ -161,13 +174,15 @@ impl SavedPlan {
             flags,
             secrets,
             manifests,
-            objects: report.objects.iter().filter(differs).map(planned).collect(),
+            objects,
+            uncovered,
             places: HashMap::new(),
         }
     }
 
     /// Reads a plan. The error says why the text is none, or why this program cannot follow it.
     pub fn read(file: &str, text: &[u8]) -> Result<Self, Diagnostic> {
+        begin_document();
         let mut plan: Self = serde_json::from_slice(text).map_err(|error| {
             Diagnostic::of_file(file, format!("not a plan of `kubectl reconcile diff --save-plan`: {error}"))
         })?;
@@ -194,6 +209,16 @@ impl SavedPlan {
     /// Tells if its digests cover the values of Secrets.
     pub fn secrets(&self) -> SecretCoverage {
         self.secrets
+    }
+
+    /// The warning about objects whose hidden values no digest covers.
+    pub fn caveat(&self) -> Option<String> {
+        let objects = counted(self.uncovered, "object", "objects");
+        (self.uncovered > 0).then(|| {
+            format!(
+                "the plan does not cover the hidden values of {objects}, which `apply --plan` leaves alone: set `KUBECTL_RECONCILE_PLAN_KEY` in both runs"
+            )
+        })
     }
 
     /// Checks that a run is the one that was planned: of this cluster, these flags and these manifests.
@@ -242,6 +267,11 @@ impl SavedPlan {
         let conflicts = |object: &ObjectReport| -> Vec<FieldPath> {
             object.diff.conflicts.iter().map(|conflict| conflict.path.clone()).collect()
         };
+        // A number hides whether the value is the planned one; only a digest of the manifest with a key can tell.
+        let is_covered = self.secrets == SecretCoverage::Covered;
+        if !is_covered && writes_hidden(now) {
+            return false;
+        }
         let (known, new) = (differences(planned), differences(now));
         let mut both = known.iter().zip(&new);
         planned.diff.action == now.diff.action
@@ -250,7 +280,7 @@ impl SavedPlan {
             && both.all(|(known, new)| {
                 (known.path, known.op) == (new.path, new.op)
                     && is_same(known.live, new.live, is_untouched)
-                    && is_same(known.desired, new.desired, is_untouched)
+                    && is_same(known.desired, new.desired, is_covered)
             })
     }
 }
@@ -274,6 +304,11 @@ fn differences(object: &ObjectReport) -> Vec<Difference<'_>> {
     let is_write =
         |change: &&ChangeReport| change.class.is_drift() || matches!(change.class, Class::Adopted | Class::Released);
     object.diff.changes.iter().filter(is_write).map(Difference::of).collect()
+}
+
+/// Returns true if an apply would write a value that the report hides.
+fn writes_hidden(object: &ObjectReport) -> bool {
+    differences(object).iter().any(|difference| difference.desired.is_some_and(is_hidden))
 }
 
 impl PlanFlags {

@@ -127,3 +127,37 @@ fn a_list_takes_the_order_of_the_live_one() {
     assert_eq!(text(&ws), expected, "{run}");
     is_settled(&ws, &[("Deployment", "web")]);
 }
+
+/// Who may write a live object must not decide what later runs compare, order, leave out or delete.
+#[test]
+fn metadata_that_is_obeyed_is_pulled_only_by_its_name() {
+    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: map\n  annotations:\n    kubectl-reconcile/ignore: data.b\ndata:\n  a: one\n";
+    let ws = applied(manifest);
+    let obeyed = json!({
+        "kubectl-reconcile/replace": "allow", "helm.sh/hook": "test", "helm.sh/resource-policy": "keep", "note": "tenant",
+        "config.kubernetes.io/depends-on": "/namespaces/x/ConfigMap/y", "cert-manager.io/inject-ca-from": "a/b",
+        "kubectl-reconcile/ignore": "data",
+    });
+    ws.patch_as("kubectl-edit", "configmap/map", &json!({
+        "metadata": {"annotations": obeyed, "labels": {"applyset.kubernetes.io/part-of": "x"}}, "data": {"a": "two"},
+    }));
+    let flags = ["pull", "-f", ".", "--class", "changedByOther,conflict,unmanaged"];
+    let run = ws.reconcile([&flags[..], &["--field", "metadata.**"]].concat());
+    assert!(run.code != 0 || text(&ws) == manifest.replace("data.b\n", "data.b\n    note: tenant\n"), "{run}");
+    for wide in [
+        &[][..],
+        &["--field", "metadata.annotations"],
+        &["--field", "metadata.annotations[*]"],
+        &["--field", "metadata"],
+    ] {
+        let run = ws.reconcile([&flags[..], wide].concat());
+        let written = text(&ws);
+        for name in ["replace", "helm.sh", "depends-on", "inject-ca", "applyset", "ignore: data\n"] {
+            assert!(!written.contains(name), "{name} {wide:?}: {run}\n{written}");
+        }
+    }
+    assert!(text(&ws).contains("note: tenant") && text(&ws).contains("a: two"));
+    let named = ["--field", "metadata.annotations[\"kubectl-reconcile/ignore\"]"];
+    let run = ws.reconcile([&flags[..], &named].concat()).exits_with(0);
+    assert!(text(&ws).contains("kubectl-reconcile/ignore: data\n"), "{run}");
+}

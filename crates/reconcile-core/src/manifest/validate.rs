@@ -17,12 +17,16 @@ use crate::object::name_rules::{
 };
 use crate::object::{indefinite, refused_names};
 use crate::rules::{FieldPattern, IGNORE_ANNOTATION, annotated};
+use crate::text::one_line;
 
 /// The largest number of mistakes that are reported of one object, as of one document: each is looked for among all its fields.
 const MAX_MISTAKES: usize = 100;
 
 /// The API group of kustomizations, which no server has.
 pub const KUSTOMIZE: &str = "kustomize.config.k8s.io";
+
+/// Longest text of the input in a message, in characters.
+const QUOTED: usize = 253;
 
 /// The most names in one CustomResourceDefinition that are reported.
 const MOST_NAMES: usize = 10;
@@ -171,7 +175,7 @@ impl Check<'_> {
             self.required(&["metadata", "name"]);
             let Manifest { gvk, name, .. } = self.manifest;
             if !name.is_empty() {
-                let message = || format!("`{name}` cannot be the name of {}", indefinite(&gvk.kind));
+                let message = || format!("`{}` cannot be the name of {}", quoted(name), quoted(&indefinite(&gvk.kind)));
                 if let Some(rule) = path_segment_refused(name) {
                     self.diagnostics.push(self.bad_name("name", message()).with_hint(rule));
                 } else if let Some(rule) = name_refused(gvk, name) {
@@ -183,7 +187,7 @@ impl Check<'_> {
             None | Some(Value::Null) => {}
             Some(Value::String(namespace)) if namespace.is_empty() => {}
             Some(Value::String(namespace)) => {
-                let message = || format!("`{namespace}` cannot be a namespace");
+                let message = || format!("`{}` cannot be a namespace", quoted(namespace));
                 let rule = namespace_refused(namespace);
                 self.diagnostics.extend(rule.map(|rule| self.bad_name("namespace", message()).with_hint(rule)));
             }
@@ -242,7 +246,7 @@ impl Check<'_> {
             let what = if part == "labels" { "label" } else { "annotation" };
             let key_refused = if part == "labels" { label_key_refused } else { annotation_key_refused };
             if let Some(rule) = key_refused(key) {
-                let message = format!("`{key}` cannot be the key of {}", indefinite(what));
+                let message = format!("`{}` cannot be the key of {}", quoted(key), indefinite(what));
                 self.refused.push(self.manifest.origin.diagnostic_at_key(&at, message).with_hint(rule));
             }
             match value {
@@ -254,12 +258,42 @@ impl Check<'_> {
                     if part == "labels"
                         && let Some(rule) = label_value_refused(text)
                     {
-                        let message = format!("the label `{key}` cannot have this value");
+                        let message = format!("the label `{}` cannot have this value", quoted(key));
                         self.refused.push(self.manifest.origin.diagnostic_at_value(&at, message).with_hint(rule));
                     }
                 }
-                other => self.of_value(&at, Expected::Text, other, &format!("metadata.{part}[\"{key}\"]")),
+                other => self.of_value(&at, Expected::Text, other, &format!("metadata.{part}[\"{}\"]", quoted(key))),
             }
+        }
+    }
+}
+
+/// A text of the input in a message: on one line, whatever it is.
+fn quoted(text: &str) -> String {
+    one_line(text, QUOTED)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::manifest::read_alone;
+
+    #[test]
+    fn names_with_line_breaks_stay_on_one_line() {
+        let forged = "x\n3 in sync\r\n\u{2028}error: y";
+        for metadata in [
+            json!({"name": forged}),
+            json!({"name": "a", "namespace": forged}),
+            json!({"name": "a", "labels": {forged: "a"}}),
+            json!({"name": "a", "labels": {forged: 5}}),
+            json!({"name": "a", "labels": {"a": forged}}),
+            json!({"name": "a", "annotations": {forged: "a"}}),
+            json!({"name": "a", "annotations": {"kubectl-reconcile/ignore": format!("[{forged}")}}),
+        ] {
+            let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+            let message = read_alone(object.to_string().into_bytes()).unwrap_err().message;
+            assert!(!message.contains(['\n', '\r', '\u{2028}']), "{message:?}");
         }
     }
 }

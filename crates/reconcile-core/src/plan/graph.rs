@@ -15,6 +15,10 @@ use super::wave::Wave;
 use crate::diagnostic::Diagnostic;
 use crate::manifest::Origin;
 use crate::manifest::yaml::Step;
+use crate::text::one_line;
+
+/// Longest text of an annotation in a message, in characters.
+const QUOTED: usize = 253;
 
 /// Warnings for authors, by index of the node.
 type Warnings = Vec<(usize, String)>;
@@ -135,7 +139,8 @@ fn needs(nodes: &[PlannedObject<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings)
 fn outside(reference: &Reference<'_>) -> String {
     let namespace = reference.namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
     let Reference { kind, name, .. } = reference;
-    format!("`{DEPENDS_ON}` names {kind} {namespace}{name}, which is not in the input: nothing waits for it")
+    let object = one_line(&format!("{kind} {namespace}{name}"), QUOTED);
+    format!("`{DEPENDS_ON}` names {object}, which is not in the input: nothing waits for it")
 }
 
 /// Returns true for a dependency that no plan may ignore.
@@ -266,7 +271,7 @@ fn parse(reference: &str) -> Option<Reference<'_>> {
 
 /// The reason for an annotation that cannot be read, of the object at this index.
 pub fn malformed(at: usize, reference: &str) -> Unplannable {
-    let message = format!("`{DEPENDS_ON}` cannot be read: `{reference}` names no object");
+    let message = format!("`{DEPENDS_ON}` cannot be read: `{}` names no object", one_line(reference, QUOTED));
     let hint = "write `GROUP/namespaces/NAMESPACE/KIND/NAME` or `GROUP/KIND/NAME`, as in `apps/namespaces/shop/Deployment/db`; \
                 the core group is empty, as in `/namespaces/shop/ConfigMap/settings`";
     Unplannable { at, message, hint: hint.to_owned() }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
+use crate::live::is_builtin_group;
 use crate::object::Projection;
 
 /// The fields of an object that [`unexplained`] reads, and those that identify it.
@@ -45,6 +46,42 @@ const TRANSIENT: [(&str, &str); 8] = [
     ("resource.k8s.io", "ResourceClaim"),
 ];
 
+/// A kind by its group and its name.
+type KindName = (&'static str, &'static str);
+
+/// The objects that the controllers of built-in kinds make: the owner, and its object, each by group and kind. Other built-in owners explain
+/// nothing; what the controllers of custom kinds make is not known.
+const MADE: [(KindName, KindName); 17] = [
+    (("apps", "DaemonSet"), ("", "Pod")),
+    (("apps", "DaemonSet"), ("apps", "ControllerRevision")),
+    (("apps", "Deployment"), ("apps", "ReplicaSet")),
+    (("apps", "ReplicaSet"), ("", "Pod")),
+    (("apps", "StatefulSet"), ("", "Pod")),
+    (("apps", "StatefulSet"), ("", CLAIM)),
+    (("apps", "StatefulSet"), ("apps", "ControllerRevision")),
+    (("batch", "CronJob"), ("batch", "Job")),
+    (("batch", "Job"), ("", "Pod")),
+    (("batch", "Job"), ("scheduling.k8s.io", "Workload")),
+    (("batch", "Job"), ("scheduling.k8s.io", "PodGroup")),
+    (("", "Node"), ("", "Pod")),
+    (("", "Pod"), ("", CLAIM)),
+    (("", "ReplicationController"), ("", "Pod")),
+    (("", "Service"), ("discovery.k8s.io", "EndpointSlice")),
+    (("", "ServiceAccount"), ("", "Secret")),
+    // cert-manager, for the annotations of an Ingress.
+    (("networking.k8s.io", "Ingress"), ("cert-manager.io", "Certificate")),
+];
+
+/// The kind of claims. The retention policy of a StatefulSet makes it, or its Pod, an owner that is no controller.
+const CLAIM: &str = "PersistentVolumeClaim";
+
+/// Returns true if an owner of this kind may have made an object.
+fn makes(owner: &GroupKind, made: &GroupVersionKind, is_controller: bool) -> bool {
+    let pair = ((owner.group.as_str(), owner.kind.as_str()), (made.group.as_str(), made.kind.as_str()));
+    let needs_controller = made.kind != CLAIM && owner.kind != "ServiceAccount";
+    !is_builtin_group(&owner.group) || MADE.contains(&pair) && (is_controller || !needs_controller)
+}
+
 /// Objects that every namespace has.
 const GENERATED: [(&str, &str); 3] =
     [("ConfigMap", "kube-root-ca.crt"), ("ConfigMap", "openshift-service-ca.crt"), ("ServiceAccount", "default")];
@@ -64,6 +101,8 @@ pub enum FalseClaim {
     OwnerMissing,
     /// Its owner is not explained either.
     OwnerUnmanaged,
+    /// Its owner makes no objects of this kind.
+    OwnerOfOtherKind,
 }
 
 /// An object that nothing explains.
@@ -116,18 +155,22 @@ pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanati
     let is_explained = explained(&objects, &index, explanations);
     let mut seen = HashSet::new();
     let mut unexplained = Unexplained::default();
-    for (object, _) in objects.iter().zip(is_explained).filter(|(_, is_explained)| !is_explained) {
+    for (object, _) in objects.iter().zip(&is_explained).filter(|(_, is_explained)| !**is_explained) {
         let is_new = object.uid.is_none_or(|uid| seen.insert(uid));
         if !is_new || is_transient(&object.key.gvk) {
             continue;
         }
-        let missing = object.owners.iter().filter(|owner| index.find(owner).next().is_none());
-        let missing: BTreeSet<NamedOwner> = missing.cloned().collect();
-        let claim = match (object.set, missing.is_empty(), object.owners.is_empty()) {
-            (Some(_), ..) => Some(FalseClaim::SetWithoutParent),
-            (None, false, _) => Some(FalseClaim::OwnerMissing),
-            (None, true, false) => Some(FalseClaim::OwnerUnmanaged),
-            (None, true, true) => None,
+        let owners = || object.owners.iter().map(|owner| &owner.named);
+        let missing: BTreeSet<NamedOwner> =
+            owners().filter(|owner| index.find(owner).next().is_none()).cloned().collect();
+        let has_explained_owner =
+            || owners().flat_map(|owner| index.find(owner)).any(|at| is_explained.get(at) == Some(&true));
+        let claim = match object.set {
+            Some(_) => Some(FalseClaim::SetWithoutParent),
+            None if object.owners.is_empty() => None,
+            None if !missing.is_empty() => Some(FalseClaim::OwnerMissing),
+            None if has_explained_owner() => Some(FalseClaim::OwnerOfOtherKind),
+            None => Some(FalseClaim::OwnerUnmanaged),
         };
         unexplained.missing.extend(missing);
         unexplained.objects.push(UnexplainedObject { key: object.key.clone(), claim });
@@ -136,11 +179,18 @@ pub fn unexplained(found: &[(GroupVersionKind, Value)], explanations: &Explanati
     unexplained
 }
 
+/// An owner that an object names.
+struct FoundOwner {
+    named: NamedOwner,
+    /// True if one of its kind may have made the object.
+    makes: bool,
+}
+
 /// An object, and what it names.
 struct FoundObject<'f> {
     key: ObjectKey,
     uid: Option<&'f str>,
-    owners: Vec<NamedOwner>,
+    owners: Vec<FoundOwner>,
     /// The id of the apply set that it is a member of.
     set: Option<&'f str>,
     /// The id of the apply set that it is the parent of.
@@ -169,20 +219,24 @@ impl<'f> FoundObject<'f> {
 }
 
 /// The owners that an object names, and the account of a token.
-fn owners(key: &ObjectKey, object: &Value) -> Vec<NamedOwner> {
-    let owner = |kind: GroupVersionKind, name: &str, uid: Option<&str>| NamedOwner {
-        kind: GroupKind::from(&kind),
-        namespace: key.namespace.clone(),
-        name: name.to_owned(),
-        uid: uid.map(ToOwned::to_owned),
+fn owners(key: &ObjectKey, object: &Value) -> Vec<FoundOwner> {
+    let owner = |kind: GroupVersionKind, name: &str, uid: Option<&str>, is_controller: bool| {
+        let kind = GroupKind::from(&kind);
+        let makes = makes(&kind, &key.gvk, is_controller);
+        let (namespace, uid) = (key.namespace.clone(), uid.map(ToOwned::to_owned));
+        FoundOwner { named: NamedOwner { kind, namespace, name: name.to_owned(), uid }, makes }
     };
     let references = object.owner_references().iter().map(|reference| {
         let text = |name: &str| reference.get(name).and_then(Value::as_str).unwrap_or_default();
-        owner(GroupVersionKind::new(text("apiVersion"), text("kind")), text("name"), Some(text("uid")))
+        let is_controller = reference.get("controller") == Some(&Value::Bool(true));
+        let kind = GroupVersionKind::new(text("apiVersion"), text("kind"));
+        owner(kind, text("name"), Some(text("uid")), is_controller)
     });
     let account = object.annotation(SERVICE_ACCOUNT);
     let account = account.filter(|_| key.gvk.is_secret());
-    references.chain(account.map(|name| owner(GroupVersionKind::new("v1", "ServiceAccount"), name, None))).collect()
+    references
+        .chain(account.map(|name| owner(GroupVersionKind::new("v1", "ServiceAccount"), name, None, false)))
+        .collect()
 }
 
 /// The found objects by their uids and names.
@@ -214,8 +268,10 @@ impl<'o> FoundIndex<'o> {
         };
         let same = owner.uid.as_deref().and_then(|uid| self.by_uid.get(uid)).into_iter().flatten();
         let fits = |at: &&usize| {
-            let namespace = self.objects.get(**at).and_then(|object| object.key.namespace.as_ref());
-            namespace.is_none() || namespace == owner.namespace.as_ref()
+            let Some(FoundObject { key, .. }) = self.objects.get(**at) else { return false };
+            // Two groups may serve the same object.
+            let is_named = key.gvk.kind == owner.kind.kind && key.name == owner.name;
+            is_named && (key.namespace.is_none() || key.namespace == owner.namespace)
         };
         same.filter(fits).chain(named).copied()
     }
@@ -235,6 +291,11 @@ impl<'o> FoundIndex<'o> {
     }
 }
 
+/// The owners that may have made an object.
+fn makers<'o>(object: &'o FoundObject<'_>) -> impl Iterator<Item = &'o NamedOwner> {
+    object.owners.iter().filter(|owner| owner.makes).map(|owner| &owner.named)
+}
+
 /// For each object, true if something explains it.
 fn explained(objects: &[FoundObject<'_>], index: &FoundIndex<'_>, explanations: &Explanations<'_>) -> Vec<bool> {
     let identity = |key: &ObjectKey| (GroupKind::from(&key.gvk), key.namespace.clone(), key.name.clone());
@@ -250,12 +311,12 @@ fn explained(objects: &[FoundObject<'_>], index: &FoundIndex<'_>, explanations: 
             || object.is_generated()
             || object.set.is_some_and(|id| sets.contains(id))
             || wanted.contains(&identity(&object.key))
-            || object.owners.iter().any(|owner| explanations.unreadable.contains(owner));
+            || makers(object).any(|owner| explanations.unreadable.contains(owner));
         if is_explained {
             next.push(at);
         }
         let twins = object.uid.and_then(|uid| index.by_uid.get(uid)).into_iter().flatten().copied();
-        let owners = object.owners.iter().flat_map(|owner| index.find(owner));
+        let owners = makers(object).flat_map(|owner| index.find(owner));
         for by in owners.chain(twins).chain(index.stateful_sets(&object.key)) {
             if let Some(explains) = explains.get_mut(by) {
                 explains.push(at);
@@ -325,13 +386,14 @@ mod tests {
         metadata
     }
 
-    fn owned(name: &str, by: &str) -> Value {
-        with(
-            name,
-            "ownerReferences",
-            json!([{"apiVersion": "v1", "kind": "Pod", "name": by, "uid": format!("uid-of-{by}")}]),
-        )
+    fn owned(name: &str, (api_version, kind): (&str, &str), by: &str) -> Value {
+        let uid = format!("uid-of-{by}");
+        let owner = json!([{"apiVersion": api_version, "kind": kind, "name": by, "uid": uid, "controller": true}]);
+        with(name, "ownerReferences", owner)
     }
+
+    const DEPLOYMENT: (&str, &str) = ("apps/v1", "Deployment");
+    const REPLICA_SET: (&str, &str) = ("apps/v1", "ReplicaSet");
 
     /// The parent of an apply set, and the id of the set.
     fn parent(name: &str) -> (Value, String) {
@@ -386,40 +448,101 @@ mod tests {
 
     #[test]
     fn an_owner_explains_what_it_owns_if_it_exists_and_is_explained() {
-        let mut far = owned("far", "web");
+        let mut far = owned("far", DEPLOYMENT, "web");
         far["namespace"] = json!("other");
         let objects = [
             ("apps/v1", "Deployment", named("web")),
-            ("apps/v1", "ReplicaSet", owned("web-1", "web")),
-            ("v1", "Pod", owned("web-1-a", "web-1")),
-            ("v1", "Pod", owned("forged", "nothing")),
+            ("apps/v1", "ReplicaSet", owned("web-1", DEPLOYMENT, "web")),
+            ("v1", "Pod", owned("web-1-a", REPLICA_SET, "web-1")),
+            ("v1", "Pod", owned("forged", REPLICA_SET, "nothing")),
             ("v1", "Pod", far),
             ("apps/v1", "ReplicaSet", named("rogue")),
-            ("v1", "Pod", owned("rogue-a", "rogue")),
-            ("v1", "Pod", owned("egg", "hen")),
-            ("v1", "Pod", owned("hen", "egg")),
+            ("v1", "Pod", owned("rogue-a", REPLICA_SET, "rogue")),
+            ("example.com/v1", "Bird", owned("egg", ("example.com/v1", "Bird"), "hen")),
+            ("example.com/v1", "Bird", owned("hen", ("example.com/v1", "Bird"), "egg")),
         ];
         let found = search(&objects, &[("apps/v1", "Deployment", "web")], None, &[]);
         assert_eq!(
             lines(&found),
             [
                 "Pod other/far OwnerMissing",
-                "Pod shop/egg OwnerUnmanaged",
                 "Pod shop/forged OwnerMissing",
-                "Pod shop/hen OwnerUnmanaged",
                 "Pod shop/rogue-a OwnerUnmanaged",
                 "ReplicaSet shop/rogue",
+                "Bird shop/egg OwnerUnmanaged",
+                "Bird shop/hen OwnerUnmanaged",
             ]
         );
         let missing: Vec<&str> = found.missing.iter().map(|owner| owner.name.as_str()).collect();
         assert_eq!(missing, ["web", "nothing"]);
     }
 
+    /// Everybody can write any owner into an object.
+    #[test]
+    fn an_owner_explains_only_what_its_kind_makes() {
+        let account = ("v1", "ServiceAccount");
+        let mut follower = owned("follower", REPLICA_SET, "web-1");
+        follower["ownerReferences"][0]["controller"] = json!(false);
+        let mut claim = owned("claim", ("apps/v1", "StatefulSet"), "db");
+        claim["ownerReferences"][0].as_object_mut().unwrap().remove("controller");
+        let objects = [
+            ("apps/v1", "Deployment", named("web")),
+            ("apps/v1", "StatefulSet", named("db")),
+            ("v1", "ConfigMap", named("settings")),
+            ("v1", "ServiceAccount", named("default")),
+            ("networking.k8s.io/v1", "Ingress", named("front")),
+            ("example.com/v1", "Widget", named("widget")),
+            ("apps/v1", "ReplicaSet", owned("web-1", DEPLOYMENT, "web")),
+            // What controllers make.
+            ("v1", "Pod", owned("web-1-a", REPLICA_SET, "web-1")),
+            ("v1", "Pod", owned("db-0", ("apps/v1", "StatefulSet"), "db")),
+            ("v1", "PersistentVolumeClaim", claim),
+            ("cert-manager.io/v1", "Certificate", owned("front-tls", ("networking.k8s.io/v1", "Ingress"), "front")),
+            ("v1", "Pod", owned("made", ("example.com/v1", "Widget"), "widget")),
+            ("apps/v1", "Deployment", owned("too", ("example.com/v1", "Widget"), "widget")),
+            // What they do not make.
+            ("v1", "Pod", owned("of-map", ("v1", "ConfigMap"), "settings")),
+            ("v1", "Pod", owned("of-account", account, "default")),
+            ("v1", "Pod", owned("of-deployment", DEPLOYMENT, "web")),
+            ("apps/v1", "Deployment", owned("second", DEPLOYMENT, "web")),
+            ("v1", "ConfigMap", owned("map", DEPLOYMENT, "web")),
+            ("v1", "Secret", owned("of-pod", ("v1", "Pod"), "web-1-a")),
+            ("example.com/v1", "Widget", owned("gadget", ("v1", "Pod"), "web-1-a")),
+            ("v1", "Pod", follower),
+            // The kind that is named is another one than that of the object with the uid.
+            ("v1", "Pod", owned("liar", REPLICA_SET, "settings")),
+        ];
+        let wanted = [
+            ("apps/v1", "Deployment", "web"),
+            ("apps/v1", "StatefulSet", "db"),
+            ("v1", "ConfigMap", "settings"),
+            ("networking.k8s.io/v1", "Ingress", "front"),
+            ("example.com/v1", "Widget", "widget"),
+        ];
+        assert_eq!(
+            unexplained_of(&objects, &wanted),
+            [
+                "ConfigMap shop/map OwnerOfOtherKind",
+                "Pod shop/follower OwnerOfOtherKind",
+                "Pod shop/liar OwnerMissing",
+                "Pod shop/of-account OwnerOfOtherKind",
+                "Pod shop/of-deployment OwnerOfOtherKind",
+                "Pod shop/of-map OwnerOfOtherKind",
+                "Secret shop/of-pod OwnerOfOtherKind",
+                "Deployment shop/second OwnerOfOtherKind",
+                "Widget shop/gadget OwnerOfOtherKind",
+            ]
+        );
+    }
+
     #[test]
     fn owners_in_no_namespace_and_owners_that_cannot_be_read_explain() {
         let node = json!({"name": "worker", "uid": "uid-of-worker"});
-        let objects =
-            [("v1", "Node", node), ("v1", "Pod", owned("mirror", "worker")), ("v1", "Pod", owned("other", "hidden"))];
+        let objects = [
+            ("v1", "Node", node),
+            ("v1", "Pod", owned("mirror", ("v1", "Node"), "worker")),
+            ("v1", "Pod", owned("other", ("v1", "Node"), "hidden")),
+        ];
         let found = search(&objects, &[], None, &[]);
         assert_eq!(lines(&found), ["Pod shop/other OwnerMissing"]);
         let unreadable: Vec<NamedOwner> = found.missing.into_iter().collect();

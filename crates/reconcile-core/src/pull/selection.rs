@@ -1,6 +1,7 @@
 //! The changes that a run takes into the manifests.
 
-use structured_merge::ObjectKey;
+use serde_json::Value;
+use structured_merge::{ObjectKey, PathElement};
 
 use crate::compare::{Class, FieldChange, Side};
 use crate::live::Discovery;
@@ -41,6 +42,43 @@ impl ObjectName {
     }
 }
 
+/// The beginnings of labels and annotations by which a manifest decides what is compared, written, ordered and deleted. Somebody who may write
+/// the live object must not decide that for the next runs.
+const OBEYED: [&str; 9] = [
+    "applyset.kubernetes.io/",
+    "argocd.argoproj.io/hook",
+    "cert-manager.io/inject-",
+    "config.kubernetes.io/depends-on",
+    "helm.sh/",
+    "kubectl-reconcile/",
+    "meta.helm.sh/",
+    "service.alpha.openshift.io/inject-cabundle",
+    "service.beta.openshift.io/inject-cabundle",
+];
+
+/// Returns true if a change is of a label or an annotation that this program obeys, or has one in its value.
+fn is_obeyed(change: &FieldChange) -> bool {
+    let is_one = |name: &str| OBEYED.iter().any(|beginning| name.starts_with(beginning));
+    let names = |value: &Value| value.as_object().is_some_and(|entries| entries.keys().any(|name| is_one(name)));
+    let values = || [&change.live, &change.desired].into_iter().flatten();
+    let parts: Vec<Option<&str>> = change.path.elements().iter().map(field_name).collect();
+    match parts.as_slice() {
+        [Some("metadata"), Some("labels" | "annotations"), Some(name), ..] => is_one(name),
+        [Some("metadata"), Some("labels" | "annotations")] => values().any(names),
+        [Some("metadata")] => {
+            values().any(|value| ["labels", "annotations"].iter().filter_map(|part| value.get(part)).any(names))
+        }
+        _ => false,
+    }
+}
+
+fn field_name(element: &PathElement) -> Option<&str> {
+    match element {
+        PathElement::Field(name) => Some(name),
+        PathElement::Key(_) | PathElement::Member(_) | PathElement::Index(_) => None,
+    }
+}
+
 /// The changes that were chosen. An empty list chooses all.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
@@ -72,6 +110,7 @@ impl Selection {
         classes.contains(&change.class)
             && is_moved
             && self.chooses_owner(change)
+            && (!is_obeyed(change) || self.fields.iter().any(|field| field.is_exactly(&change.path)))
             && (self.fields.is_empty() || self.fields.iter().any(|field| field.covers(&change.path)))
             && self.chooses_object(key)
     }

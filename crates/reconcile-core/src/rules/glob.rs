@@ -29,6 +29,11 @@ impl Glob {
         Self { pieces: text.split('*').map(ToOwned::to_owned).collect(), has_single: false }
     }
 
+    /// Reads a glob for names of contexts, which have any characters; `?` matches one of them, as in names of Kubernetes.
+    pub fn of_contexts(text: &str) -> Self {
+        Self { has_single: text.contains('?'), ..Self::new(text) }
+    }
+
     /// Makes a glob from the pieces between its stars.
     pub(super) fn of_pieces(pieces: Vec<String>) -> Self {
         Self { pieces, has_single: false }
@@ -104,6 +109,19 @@ impl fmt::Display for Glob {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contexts_have_any_characters() {
+        for (glob, text, matches) in [
+            ("prod-?", "prod-1", true),
+            ("prod-?", "prod-12", false),
+            ("prod-?", "prod-", false),
+            ("arn:aws:eks:*:1:cluster/a (b)", "arn:aws:eks:eu:1:cluster/a (b)", true),
+            ("user@[::1]:6443/?", "user@[::1]:6443/x", true),
+        ] {
+            assert_eq!(Glob::of_contexts(glob).matches(text), matches, "{glob} {text}");
+        }
+    }
 
     #[test]
     fn stars_stand_for_any_characters() {

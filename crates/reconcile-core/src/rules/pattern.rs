@@ -3,6 +3,7 @@ use std::fmt;
 use structured_merge::{FieldPath, PathElement, Scalar};
 
 use super::glob::Glob;
+use crate::text::one_line;
 
 /// Longest spelling of a field, in bytes.
 pub const MAX_PATTERN: usize = 1024;
@@ -54,11 +55,16 @@ pub struct PatternError {
 
 impl PatternError {
     pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
+        Self { message: one_line(&message.into(), 2 * MAX_PATTERN), hint: hint.into() }
     }
 }
 
 impl FieldPattern {
+    /// Returns true if it names exactly this path, and not others as well.
+    pub fn is_exactly(&self, path: &FieldPath) -> bool {
+        self.steps == Self::exactly(path).steps
+    }
+
     /// The pattern that matches exactly one path. Values that consist of other values are matched by their compact JSON.
     pub fn exactly(path: &FieldPath) -> Self {
         let literal = |text: String| Glob::of_pieces(vec![text]);

@@ -6,6 +6,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, IntoDeserializer as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::model::bounded_value::begin_document;
 use crate::model::report::{Fixed, api_version};
 use crate::model::{Report, Verdict};
 
@@ -57,6 +58,7 @@ pub struct ParsedContext {
 
 /// Reads the reports in a text: one, or those of several contexts. The error has its position.
 pub fn parsed(text: &[u8]) -> Result<Parsed, serde_json::Error> {
+    begin_document();
     // Any other kind is an error of the report.
     if serde_json::from_slice(text).is_ok_and(|Kind { kind }: Kind| kind == "Reports") {
         return serde_json::from_slice(text).map(Parsed::Several);

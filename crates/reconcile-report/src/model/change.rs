@@ -1,9 +1,11 @@
 use reconcile_core::compare::{Class, FieldChange, Side};
 use reconcile_core::owners::{AuditAnswer, Owner};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{Change, FieldPath, Op};
+
+use super::bounded_value::present;
 
 /// A difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
 /// is an object with the one field `omittedBytes`, its size in bytes, unless `--full` is given.
@@ -20,13 +22,13 @@ pub struct ChangeReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
     /// The live value; absent if there is none.
-    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub live: Option<Value>,
     /// The value that an apply would leave; absent if there is none.
-    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub desired: Option<Value>,
     /// The value that was applied last; absent if there is none, or without a base.
-    #[serde(default, deserialize_with = "value_of", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub base: Option<Value>,
     /// The other managers that own the field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -40,11 +42,6 @@ pub struct ChangeReport {
     /// The fields of an added value that the server sets and the manifest does not have; the paths begin at the value.
     #[serde(skip)]
     pub defaulted: Vec<FieldPath>,
-}
-
-/// Reads a value that is present, null included.
-fn value_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 impl From<FieldChange> for ChangeReport {

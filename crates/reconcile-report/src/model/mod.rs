@@ -2,6 +2,7 @@
 
 mod apply_set;
 mod audited;
+pub(crate) mod bounded_value;
 pub(crate) mod change;
 pub(crate) mod classes;
 mod configuration;

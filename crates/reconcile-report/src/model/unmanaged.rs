@@ -42,6 +42,7 @@ impl UnmanagedObject {
             Some(FalseClaim::SetWithoutParent) => "not in the manifests, and in an apply set without a parent",
             Some(FalseClaim::OwnerMissing) => "not in the manifests, and its owner does not exist",
             Some(FalseClaim::OwnerUnmanaged) => "not in the manifests, and its owner is unmanaged, too",
+            Some(FalseClaim::OwnerOfOtherKind) => "not in the manifests, and its owner makes no objects of its kind",
         }
     }
 

@@ -5,13 +5,17 @@ use reconcile_core::diagnostic::{Diagnostic, Excerpt, Line};
 use super::styled::{Role, Styled};
 use super::wrapped::hint_lines;
 
+/// The beginning of a line that goes on with the text of others.
+pub const CONTINUED: &str = "  | ";
+
 /// A diagnostic with its location, its lines and its hint; `margin` is before each line. The hint is broken into lines of `columns`, if
 /// they are given.
 pub fn diagnostic(found: &Diagnostic, margin: &str, before: &str, columns: Option<usize>) -> Styled {
     let mut text = Styled::new();
-    // The message of another program may have several lines.
-    for line in format!("{before}{found}").split('\n') {
-        text.push(Role::Error, format!("{margin}{line}"));
+    // The message of another program may have several lines, and so may a name that a message quotes: none of them looks like ours.
+    for (index, line) in format!("{before}{found}").split('\n').enumerate() {
+        let continued = if index > 0 { CONTINUED } else { "" };
+        text.push(Role::Error, format!("{margin}{continued}{line}"));
         text.line_end();
     }
     if let Some(excerpt) = &found.excerpt {
@@ -80,4 +84,18 @@ fn mark(text: &mut Styled, line: &Line, margin: &str, width: usize) {
 
 fn gutter(text: &mut Styled, margin: &str, width: usize, number: &str) {
     text.push(Role::Note, format!("{margin}{number:>width$} |"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::plain;
+
+    /// A name with line breaks cannot pass for messages of ours.
+    #[test]
+    fn the_lines_of_others_are_marked() {
+        let found = Diagnostic::general("`x\n3 in sync\nerror: y` is wrong").with_hint("a\nb");
+        let text = plain(&diagnostic(&found, "", "error: ", None));
+        assert_eq!(text, "error: `x\n  | 3 in sync\n  | error: y` is wrong\nhint: a\\nb\n");
+    }
 }

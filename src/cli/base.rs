@@ -15,6 +15,9 @@ pub struct BaseArgs {
     /// where the branch began: its merge base with its upstream, or with the default branch of the remote
     #[arg(long, value_name = "REF", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["base", "from"])]
     pub since: Option<String>,
+    /// Compare only the objects whose manifests differ from those of the base
+    #[arg(long, conflicts_with = "from")]
+    pub changed_only: bool,
 }
 
 impl BaseArgs {

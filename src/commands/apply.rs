@@ -16,7 +16,7 @@ use crate::engine::reconciliation::Reconciliation;
 use crate::live::early::EarlySubject;
 use crate::output::Output;
 use crate::output::events::Events;
-use crate::run::base::Base;
+use crate::run::base::{Base, allows_pruning};
 use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanToFollow, digests, flags};
 use crate::run::invocation::{Invocation, Run};
@@ -178,6 +178,7 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
     let settings = &Settings::of(configured?, output);
     let policy = Policy { keeps_versions: output.shows_versions(), ..writing_policy(args, settings)? };
     let mut set = requested(&args.prune, &args.input, args.shard.shard, &settings.configuration.expect)?;
+    allows_pruning(&args.compare, set.is_some())?;
     if !args.compare.no_expect_applyset {
         settings.configuration.expect.allows_apply_set(&args.prune).map_err(Failure::invalid)?;
     }
@@ -221,6 +222,8 @@ impl ContextCommand for Apply<'_> {
         }
 
         let would_be = events.builder.report(Command::Diff, &gate, &pass);
+        let would_be = run.with_rest_of_base(would_be, args.shard.shard).await;
+        let (dropped, unchanged) = (would_be.dropped.clone(), would_be.summary.unchanged);
         // A reader that went away changes nothing about the pass.
         let _ = output.text(&text::differences(&would_be, &output.view));
         if !(args.confirm && pass.has_work()) {
@@ -235,7 +238,7 @@ impl ContextCommand for Apply<'_> {
         drop(would_be);
 
         pass.act(wait).await;
-        let report = events.builder.last_report(Command::Apply, &gate, &pass);
+        let report = events.builder.last_report(Command::Apply, &gate, &pass).with_rest_of_base(dropped, unchanged);
         pass.end();
         Ok(report)
     }

@@ -313,7 +313,7 @@ impl Blaming<'_> {
         let Captured { snapshot, discovery, defined, namespaces, .. } = captured;
         tell_hooks(&desired, output);
         let expect = &self.invocation.settings.configuration.expect;
-        let mut targets = resolved(desired, discovery, &namespaces, None, expect, None)?;
+        let mut targets = resolved(desired, discovery, &namespaces, None, expect, None)?.targets;
         if self.args.objects.is_empty() {
             targets = Plan::of(targets)?.targets().cloned().collect();
         }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
-use reconcile_core::live::LiveState;
+use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::{DependencyKind, Plan};
 use reconcile_report::formats::text::{self, explained};
-use reconcile_report::{Baseline, ClusterInfo, Command, FailOn, Failure, KnownDifferences, Report};
+use reconcile_report::{Baseline, ClusterInfo, Command, DroppedObject, FailOn, Failure, KnownDifferences, Report};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ use crate::live::types::Types;
 use crate::output::Output;
 use crate::output::events::Events;
 use crate::run::audit_log::{AuditLogs, PluralNames, plural_names, usual_plural_names};
-use crate::run::base::Base;
+use crate::run::base::{Base, allows_pruning};
 use crate::run::captured::Captured;
 use crate::run::contexts::{Choice, chosen};
 use crate::run::driver::ContextCommand;
@@ -33,7 +33,7 @@ use crate::run::earlier_runs::{PlanFile, baseline, digests, flags};
 use crate::run::invocation::{Invocation, Run};
 use crate::run::reading::Reading;
 use crate::run::settings::{Configured, Settings};
-use crate::run::setup::{autoscalers, early_reads, policy, requested, resolved};
+use crate::run::setup::{Resolved, autoscalers, early_reads, policy, requested, resolved};
 use crate::run::unmanaged::UnmanagedSearch;
 use crate::terminal::Closed;
 
@@ -106,7 +106,7 @@ pub struct DiffArgs {
     /// Also report objects of these namespaces that no manifest, owner or apply set explains; without a value, of the namespaces of
     /// the manifests
     #[arg(long, value_name = "NAMESPACE,…", num_args = 0..=1, require_equals = true, value_delimiter = ',', help_heading = "Compare",
-          conflicts_with_all = ["live", "selector", "apply"])]
+          conflicts_with_all = ["live", "selector", "apply", "changed_only"])]
     pub report_unmanaged: Option<Vec<String>>,
     /// Print, instead of the differences, a configuration with ignore rules that hide exactly them
     #[arg(long, help_heading = "Output", conflicts_with_all = ["apply", "quiet"])]
@@ -159,6 +159,7 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     let settings = &Settings::of(configured?, output);
     let policy = Policy { keeps_versions: output.shows_versions(), ..policy(&args.compare, settings)? };
     let set = requested(&args.prune, &args.input, args.shard.shard, &settings.configuration.expect)?;
+    allows_pruning(&args.compare, set.is_some())?;
     excluded(args, set.is_some(), output)?;
     let base = Base::of(&args.compare, &args.input, &output.terminal).await?;
     let base = base.as_ref();
@@ -225,7 +226,8 @@ impl ContextCommand for Diff<'_> {
         output.details(pass.unproven());
 
         let planned = self.plan_file.as_ref().map(|_| events.builder.plan(&gate));
-        let mut report = events.builder.last_report(Command::Diff, &gate, &pass);
+        let report = events.builder.last_report(Command::Diff, &gate, &pass);
+        let mut report = run.with_rest_of_base(report, args.shard.shard).await;
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
         report.warnings.splice(..0, caveats);
         if let (Some(file), Some(digests), Some(planned), false) =
@@ -282,6 +284,10 @@ pub(crate) fn excluded(args: &DiffArgs, prunes: bool, output: &Output) -> Result
         let message = "`--from` reads the manifests from the cluster, and `--live` replaces the cluster";
         return Err(Failure::refused(message, "leave one of them out"));
     }
+    if args.live.is_some() && args.compare.evidence.base.is_helm() {
+        let message = "`--base helm` reads releases from the cluster, and `--live` replaces the cluster";
+        return Err(Failure::refused(message, "pass what `helm get manifest` prints with `--base`"));
+    }
     if args.suggest_ignores {
         suggests_on_stdout(args, output)?;
     }
@@ -325,7 +331,9 @@ pub(crate) async fn without_cluster(
     let Captured { snapshot, discovery, mut defined, namespaces, .. } = Captured::read(file, &args.connection)?;
     let hooks = desired.hooks_left_out();
     let expect = &settings.configuration.expect;
-    let plan = Plan::of(resolved(desired, discovery.clone(), &namespaces, None, expect, base)?)?;
+    let Resolved { targets, dropped, unchanged } =
+        resolved(desired, discovery.clone(), &namespaces, None, expect, base)?;
+    let plan = Plan::of(targets)?;
     let mut policy = policy.clone();
     if let Some(source) = autoscalers(&args.compare, &discovery, &plan) {
         let known = Arc::make_mut(&mut policy.autoscalers);
@@ -366,5 +374,10 @@ pub(crate) async fn without_cluster(
     let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
     report.warnings.extend(parents.warnings(&memberships));
     report.base = base.map(|base| base.info.clone());
+    let is_live = |target: &&Target| matches!(snapshot.state(&target.key), LiveState::Present(_));
+    let is_own = |target: &&Target| args.shard.shard.is_none_or(|shard| shard.has(&target.key));
+    let dropped = dropped.iter().filter(is_live).filter(is_own);
+    let dropped = dropped.map(|target| DroppedObject::new(&target.key, target.desired.origin.source.clone()));
+    let report = report.with_rest_of_base(dropped.collect(), unchanged);
     Ok((report, plurals))
 }

@@ -54,6 +54,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("by-name", Default::Never(COMMAND)),
     ("cache-dir", Default::Never(WRITES)),
     ("certificate-authority", Default::Never(CLUSTER)),
+    ("changed-only", Default::Never(PASSES)),
     ("class", Default::Never(COMMAND)),
     ("client-certificate", Default::Never(CLUSTER)),
     ("client-key", Default::Never(CLUSTER)),

@@ -12,6 +12,7 @@ use crate::engine::membership::Memberships;
 use crate::engine::server::Server;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::fetch::{fetch_into, get};
+use crate::live::release_base::{ComparedTarget, give_bases};
 use crate::live::types::Types;
 use futures::StreamExt as _;
 
@@ -30,6 +31,8 @@ pub(crate) struct Comparison<'a> {
     server: &'a Server,
     /// The connection.
     pub cluster: &'a Cluster,
+    /// True if the releases of Helm that the live objects name are their base.
+    pub releases_are_base: bool,
     /// True if the objects join an apply set.
     pub joins_apply_set: bool,
     /// The policy: our field manager, and the fields that others may own. It includes the autoscalers that were read.
@@ -65,6 +68,7 @@ impl<'a> Comparison<'a> {
         Self {
             server,
             cluster: &server.cluster,
+            releases_are_base: false,
             joins_apply_set: false,
             policy: policy.clone(),
             types,
@@ -122,6 +126,18 @@ impl<'a> Comparison<'a> {
             self.warnings.extend(rules.unlisted.iter().filter_map(warning));
         }
         self.ask(&mut machines).await;
+        if self.releases_are_base {
+            let compared: Vec<ComparedTarget<'_>> = machines
+                .iter()
+                .map(|machine| ComparedTarget {
+                    target: machine.target(),
+                    live: machine.live(),
+                    is_missing: machine.is_missing(),
+                })
+                .collect();
+            let warning = give_bases(self.cluster, &self.server.discovery, &compared).await;
+            self.warnings.extend(warning);
+        }
         let decisions = self.decide(machines);
         if let Some((types, policy)) = inputs.into_parts() {
             self.types = types;

@@ -19,6 +19,7 @@ pub(crate) mod last_applied;
 pub(crate) mod list;
 mod openapi;
 pub(crate) mod release;
+pub(crate) mod release_base;
 pub mod types;
 
 pub(crate) use answer::{json, parse};

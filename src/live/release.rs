@@ -36,6 +36,13 @@ pub(crate) struct Release {
     pub storage: Resource,
 }
 
+/// Returns true if Helm takes a text as the name of a release (`pkg/chart/common/util/validate_name.go`), so that it can be selected by.
+pub(crate) fn is_release_name(name: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+    let has_edges = !name.starts_with(['-', '.']) && !name.ends_with(['-', '.']);
+    (1..=53).contains(&name.len()) && name.bytes().all(is_inner) && has_edges
+}
+
 /// The reason why no record was read.
 #[derive(Debug)]
 pub(crate) enum ReleaseError {

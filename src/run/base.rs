@@ -7,6 +7,7 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::resolve::Namespaces;
 use reconcile_core::live::{BaseObjects, Discovery, Target};
 use reconcile_core::manifest::{BaseObject, DesiredSet, Manifest};
+use reconcile_core::object::Selector;
 use reconcile_report::{BaseInfo, FailClass, Failure, Role};
 
 use crate::cli::{CompareArgs, FromSource, InputArgs};
@@ -19,6 +20,10 @@ pub(crate) struct Base {
     /// Its name in reports.
     pub info: BaseInfo,
     manifests: BaseManifests,
+    /// True if only objects whose manifests differ from it are compared.
+    is_changed_only: bool,
+    /// The objects of the input, of which others are not told if they are gone.
+    selector: Selector,
 }
 
 /// The manifests of a base.
@@ -27,6 +32,8 @@ enum BaseManifests {
     Read(DesiredSet),
     /// The input is its own base: it comes from what was applied last.
     Input,
+    /// Those of the releases of Helm that the live objects name.
+    Releases,
 }
 
 impl Base {
@@ -35,14 +42,29 @@ impl Base {
         let base = &args.evidence.base;
         if let Some(source) = &input.from {
             let info = BaseInfo { from: from(source), revision: None };
-            return Ok(Some(Self { info, manifests: BaseManifests::Input }));
+            return Ok(Some(Self::new(info, BaseManifests::Input, args, input)));
         }
         if !base.is_given() {
             needed(args)?;
             return Ok(None);
         }
         if let Some(name) = &base.since {
-            return Self::since(name, input, terminal).await.map(Some);
+            return Self::since(name, args, input, terminal).await.map(Some);
+        }
+        if base.is_helm() {
+            if base.paths.len() > 1 {
+                let hint = "name the manifests, or `helm` alone; a folder of that name is `./helm`";
+                return Err(Failure::refused("`--base helm` and other paths cannot be combined", hint));
+            }
+            let info = BaseInfo { from: "helm".to_owned(), revision: None };
+            if base.changed_only {
+                let hint = "pass what `helm get manifest` prints with `--base`";
+                return Err(Failure::refused(
+                    "`--changed-only` cannot be combined with `--base helm`, which is read last",
+                    hint,
+                ));
+            }
+            return Ok(Some(Self::new(info, BaseManifests::Releases, args, input)));
         }
         let reads_stdin = |paths: &[OsString]| paths.iter().any(|path| path == "-" || path == "/dev/stdin");
         if reads_stdin(&base.paths) && input.reads_stdin() {
@@ -52,11 +74,11 @@ impl Base {
         let manifests = Reading::base(&base.paths, input, terminal).await?.desired().await?;
         let names: Vec<_> = base.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let info = BaseInfo { from: names.join(","), revision: None };
-        Ok(Some(Self { info, manifests: BaseManifests::Read(manifests) }))
+        Ok(Some(Self::new(info, BaseManifests::Read(manifests), args, input)))
     }
 
     /// Reads the files of the input as they are in a revision.
-    async fn since(name: &str, input: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
+    async fn since(name: &str, args: &CompareArgs, input: &InputArgs, terminal: &Terminal) -> Result<Self, Failure> {
         let paths =
             Paths { filename: &input.filename, kustomize: input.kustomize.as_deref(), recursive: input.recursive };
         let Since { revision, inputs, warnings } = Since::read(paths, name)?;
@@ -65,46 +87,79 @@ impl Base {
         }
         let manifests = Reading::revision(inputs, input, terminal)?.desired().await?;
         let info = BaseInfo { from: revision.name, revision: Some(revision.commit) };
-        Ok(Self { info, manifests: BaseManifests::Read(manifests) })
+        Ok(Self::new(info, BaseManifests::Read(manifests), args, input))
     }
 
-    /// Gives each target its object of the base.
+    fn new(info: BaseInfo, manifests: BaseManifests, args: &CompareArgs, input: &InputArgs) -> Self {
+        // A selector that is not valid is an error of the input, which is read next.
+        let selector = input.selector.as_deref().and_then(|text| Selector::parse(text).ok()).unwrap_or_default();
+        Self { info, manifests, is_changed_only: args.evidence.base.changed_only, selector }
+    }
+
+    /// Gives each target its object of the base. Returns the objects that only the base has.
     pub fn give_to(
         &self,
         targets: &[Target],
         discovery: &Discovery,
         namespaces: &Namespaces,
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> Result<Vec<Target>, Vec<Diagnostic>> {
         match &self.manifests {
             BaseManifests::Input => {
                 for target in targets {
                     let _ = target.base.set(BaseObject::Same);
                 }
-                Ok(())
+                Ok(Vec::new())
             }
+            BaseManifests::Releases => Ok(Vec::new()),
             BaseManifests::Read(read) => {
                 let mut base = BaseObjects::of(read.manifests.clone(), discovery, namespaces)?;
                 for target in targets {
                     base.give_to(target);
                 }
-                Ok(())
+                let mut rest = base.into_rest();
+                rest.retain(|target| self.selector.matches(target.desired.object()));
+                Ok(rest)
             }
         }
+    }
+
+    /// Leaves out the targets that need no comparison. Returns their number, if any may be left out.
+    pub fn leave_out(&self, targets: &mut Vec<Target>) -> Option<usize> {
+        let all = targets.len();
+        targets.retain(|target| !self.is_changed_only || target.base.get() != Some(&BaseObject::Same));
+        self.is_changed_only.then(|| all.saturating_sub(targets.len()))
+    }
+
+    /// Returns true if the base is read after the live objects, from the releases that they name.
+    pub fn is_of_releases(&self) -> bool {
+        matches!(self.manifests, BaseManifests::Releases)
     }
 
     /// The definitions of custom kinds in the base.
     pub fn definitions(&self) -> impl Iterator<Item = &Manifest> {
         let read = match &self.manifests {
             BaseManifests::Read(read) => read.manifests.as_slice(),
-            BaseManifests::Input => &[],
+            BaseManifests::Input | BaseManifests::Releases => &[],
         };
         read.iter().filter(|manifest| manifest.gvk().is_crd())
     }
 }
 
+/// Refuses to prune if objects are left out of a run: their set would no longer have them.
+pub(crate) fn allows_pruning(args: &CompareArgs, prunes: bool) -> Result<(), Failure> {
+    if !(prunes && args.evidence.base.changed_only) {
+        return Ok(());
+    }
+    let hint = "objects that did not change would be deleted: apply the whole set";
+    Err(Failure::refused("`--changed-only` and `--prune` cannot be combined", hint))
+}
+
 /// Refuses flags that only a base gives a meaning.
 fn needed(args: &CompareArgs) -> Result<(), Failure> {
     let hint = "name what was applied last with `--base` or `--since`";
+    if args.evidence.base.changed_only {
+        return Err(Failure::refused("`--changed-only` needs a base", hint));
+    }
     if args.fail_on.contains(&FailClass::From(Side::Both)) {
         return Err(Failure::refused("`--fail-on both` needs a base", hint));
     }

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use apply_set::ApplySet;
 use reconcile_core::compare::Policy;
-use reconcile_core::live::Target;
 use reconcile_core::live::resolve::{Namespaces, key_of};
+use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::{BaseObject, DesiredSet};
+use reconcile_core::object::Shard;
 use reconcile_core::plan::Plan;
-use reconcile_report::{ClusterInfo, Failure, Report, Role, hooks_left_out};
+use reconcile_report::{ClusterInfo, DroppedObject, Failure, Report, Role, hooks_left_out};
 use structured_merge::ObjectKey;
 
 use crate::cli::{CompareArgs, ConnectionArgs, FromSource, InputArgs};
@@ -22,6 +23,7 @@ use crate::engine::namespaces::missing_namespaces;
 use crate::engine::server::Server;
 use crate::live::discover;
 use crate::live::early::{Early, EarlySubject};
+use crate::live::fetch::fetch;
 use crate::live::types::Types;
 use crate::output::Output;
 use crate::run::agreement::Participant;
@@ -33,7 +35,7 @@ use crate::run::reading::named::of_words;
 use crate::run::reading::stored::excluded;
 use crate::run::reading::{Manifests, Reading, while_connecting};
 use crate::run::settings::Settings;
-use crate::run::setup::{autoscalers, resolved};
+use crate::run::setup::{Resolved, autoscalers, resolved};
 
 /// The flags that all commands with manifests have, the output, and the configuration.
 #[derive(Clone, Copy)]
@@ -68,12 +70,23 @@ pub(crate) struct Run<'a> {
     pub interrupt: Interrupt,
     /// The manifests that were applied last.
     base: Option<&'a Base>,
+    /// The parts of the base and of the input that are not compared.
+    rest_of_base: Cell<RestOfBase>,
     /// The folder for what is kept between runs.
     cache: Option<PathBuf>,
     /// The types of custom kinds for the first comparison, of which some are being loaded.
     types: Cell<Types>,
     /// Its turn in the question that all contexts ask together.
     participant: Option<Participant<'a>>,
+}
+
+/// The parts of the base and of the input that are not compared.
+#[derive(Default)]
+struct RestOfBase {
+    /// The objects that only the base has.
+    dropped: Vec<Target>,
+    /// The number of objects whose manifests are those of the base, with `--changed-only`.
+    unchanged: Option<usize>,
 }
 
 /// The context in which a run begins.
@@ -217,7 +230,18 @@ impl<'a> Invocation<'a> {
         let server = Server { discovery: discovery?, namespaces, cluster };
         let cache = cache_folder(connection);
         let types = Types::new(cache.as_deref()).into();
-        Ok(Run { server, info, output, settings: self.settings, interrupt, base: self.base, cache, types, participant })
+        Ok(Run {
+            server,
+            info,
+            output,
+            settings: self.settings,
+            interrupt,
+            base: self.base,
+            rest_of_base: Cell::default(),
+            cache,
+            types,
+            participant,
+        })
     }
 }
 
@@ -253,7 +277,7 @@ impl Run<'_> {
 
     /// Resolves the manifests, makes them members of the apply set, and orders them.
     pub fn plan(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Plan, Failure> {
-        Ok(Plan::of(self.resolved(desired, set)?)?)
+        Ok(Plan::of(self.resolved(desired, set)?.targets)?)
     }
 
     /// Orders the objects, and with them the missing Namespaces if they are to be created. These join no apply set: a later run, which finds them, would prune
@@ -264,7 +288,8 @@ impl Run<'_> {
         desired: DesiredSet,
         set: Option<&ApplySet>,
     ) -> Result<Plan, Failure> {
-        let mut targets = self.resolved(desired, set)?;
+        let Resolved { mut targets, dropped, unchanged } = self.resolved(desired, set)?;
+        self.rest_of_base.replace(RestOfBase { dropped, unchanged });
         if args.writing.create_namespace {
             let required = self.server.namespaces.required.as_deref();
             let others = required.into_iter().chain(set.and_then(|set| set.parent.namespace.as_deref()));
@@ -285,7 +310,7 @@ impl Run<'_> {
         Ok(Plan::of(targets)?)
     }
 
-    fn resolved(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Vec<Target>, Failure> {
+    fn resolved(&self, desired: DesiredSet, set: Option<&ApplySet>) -> Result<Resolved, Failure> {
         let Server { discovery, namespaces, .. } = &self.server;
         let expect = &self.settings.configuration.expect;
         resolved(desired, discovery.clone(), namespaces, set, expect, self.base)
@@ -301,9 +326,9 @@ impl Run<'_> {
     ) -> Comparison<'r> {
         let Self { server, interrupt, settings, types, .. } = self;
         let types = types.replace(Types::new(self.cache.as_deref()));
-        Comparison::new(server, policy, types, interrupt.clone(), events)
-            .respecting(autoscalers(args, &server.discovery, plan))
-            .with_readiness(&settings.readiness)
+        let mut comparison = Comparison::new(server, policy, types, interrupt.clone(), events);
+        comparison.releases_are_base = self.base.is_some_and(Base::is_of_releases);
+        comparison.respecting(autoscalers(args, &server.discovery, plan)).with_readiness(&settings.readiness)
     }
 
     /// Asks for confirmation of the changes in the report, once for all contexts, after all of them were compared.
@@ -325,6 +350,17 @@ impl Run<'_> {
     pub fn hooks(&self, desired: &DesiredSet) -> Vec<ObjectKey> {
         let Server { discovery, namespaces, .. } = &self.server;
         desired.hooks.iter().map(|hook| key_of(hook, discovery, namespaces)).collect()
+    }
+
+    /// The report with the objects that are in the base, no longer in the manifests, and still in the cluster.
+    pub async fn with_rest_of_base(&self, report: Report, shard: Option<Shard>) -> Report {
+        let RestOfBase { mut dropped, unchanged } = self.rest_of_base.take();
+        dropped.retain(|target| target.resource.is_ok() && shard.is_none_or(|shard| shard.has(&target.key)));
+        let targets: Vec<&Target> = dropped.iter().collect();
+        let states = if self.interrupt.is_set() { Vec::new() } else { fetch(&self.server.cluster, &targets).await };
+        let live = targets.iter().zip(states).filter(|(_, state)| matches!(state, LiveState::Present(_)));
+        let live = live.map(|(target, _)| DroppedObject::new(&target.key, target.desired.origin.source.clone()));
+        report.with_rest_of_base(live.collect(), unchanged)
     }
 
     /// The report of the run, with its server, the number of hooks that were left out, and whether it was interrupted.

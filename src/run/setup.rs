@@ -42,6 +42,16 @@ pub(crate) fn autoscalers(args: &CompareArgs, discovery: &Discovery, plan: &Plan
     (args.evidence.autoscalers == AutoscalerChoice::Respect).then(|| AutoscalerSource::new(discovery, plan.targets()))
 }
 
+/// The manifests with their resources.
+pub(crate) struct Resolved {
+    /// The objects of the manifests that are compared.
+    pub targets: Vec<Target>,
+    /// The objects that only the base has.
+    pub dropped: Vec<Target>,
+    /// The number of objects that are not compared, as their manifests are those of the base.
+    pub unchanged: Option<usize>,
+}
+
 /// Resolves the manifests, with the kinds that the input itself defines, and makes them members of the apply set. Objects in namespaces
 /// that are not expected are errors.
 pub(crate) fn resolved(
@@ -51,23 +61,22 @@ pub(crate) fn resolved(
     set: Option<&ApplySet>,
     expect: &Expectation,
     base: Option<&Base>,
-) -> Result<Vec<Target>, Failure> {
+) -> Result<Resolved, Failure> {
     let definitions = desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd());
     for manifest in definitions.chain(base.into_iter().flat_map(Base::definitions)) {
         discovery.expect(manifest.object());
     }
     let mut targets = resolve(desired.manifests, &discovery, namespaces)?;
     expect.allows_targets(&targets)?;
-    if let Some(base) = base {
-        base.give_to(&targets, &discovery, namespaces)?;
-    }
+    let dropped = base.map_or(Ok(Vec::new()), |base| base.give_to(&targets, &discovery, namespaces))?;
+    let unchanged = base.and_then(|base| base.leave_out(&mut targets));
     for Target { key, desired, .. } in &mut targets {
         let namespace = key.namespace.as_deref().unwrap_or(&namespaces.default);
         if let Some(set) = set.filter(|set| !set.is_parent(&key.gvk, namespace, &key.name)) {
             desired.join_apply_set(&set.id);
         }
     }
-    Ok(targets)
+    Ok(Resolved { targets, dropped, unchanged })
 }
 
 /// The field manager, and which fields to take from other managers.

@@ -35,7 +35,7 @@ fn store(ws: &Workspace, kind: &str, (name, revision, status): (&str, u32, &str)
     ws.stdin(&object.to_string()).kubectl(["create", "--field-manager", "helm", "-f", "-"]).exits_with(0);
 }
 
-fn stored(ws: &Workspace, kind: &str, name: &str, revision: u32, status: &str, manifest: &str) {
+pub fn stored(ws: &Workspace, kind: &str, name: &str, revision: u32, status: &str, manifest: &str) {
     let content = gzip(record(name, revision, status, manifest).to_string().as_bytes());
     store(ws, kind, (name, revision, status), &content);
 }

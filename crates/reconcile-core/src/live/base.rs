@@ -47,6 +47,13 @@ impl BaseObjects {
         let _ = target.base.set(base);
     }
 
+    /// The same, unless the base does not have the object: what that means is not known.
+    pub fn give_known_to(&mut self, target: &Target) {
+        if target.base.get().is_none() && self.objects.contains_key(&Identity::of(&target.key)) {
+            self.give_to(target);
+        }
+    }
+
     /// The objects that no target has taken, in the order of their files.
     pub fn into_rest(self) -> Vec<Target> {
         let mut rest: Vec<Target> = self.objects.into_values().collect();

@@ -111,8 +111,8 @@ fn consistent(mut report: Report) -> Result<Report, String> {
     // The objects do not have the fields that others added, unless they were to be shown, and no hooks that were left out.
     let Summary { unmanaged, unmanaged_manual, hooks, .. } = report.summary;
     let summary = Summary { unmanaged, unmanaged_manual, hooks, ..made.summary };
-    let Report { apply_set, objects, unmanaged, errors, .. } = made;
-    Ok(Report { apply_set, summary, objects, unmanaged, errors, ..report })
+    let Report { apply_set, objects, dropped, unmanaged, errors, .. } = made;
+    Ok(Report { apply_set, summary, objects, dropped, unmanaged, errors, ..report })
 }
 
 /// Makes the report from its parts as a run does, and takes the parts.
@@ -134,7 +134,7 @@ fn made_again(report: &mut Report, gate: &FailOn) -> Report {
     if let Some(unmanaged) = report.unmanaged.take() {
         made = made.with_unmanaged(unmanaged, gate.fails_on_unmanaged_objects());
     }
-    made.with_errors(errors)
+    made.with_rest_of_base(take(&mut report.dropped), report.summary.unchanged).with_errors(errors)
 }
 
 /// The reason for the result of a report that was made again.

@@ -46,6 +46,7 @@ fn add(whole: &mut Report, part: Report, reported: &mut BTreeSet<String>) {
     whole.summary.add(&part.summary);
     whole.requests = whole.requests.plus(part.requests);
     whole.objects.extend(part.objects);
+    whole.dropped.extend(part.dropped);
     whole.apply_set = match (whole.apply_set.take(), part.apply_set) {
         (Some(known), Some(other)) if known.pruned_by.is_some() => Some(other),
         (known, other) => known.or(other),

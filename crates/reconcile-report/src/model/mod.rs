@@ -29,7 +29,7 @@ pub use contexts::{ContextReport, ContextsSummary, Reports};
 pub use gate::{FAIL_CLASSES, FailClass, FailOn};
 pub use identity::{Command, StartTime, ToolInfo};
 pub use object::{ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
-pub use report::{BaseInfo, ClusterInfo, Report};
+pub use report::{BaseInfo, ClusterInfo, DroppedObject, Report};
 pub use side::SideCounts;
 pub use summary::{ReadinessCounts, Summary};
 pub use unmanaged::UnmanagedObject;

@@ -1,16 +1,20 @@
+use std::collections::BTreeSet;
+
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::Source;
 use reconcile_core::object::Shard;
 use reconcile_core::request::RequestCounts;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use structured_merge::ObjectKey;
 
 use super::apply_set::ApplySetInfo;
 use super::configuration::ConfigurationInfo;
 use super::diagnostic;
 use super::diagnostic::DiagnosticEntry;
 use super::gate::{FailOn, class_names, classes};
-use super::identity::{Command, StartTime, ToolInfo};
+use super::identity::{Command, StartTime, ToolInfo, key};
 use super::object::ObjectReport;
 use super::renamed::paired;
 use super::summary::Summary;
@@ -67,6 +71,9 @@ pub struct Report {
     pub requests: RequestCounts,
     /// The objects, in the order of the plan.
     pub objects: Vec<ObjectReport>,
+    /// Objects that are in the base and no longer in the manifests, and that exist.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<DroppedObject>,
     /// Objects that no manifest, owner or apply set explains, if they were searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmanaged: Option<Vec<UnmanagedObject>>,
@@ -88,6 +95,37 @@ pub struct BaseInfo {
     /// The commit, with `--since`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
+}
+
+/// An object that is in the base and no longer in the manifests. Without pruning, it stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DroppedObject {
+    /// As in the base.
+    api_version: String,
+    /// As in the base.
+    kind: String,
+    /// Absent for a cluster-scoped object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    /// Its name.
+    name: String,
+    /// Its location in the base.
+    source: Source,
+}
+
+impl DroppedObject {
+    /// The object of a target that only the base has.
+    pub fn new(key: &ObjectKey, source: Source) -> Self {
+        let ObjectKey { gvk, namespace, name } = key;
+        let (api_version, kind) = (gvk.api_version(), gvk.kind.clone());
+        Self { api_version, kind, namespace: namespace.clone(), name: name.clone(), source }
+    }
+
+    /// The identity of the object.
+    pub fn key(&self) -> ObjectKey {
+        key(&self.api_version, &self.kind, self.namespace.clone(), self.name.clone())
+    }
 }
 
 /// A text that is always the same.
@@ -189,6 +227,7 @@ impl Report {
             summary: Summary::default(),
             requests: RequestCounts::default(),
             objects: Vec::new(),
+            dropped: Vec::new(),
             unmanaged: None,
             warnings: Vec::new(),
             errors,
@@ -235,6 +274,16 @@ impl Report {
     /// Sets the number of hooks that the run left out.
     pub fn with_hooks(mut self, left_out: usize) -> Self {
         self.summary.hooks = left_out;
+        self
+    }
+
+    /// Adds the objects that only the base has and that exist, and the number of objects that were left out because their manifests are
+    /// those of the base.
+    pub fn with_rest_of_base(mut self, dropped: Vec<DroppedObject>, unchanged: Option<usize>) -> Self {
+        let keys: BTreeSet<ObjectKey> = self.objects.iter().map(|object| object.key.clone()).collect();
+        self.dropped.extend(dropped.into_iter().filter(|one| !keys.contains(&one.key())));
+        self.summary.dropped = self.dropped.len();
+        self.summary.unchanged = unchanged;
         self
     }
 

@@ -56,6 +56,12 @@ pub struct Summary {
     /// Differences of the baseline that are gone; absent without a baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<usize>,
+    /// Objects that are in the base and no longer in the manifests, and that stay.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: usize,
+    /// Objects that were not compared, because their manifests are those of the base; absent without `--changed-only`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchanged: Option<usize>,
     /// Hooks that the run left out.
     #[serde(default)]
     pub hooks: usize,
@@ -85,6 +91,11 @@ pub struct ReadinessCounts {
     pub unknown: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 impl Summary {
     /// Adds the counts of another report.
     pub(crate) fn add(&mut self, other: &Self) {
@@ -108,6 +119,8 @@ impl Summary {
             ignored,
             known,
             resolved,
+            dropped,
+            unchanged,
             hooks,
             kept,
             readiness,
@@ -131,7 +144,14 @@ impl Summary {
         self.ignored = self.ignored.saturating_add(*ignored);
         // Each shard counts all of them.
         self.hooks = self.hooks.max(*hooks);
-        for (sum, count) in [(&mut self.known, known), (&mut self.resolved, resolved), (&mut self.kept, kept)] {
+        self.dropped = self.dropped.saturating_add(*dropped);
+        let optional = [
+            (&mut self.known, known),
+            (&mut self.resolved, resolved),
+            (&mut self.unchanged, unchanged),
+            (&mut self.kept, kept),
+        ];
+        for (sum, count) in optional {
             if let Some(count) = count {
                 *sum = Some(sum.unwrap_or_default().saturating_add(*count));
             }
@@ -164,6 +184,8 @@ impl Summary {
             ignored: objects.iter().flat_map(|object| &object.diff.ignored).map(|ignored| ignored.paths.len()).sum(),
             known: None,
             resolved: None,
+            dropped: 0,
+            unchanged: None,
             hooks: 0,
             kept: None,
             readiness: ReadinessCounts::of(objects),

@@ -166,10 +166,23 @@ pub(crate) fn baseline(summary: &Summary) -> Option<String> {
     })
 }
 
+/// `1 object is no longer in the manifests and stays; 996 unchanged in the manifests and not compared`. `None` if there are none.
+pub(crate) fn rest_of_base(summary: &Summary) -> Option<String> {
+    let dropped = match summary.dropped {
+        0 => None,
+        1 => Some("1 object is no longer in the manifests, and stays".to_owned()),
+        more => Some(format!("{} objects are no longer in the manifests, and stay", grouped(more))),
+    };
+    let unchanged =
+        summary.unchanged.map(|count| format!("{} unchanged in the manifests, and not compared", grouped(count)));
+    let clauses: Vec<String> = dropped.into_iter().chain(unchanged).collect();
+    (!clauses.is_empty()).then(|| clauses.join("; "))
+}
+
 /// The hooks and differences that the run leaves alone, and the rules in force: `2 differences ignored by rules; 3 ignore rules of
 /// .kubectl-reconcile.yaml in force`. `None` if there are none. Every format says it, also of the differences that a baseline has.
 pub fn left_alone(report: &Report) -> Option<String> {
-    let others = [baseline(&report.summary), hooks_left_out(report.summary.hooks)];
+    let others = [baseline(&report.summary), rest_of_base(&report.summary), hooks_left_out(report.summary.hooks)];
     let mut clauses: Vec<String> = others.into_iter().flatten().chain(ignored_by_rules(report)).collect();
     clauses.extend(
         Some(managed::clauses(report).join(", ")).filter(|all| !all.is_empty()).map(|all| format!("left alone: {all}")),

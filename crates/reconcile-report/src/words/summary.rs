@@ -5,7 +5,7 @@ use reconcile_core::compare::Class;
 use structured_merge::{FieldPath, PathElement};
 
 use super::deletions;
-use super::describe::{baseline, hooks_left_out, ignored_clauses};
+use super::describe::{baseline, hooks_left_out, ignored_clauses, rest_of_base};
 use super::number::grouped;
 use super::sentence::{done, not_done, not_to_do, of_shard, readiness_counts, ready, to_do};
 use crate::model::summary::tally;
@@ -37,10 +37,16 @@ impl SummaryLines {
             done: first(report, if is_apply { done(report) } else { to_do(report, view) }),
             not_done: (!not_done.is_empty()).then(|| format!("not done: {not_done}")),
             left_alone: left_alone(report).map(|clauses| format!("left alone: {clauses}")),
-            remarks: [hooks_left_out(report.summary.hooks), baseline(&report.summary), configuration, fails_on]
-                .into_iter()
-                .flatten()
-                .collect(),
+            remarks: [
+                rest_of_base(&report.summary),
+                hooks_left_out(report.summary.hooks),
+                baseline(&report.summary),
+                configuration,
+                fails_on,
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
         }
     }
 }

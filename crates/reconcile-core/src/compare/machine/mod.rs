@@ -166,6 +166,21 @@ impl<'a> ComparisonMachine<'a> {
         self.membership.as_ref()
     }
 
+    /// The live object of a comparison that is done, as far as it was kept.
+    pub fn live(&self) -> Option<&Value> {
+        let live = match &self.state {
+            State::Done(ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. }) => live.as_deref()?,
+            State::Done(ComparisonResult::Predicted { live, .. }) => live,
+            _ => return None,
+        };
+        Some(&live.current.object)
+    }
+
+    /// Returns true if the comparison has found that the object does not exist.
+    pub fn is_missing(&self) -> bool {
+        matches!(self.state, State::Done(ComparisonResult::Missing(_)))
+    }
+
     /// Begins the comparison, unless it has begun.
     pub fn start(&mut self) {
         if matches!(self.state, State::Read(_))

@@ -53,6 +53,7 @@ pub fn differences(report: &Report, view: &View) -> Styled {
     if let Some(set) = &report.apply_set {
         text.append(parent_text(set, view));
     }
+    text.append(dropped_lines(report, view));
     text.append(unmanaged_lines(report, view));
     text.append(together::texts(&urgent, view));
     let mut sheet = Sheet::new(view);
@@ -73,6 +74,19 @@ pub(crate) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
     if let Some(ParentLabel { sign, role, about }) = parent_label(set.parent.action) {
         object::head(&mut sheet, (sign, role), &set.parent.key().to_string(), about, "");
+    }
+    sheet.text
+}
+
+/// A line for each object that is in the base and no longer in the manifests.
+fn dropped_lines(report: &Report, view: &View) -> Styled {
+    let mut sheet = Sheet::new(view);
+    for dropped in report.dropped.iter().take(SHOWN) {
+        let about = "no longer in the manifests; stays without --prune";
+        object::head(&mut sheet, ("-", Role::Note), &dropped.key().to_string(), about, "");
+    }
+    if let Some(more @ 1..) = report.dropped.len().checked_sub(SHOWN) {
+        sheet.line(Role::Note, format!("… {} more objects that are no longer in the manifests", grouped(more)));
     }
     sheet.text
 }

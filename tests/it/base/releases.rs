@@ -1,0 +1,83 @@
+//! `--base helm`: the deployed revision of the release that the live objects name.
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Run, Workspace};
+use crate::helm::{rendered, without_hooks};
+use crate::stored::stored;
+
+/// A namespace with a release as Helm 3 (which creates) or Helm 4 (which applies) leaves it.
+fn installed(applies: bool) -> Workspace {
+    let ws = Workspace::new();
+    for value in ["value-of-the-chart", "value-of-the-user", "cmVkaXMtb2YtcGF5LTEyMw==", "redis-of-pay-123"] {
+        ws.secret(value);
+    }
+    let manifest = ws.fill_in(&without_hooks(&rendered("2.4.0")));
+    stored(&ws, "Secret", "pay", 1, "deployed", &manifest);
+    if applies {
+        ws.apply_as("helm", &manifest);
+    } else {
+        ws.stdin(&manifest).kubectl(["create", "--field-manager", "helm", "-f", "-"]).exits_with(0);
+    }
+    let marks = ["meta.helm.sh/release-name=pay", "meta.helm.sh/release-namespace=$NS"];
+    let annotate = ["annotate", "--field-manager", "helm", "-f", "-"];
+    ws.stdin(&manifest).kubectl([&annotate[..], &marks].concat()).exits_with(0);
+    ws
+}
+
+fn upgraded(ws: &Workspace, arguments: &[&str]) -> Run {
+    let manifest = ws.fill_in(&without_hooks(&rendered("2.4.1")));
+    ws.stdin(&manifest).reconcile([&["diff", "-f", "-", "--base", "helm"], arguments].concat())
+}
+
+/// The sides of all objects, without those in sync.
+fn sides(run: &Run) -> Vec<(String, String)> {
+    let side = |object: &Value| Some((object["name"].as_str()?.to_owned(), object["side"].as_str()?.to_owned()));
+    run.objects().iter().filter_map(side).collect()
+}
+
+#[test]
+fn the_upgrade_of_an_untouched_release_is_all_of_the_manifests_and_a_hand_edit_among_it_is_found() {
+    for applies in [false, true] {
+        let ws = installed(applies);
+        let diff = upgraded(&ws, &[]).exits_with(1);
+        let found = sides(&diff);
+        assert!(!found.is_empty() && found.iter().all(|(_, side)| side == "manifest"), "{applies}: {found:?} {diff}");
+        assert_eq!(diff.report()["base"], json!({"from": "helm"}));
+        upgraded(&ws, &["--fail-on", "cluster,either"]).exits_with(0);
+
+        ws.patch_as("kubectl-edit", "deployment/pay", &json!({"spec": {"replicas": 7}}));
+        let diff = upgraded(&ws, &["--fail-on", "cluster"]).exits_with(1);
+        let change = diff.change("Deployment", "pay", "spec.replicas");
+        assert!(["cluster", "both"].contains(&change["side"].as_str().unwrap()), "{diff}");
+        assert_eq!(change["managers"][0]["manager"], "kubectl-edit", "{diff}");
+        let others = sides(&diff).into_iter().filter(|(name, _)| name != "pay");
+        assert!(others.clone().all(|(_, side)| side == "manifest"), "{:?}", others.collect::<Vec<_>>());
+        // An object that somebody deleted carries no annotation, and the release has it.
+        ws.kubectl(["delete", "service/pay"]).exits_with(0);
+        let diff = upgraded(&ws, &[]).exits_with(1);
+        assert!(["cluster", "both"].contains(&diff.object("Service", "pay")["side"].as_str().unwrap()), "{diff}");
+    }
+}
+
+#[test]
+fn a_release_that_cannot_be_read_is_named_once() {
+    let ws = installed(false);
+    let manifest = ws.fill_in(&without_hooks(&rendered("2.4.1")));
+    ws.allow("reader", "get,list,watch,patch,create", "*.*");
+    ws.kubectl(["delete", "secret", "sh.helm.release.v1.pay.v1"]).exits_with(0);
+    let diff = ws.stdin(&manifest).reconcile(["diff", "-f", "-", "--base", "helm"]).exits_with(1);
+    assert_eq!(diff.stderr.matches("cannot be read as a base").count(), 1, "{diff}");
+    assert!(sides(&diff).iter().all(|(_, side)| side != "manifest") || !sides(&diff).is_empty());
+}
+
+#[test]
+fn releases_are_the_only_base_and_need_a_cluster() {
+    let ws = Workspace::new();
+    ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
+    for flags in
+        [&["--base", "helm,a.yaml"][..], &["--base", "helm", "--live", "a.yaml"], &["--base", "helm", "--changed-only"]]
+    {
+        ws.reconcile([&["diff", "-f", "a.yaml"], flags].concat()).exits_with(2);
+    }
+}

@@ -1,0 +1,71 @@
+//! What only the base has, and what the manifests have as the base has it.
+
+use serde_json::json;
+
+use crate::control_plane::Workspace;
+
+fn map(name: &str, text: &str) -> String {
+    format!(
+        "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}, labels: {{app: {name}}}}}, data: {{text: '{text}'}}}}\n"
+    )
+}
+
+fn with_base() -> Workspace {
+    let ws = Workspace::new();
+    for name in ["kept", "changed", "dropped", "gone"] {
+        ws.write(format!("old/{name}.yaml"), &map(name, "1"));
+    }
+    ws.kubectl(["create", "-f", "old"]).exits_with(0);
+    ws.kubectl(["delete", "configmap/gone"]).exits_with(0);
+    ws.write("new/kept.yaml", &map("kept", "1"));
+    ws.write("new/changed.yaml", &map("changed", "2"));
+    ws
+}
+
+#[test]
+fn an_object_that_is_no_longer_in_the_manifests_is_told_if_it_exists() {
+    let ws = with_base();
+    let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+    let dropped = &diff.report()["dropped"];
+    assert_eq!(dropped.as_array().unwrap().len(), 1, "{diff}");
+    assert_eq!((&dropped[0]["kind"], &dropped[0]["name"]), (&json!("ConfigMap"), &json!("dropped")));
+    assert_eq!(dropped[0]["source"]["file"], "old/dropped.yaml");
+    assert_eq!(diff.report()["summary"]["dropped"], 1);
+    let line = format!("- ConfigMap {}/dropped  no longer in the manifests; stays without --prune", ws.namespace());
+    assert!(diff.stdout.contains(&line), "{diff}");
+    for format in ["markdown", "html", "json"] {
+        let shown = ws.reconcile(["diff", "-f", "new", "--base", "old", "-o", format]).exits_with(1);
+        assert!(
+            format == "json" || shown.stdout.contains("no longer in the manifests, and stays"),
+            "{format}: {shown}"
+        );
+    }
+    // It is no drift, and a selector chooses here as well.
+    let one = ["diff", "-f", "new/kept.yaml", "--base", "old/kept.yaml", "--base", "old/dropped.yaml"];
+    ws.reconcile(one).exits_with(0);
+    let selected = ws.reconcile([&one[..], &["-l", "app=kept"]].concat()).exits_with(0);
+    assert_eq!(selected.report().get("dropped"), None, "{selected}");
+    let apply = ws.reconcile(["apply", "-f", "new", "--base", "old"]).exits_with(0);
+    assert_eq!(apply.report()["summary"]["dropped"], 1, "{apply}");
+    assert_eq!(apply.stdout.matches("stays without --prune").count(), 1, "{apply}");
+}
+
+#[test]
+fn only_what_changed_is_read_and_compared() {
+    let ws = with_base();
+    ws.patch_as("kubectl-edit", "configmap/kept", &json!({"data": {"text": "hand"}}));
+    let arguments = ["diff", "-f", "new", "--base", "old", "--changed-only"];
+    let diff = ws.reconcile(arguments).exits_with(1);
+    assert_eq!(diff.each("side"), ["ConfigMap changed: manifest"], "{diff}");
+    assert_eq!(diff.report()["summary"]["unchanged"], 1);
+    assert!(diff.stdout.contains("1 unchanged in the manifests, and not compared"), "{diff}");
+    ws.reconcile(["apply", "-f", "new", "--base", "old", "--changed-only"]).exits_with(0);
+    assert_eq!(ws.get("configmap", "kept")["data"]["text"], "hand");
+    assert_eq!(ws.get("configmap", "changed")["data"]["text"], "2");
+    let none = ws.reconcile(["diff", "-f", "new", "--base", "new", "--changed-only"]).exits_with(0);
+    assert_eq!(none.report()["summary"]["unchanged"], 2, "{none}");
+    ws.reconcile(["diff", "-f", "new", "--changed-only"]).exits_with(2);
+    let prune = ["apply", "-f", "new", "--base", "old", "--changed-only", "--prune", "--applyset", "shop"];
+    let refused = ws.reconcile(prune).exits_with(2);
+    assert!(refused.stderr.contains("`--changed-only` and `--prune` cannot be combined"), "{refused}");
+}

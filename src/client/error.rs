@@ -17,6 +17,13 @@ pub(super) fn no_cluster(looked_at: &[PathBuf]) -> Diagnostic {
         .with_hint(format!("name a kubeconfig with `--kubeconfig` or `KUBECONFIG` (looked at {})", files(looked_at)))
 }
 
+/// The diagnostic if the kubeconfig has contexts, and none of them is the current one.
+pub(super) fn no_current_context(contexts: &[&str], looked_at: &[PathBuf]) -> Diagnostic {
+    let names = listed(contexts.iter().copied(), NAMES_SHOWN);
+    Diagnostic::general(format!("the kubeconfig has no current context ({})", files(looked_at)))
+        .with_hint(format!("name one with `--context`: {names}"))
+}
+
 /// The diagnostic if the kubeconfig has no such context, cluster or user. The hint lists the `existing` ones.
 pub(super) fn not_found(what: &str, name: &str, existing: &[String], looked_at: &[PathBuf]) -> Diagnostic {
     let hint = if existing.is_empty() {

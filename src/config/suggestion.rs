@@ -134,7 +134,13 @@ mod tests {
     fn covered(rules: &IgnoreRules, key: &ObjectKey, live: &Value) -> Vec<FieldPath> {
         let live = ManagedObject::new(live.clone(), "us");
         let schema = builtin().object(&key.gvk).unwrap();
-        let subject = CoveredObject { key, manifest: None, live: Some(&live), schema };
+        let subject = CoveredObject {
+            key,
+            manifest: None,
+            live: Some(&live),
+            schema,
+            manual: &std::collections::BTreeSet::new(),
+        };
         rules.coverage(subject, &[], &Autoscalers::default()).iter().map(|(path, _)| path.clone()).collect()
     }
 

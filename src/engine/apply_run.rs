@@ -41,6 +41,7 @@ impl<'a> ApplyRun<'a> {
         let targets: Vec<&Target> = plan.targets().collect();
         let mut decisions = comparison.compare(&targets).await;
         comparison.name_apply_sets(&targets, &mut decisions).await;
+        comparison.warn_of_missing_owners(&targets, &mut decisions).await;
         events.receive(Event::Ended(Stage::Compare));
         let items = plan.items.into_iter().zip(decisions);
         let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, decision)).collect();

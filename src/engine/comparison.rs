@@ -9,16 +9,18 @@ use crate::engine::dry_run::drive;
 use crate::engine::event::{Event, EventSink, Stage};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::membership::Memberships;
+use crate::engine::missing_owners::warn_of_missing_owners;
 use crate::engine::server::Server;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::fetch::{fetch_into, get};
 use crate::live::release_base::{ComparedTarget, give_bases};
 use crate::live::types::Types;
 use futures::StreamExt as _;
+use structured_merge::GroupVersionKind;
 
 use reconcile_core::compare::{
     Action, ComparisonMachine, ComparisonResult, Decision, DefinedKinds, Evidence, Policy, Redactor, leave_out_nulls,
-    may_hold_refused_nulls,
+    may_hold_refused_nulls, refused_by_definition,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::{LiveState, Resource, Target};
@@ -125,7 +127,8 @@ impl<'a> Comparison<'a> {
             let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(ComparisonMachine::read_state));
             self.warnings.extend(rules.unlisted.iter().filter_map(warning));
         }
-        self.ask(&mut machines).await;
+        let coming = coming_types(targets);
+        self.ask(&mut machines, &coming).await;
         if self.releases_are_base {
             let compared: Vec<ComparedTarget<'_>> = machines
                 .iter()
@@ -159,6 +162,11 @@ impl<'a> Comparison<'a> {
         }
     }
 
+    /// Warns of objects that the garbage collector would delete.
+    pub async fn warn_of_missing_owners(&self, targets: &[&Target], decisions: &mut [Decision]) {
+        warn_of_missing_owners(self.server, targets, decisions).await;
+    }
+
     /// Makes the decisions, in the order of the plan.
     fn decide(&mut self, machines: Vec<ComparisonMachine<'_>>) -> Vec<Decision> {
         let mut decisions = Vec::with_capacity(machines.len());
@@ -185,13 +193,13 @@ impl<'a> Comparison<'a> {
             return false;
         }
         let mut machine = ComparisonMachine::new(crd, state, self.types.of(&crd.key.gvk), &self.policy);
-        self.ask_one(&mut machine, false).await;
+        self.ask_one(&mut machine, false, &Types::default()).await;
         let verdict = machine.decide(false, &self.redactor).verdict;
         matches!(verdict.action(), Action::None | Action::Unknown)
     }
 
     /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.
-    async fn ask(&self, machines: &mut [ComparisonMachine<'_>]) {
+    async fn ask(&self, machines: &mut [ComparisonMachine<'_>], coming_types: &Types) {
         let all = machines.len();
         let namespaces = machines.iter().filter(|machine| is_absent(machine));
         let coming: BTreeSet<&str> = namespaces
@@ -206,7 +214,7 @@ impl<'a> Comparison<'a> {
         self.events.receive(Event::Advanced(Stage::Compare, finished));
         let questions = open.into_iter().map(async |machine| {
             let too_early = is_absent(machine) && is_coming(machine.target());
-            self.ask_one(machine, too_early).await;
+            self.ask_one(machine, too_early, coming_types).await;
         });
         let mut answers = futures::stream::iter(questions).buffer_unordered(MOST_IN_FLIGHT);
         while answers.next().await.is_some() {
@@ -215,7 +223,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool) {
+    async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool, coming_types: &Types) {
         let target = machine.target();
         if only_has_to_exist(target)
             && let Some(state) = machine.read_state()
@@ -229,6 +237,12 @@ impl<'a> Comparison<'a> {
                 return machine.end(ComparisonResult::Unknown(Diagnostic::new(Code::Interrupted, message)));
             }
             Err(diagnostic) => return machine.end(ComparisonResult::Unknown(diagnostic.clone())),
+            Ok(resource)
+                if resource.pending
+                    && let Some(mistakes) = refused_by_definition(target, coming_types.of(&target.key.gvk)) =>
+            {
+                return machine.end(ComparisonResult::Unknown(mistakes));
+            }
             Ok(resource) if resource.pending || too_early => {
                 return machine.end(ComparisonResult::Missing(Evidence::Local));
             }
@@ -236,6 +250,17 @@ impl<'a> Comparison<'a> {
         };
         drive(self.cluster, resource, machine).await;
     }
+}
+
+/// The types of the kinds that only the definitions of this input define.
+fn coming_types(targets: &[&Target]) -> Types {
+    let is_pending = |target: &&&Target| target.resource.as_ref().is_ok_and(|resource| resource.pending);
+    let kinds: BTreeSet<&GroupVersionKind> = targets.iter().filter(is_pending).map(|target| &target.key.gvk).collect();
+    if kinds.is_empty() {
+        return Types::default();
+    }
+    let definitions = targets.iter().filter(|target| target.key.gvk.is_crd()).map(|target| target.desired.object());
+    Types::defined(kinds, definitions)
 }
 
 fn is_absent(machine: &ComparisonMachine<'_>) -> bool {

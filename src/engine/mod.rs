@@ -16,6 +16,7 @@ pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod item;
 pub(crate) mod membership;
+mod missing_owners;
 pub(crate) mod namespaces;
 pub(crate) mod other_shards;
 pub(crate) mod prune;

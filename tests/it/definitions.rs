@@ -221,3 +221,41 @@ fn a_custom_resource_moves_to_a_version_with_a_new_field() {
         assert!(wrong.stdout.contains("unknown field `extar`"), "{wrong}");
     }
 }
+
+/// The server knows the kind once the definition is applied. Mistakes are found before anything is.
+#[test]
+fn a_resource_is_checked_against_its_definition_in_the_same_input() {
+    let ws = Workspace::new();
+    let schema = "{type: object, properties: {spec: {type: object, properties: {size: {type: integer}, open: {type: object, x-kubernetes-preserve-unknown-fields: true}, map: {type: object, additionalProperties: {type: string}}}}}}";
+    let crd = format!(
+        "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: cogs.$NS.example.com}},
+           spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: cogs, kind: Cog}}, versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {schema}}}}}]}}}}"
+    );
+    ws.write("crd.yaml", &crd);
+    let cog = "apiVersion: $NS.example.com/v1\nkind: Cog\nmetadata: {name: a, labels: {a: b}}\nspec:\n  size: SIZE\n  MORE\n  open: {anything: [1]}\n  map: {a: b}\n";
+    ws.write("cog.yaml", &cog.replace("SIZE", "'3'").replace("MORE", "siez: 3"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    let mistakes = diff.object("Cog", "a")["error"]["mistakes"].clone();
+    let found: Vec<_> =
+        mistakes.as_array().unwrap().iter().map(|one| (one["line"].clone(), one["message"].clone())).collect();
+    assert_eq!(found.len(), 2, "{diff}");
+    assert_eq!(found[0].0, 5);
+    assert!(found[0].1.as_str().unwrap().contains("`spec.size`"), "{diff}");
+    assert_eq!(found[1], (6.into(), "unknown field `siez` in `spec`".into()));
+    assert_eq!(ws.reconcile(["apply", "-f", "."]).exits_with(4).object("Cog", "a")["outcome"], "skipped");
+    // The server's own judgement once the definition is there.
+    wait_until_established(&ws, &ws.fill_in("cogs.$NS.example.com"));
+    ws.wait_for_types();
+    ws.reconcile(["diff", "-f", "."]).exits_with(4);
+    ws.write("cog.yaml", &cog.replace("SIZE", "3").replace("  MORE\n", ""));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    // Without mistakes, both are created in one pass.
+    ws.write(
+        "crd.yaml",
+        &crd.replaced("cogs.$NS", "cams.$NS").replaced("plural: cogs, kind: Cog", "plural: cams, kind: Cam"),
+    );
+    ws.write("cog.yaml", &cog.replaced("kind: Cog", "kind: Cam").replace("SIZE", "3").replace("  MORE\n", ""));
+    assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(1).object("Cam", "a")["action"], "create");
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+}

@@ -23,6 +23,7 @@ mod baseline;
 mod blame;
 mod browser;
 mod circles;
+mod clear_refusals;
 mod client_side_apply;
 mod completions;
 mod configuration;

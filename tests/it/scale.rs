@@ -212,7 +212,13 @@ fn ports_that_a_rule_leaves_to_their_manager() {
     };
     let (rules, _) = IgnoreRules::in_force(vec![rule], jiff::Timestamp::UNIX_EPOCH);
     grows_evenly_in("ports under a rule", live, |live| {
-        let subject = CoveredObject { key: &key, manifest: Some(&live.object), live: Some(live), schema };
+        let subject = CoveredObject {
+            key: &key,
+            manifest: Some(&live.object),
+            live: Some(live),
+            schema,
+            manual: &std::collections::BTreeSet::new(),
+        };
         assert!(!rules.coverage(subject, &[], &Autoscalers::default()).is_empty());
     });
 }

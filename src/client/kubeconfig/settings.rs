@@ -15,7 +15,7 @@ use super::credentials::{ClientCertificate, Credentials, client_certificate, cre
 use super::loader::Kubeconfig;
 use super::model::{ClusterEntry, UserEntry};
 use super::overrides::{Chosen, given, given_token, override_cluster, override_user};
-use crate::client::error::{files, no_cluster, read};
+use crate::client::error::{files, no_cluster, no_current_context, read};
 use crate::client::options::{ConnectOptions, Environment};
 
 /// All settings of a connection.
@@ -53,6 +53,10 @@ impl ConnectionSettings {
             match (chosen.cluster_name.as_deref(), &pod) {
                 (Some(name), _) => return Err(missing_server(name, kubeconfig)),
                 (None, Some(pod)) => (cluster, user) = (pod.cluster(), pod.user()),
+                (None, None) if chosen.context_name.is_none() && !kubeconfig.document.contexts.is_empty() => {
+                    let contexts: Vec<&str> = kubeconfig.document.contexts.keys().map(String::as_str).collect();
+                    return Err(no_current_context(&contexts, &kubeconfig.looked_at));
+                }
                 (None, None) => return Err(no_cluster(&kubeconfig.looked_at)),
             }
         }

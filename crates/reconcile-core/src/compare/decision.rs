@@ -15,7 +15,7 @@ use super::policy::{Policy, Replace};
 use super::prediction::{ObjectPair, Prediction, predict};
 use super::redact::Redactor;
 use super::refusal::{Refusal, missing_namespace};
-use super::replacement::{cost, replace_guard};
+use super::replacement::{cost, larger_claim, replace_guard};
 use super::secrecy::Secrecy;
 use super::versions::Versions;
 use super::wanted::Wanted;
@@ -147,7 +147,10 @@ impl VerdictBuilder<'_> {
 
     fn replacement(&mut self, live: &LiveObject, reason: &str) -> ObjectVerdict {
         let fields = self.fields(live, None);
-        self.warnings.extend(cost(&self.target.key.gvk, &live.current.object));
+        // A size is no reason to replace a claim.
+        if larger_claim(self.target, &live.current.object).is_none() {
+            self.warnings.extend(cost(&self.target.key.gvk, &live.current.object));
+        }
         let (replacement, hint) = match (replace_guard(self.target, &live.current.object), self.context.policy.replace)
         {
             (Some(replace_guard), _) => (Replacement::Protected, Some(replace_guard)),

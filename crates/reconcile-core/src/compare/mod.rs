@@ -47,7 +47,7 @@ pub use offline::offline;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
 pub use prediction::{ObjectPair, Prediction, predict};
 pub use redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};
-pub use refusal::{Refusal, missing_namespace, refusal};
+pub use refusal::{Refusal, missing_namespace, refusal, refused_by_definition};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use versions::{Versions, masked};

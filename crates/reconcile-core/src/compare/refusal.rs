@@ -4,13 +4,15 @@ use serde_json::Value;
 use structured_merge::{FieldSet, TypeRef};
 
 use super::rejection::{
-    Blame, RejectedObject, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed, of_wrong_type, refused_result,
+    Blame, RejectedObject, against_definition, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed,
+    of_wrong_type, refused_result,
 };
 use super::replacement::outermost;
 use super::secrecy::refusal_may_quote;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
-use crate::live::discreet::Discreet;
+use crate::live::discreet::{Discreet, denied_by_policy};
+use crate::manifest::yaml::Step;
 use crate::object::granting;
 use crate::request::StatusError;
 
@@ -58,8 +60,14 @@ const IMMUTABLE: [&str; 14] = [
 /// Reads a refusal of a manifest. No text of the server or of a webhook is repeated about a Secret, or if it quotes one.
 pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, status: &StatusError) -> Refusal {
     let subject = RejectedObject::new(target, live, schema, status);
+    if let Some(diagnostic) = too_large(&subject, status) {
+        return Refusal::Other(diagnostic);
+    }
     if subject.may_quote_secret {
         return discreet_refusal(&subject, status);
+    }
+    if let Some((policy, reason)) = denied_by_policy(&status.message) {
+        return Refusal::Other(Diagnostic::new(status, format!("refused by {policy}: {reason}")));
     }
     if is_without_namespace(status) {
         return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());
@@ -74,7 +82,7 @@ pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, statu
     if !diagnostics.is_empty() {
         return invalid_manifest(diagnostics, status);
     }
-    let diagnostic = Diagnostic::new(status, one_sentence(status));
+    let diagnostic = missing_role(target, status).unwrap_or_else(|| Diagnostic::new(status, one_sentence(status)));
     if is_typed(status) {
         let hint = "compare the fields with `kubectl explain`: their names, their nesting and their types";
         return Refusal::Typed(Diagnostic { code: Code::Invalid, ..diagnostic }.with_hint(hint));
@@ -115,6 +123,13 @@ fn discreet_refusal(subject: &RejectedObject<'_>, status: &StatusError) -> Refus
 pub(super) fn wrong_types(target: &Target, schema: TypeRef<'_>, ignored: &FieldSet) -> Option<Refusal> {
     let diagnostics = of_wrong_type(target, schema, ignored);
     (!diagnostics.is_empty()).then(|| Refusal::Typed(of_mistakes(diagnostics, None)))
+}
+
+/// The mistakes for which the server will refuse an object once its definition, which is in the same input, is in force. `schema` is that
+/// of the definition.
+pub fn refused_by_definition(target: &Target, schema: TypeRef<'_>) -> Option<Diagnostic> {
+    let diagnostics = against_definition(target, schema);
+    (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
 }
 
 /// The diagnostic for an object with these mistakes, and with `more` that are not among them.
@@ -198,6 +213,78 @@ fn remedy(status: &StatusError) -> Option<String> {
          `kubectl patch KIND NAME --type=merge -p '{\"metadata\":{\"managedFields\":[{}]}}'` removes all records"
             .to_owned()
     })
+}
+
+/// The diagnostic for a binding whose role does not exist, at its `roleRef`. The server's message names the binding instead.
+fn missing_role(target: &Target, status: &StatusError) -> Option<Diagnostic> {
+    let is_it = status.code == 404 && status.details_name.as_deref() == Some(target.key.name.as_str());
+    granting(&target.key, target.desired.object()).filter(|granting| is_it && granting.verb == "bind")?;
+    let text = |pointer: &str| target.desired.object().pointer(pointer).and_then(Value::as_str);
+    let (kind, name) = (text("/roleRef/kind")?, text("/roleRef/name")?);
+    let at = [Step::Key("roleRef"), Step::Key("name")];
+    let message = format!("the {kind} `{name}` of `roleRef` does not exist");
+    let diagnostic = target.desired.origin.diagnostic_at_value(&at, message);
+    Some(Diagnostic { code: Code::NotFound, ..diagnostic })
+}
+
+/// The diagnostic for an object that is too large for its kind, for a request, or for the server's storage. It quotes sizes alone.
+fn too_large(subject: &RejectedObject<'_>, status: &StatusError) -> Option<Diagnostic> {
+    let is_whole = |field: &str| ["", "[]", "<nil>", "data"].contains(&field);
+    let of_data = status.causes.iter().find(|cause| cause.reason == "FieldValueTooLong" && is_whole(&cause.field));
+    let merged = subject.merged();
+    let (size, limit) = match of_data {
+        Some(cause) => (data_size(&merged), first_number(&cause.message)),
+        None if status.code == 413 => (merged.to_string().len(), first_number(&status.message)),
+        // etcd, and the client of it that the server has.
+        None if status.code >= 500
+            && ["etcdserver: request is too large", "trying to send message larger than max"]
+                .iter()
+                .any(|text| status.message.contains(text)) =>
+        {
+            (merged.to_string().len(), None)
+        }
+        None => return None,
+    };
+    let most = limit.map(|limit| {
+        if mebibytes(size) == mebibytes(limit) {
+            format!(" of at most {limit} bytes")
+        } else {
+            format!(" of at most {}", mebibytes(limit))
+        }
+    });
+    let is_close = limit.is_some_and(|limit| mebibytes(size) == mebibytes(limit));
+    let size = if is_close { format!("{size} bytes") } else { mebibytes(size) };
+    let message = format!("the object is too large: {size}{}", most.unwrap_or_default());
+    let hint = "split it into several objects, or keep its content somewhere else";
+    Some(Diagnostic::new(Code::Invalid, message).with_hint(hint))
+}
+
+/// The bytes in the data of a ConfigMap or a Secret, as the server counts them (`pkg/apis/core/validation`).
+fn data_size(object: &Value) -> usize {
+    let is_secret = object.get("kind").is_some_and(|kind| kind == "Secret");
+    let decoded =
+        |text: &str| text.bytes().filter(|byte| !matches!(byte, b'=' | b'\r' | b'\n')).count().saturating_mul(3) / 4;
+    let sum = |name: &str, size: &dyn Fn(&str) -> usize| {
+        let values = object.get(name).and_then(Value::as_object).into_iter().flat_map(serde_json::Map::values);
+        values.filter_map(Value::as_str).map(size).fold(0_usize, usize::saturating_add)
+    };
+    let data = if is_secret { sum("data", &decoded) } else { sum("data", &str::len) };
+    data.saturating_add(sum("binaryData", &decoded)).saturating_add(sum("stringData", &str::len))
+}
+
+/// The first number with at least four digits in a text.
+fn first_number(text: &str) -> Option<usize> {
+    text.split(|c: char| !c.is_ascii_digit()).find(|digits| digits.len() >= 4)?.parse().ok()
+}
+
+/// `1.5 MiB`
+fn mebibytes(bytes: usize) -> String {
+    let tenths = bytes.saturating_mul(10) / (1 << 20);
+    if tenths.is_multiple_of(10) {
+        format!("{} MiB", tenths / 10)
+    } else {
+        format!("{}.{} MiB", tenths / 10, tenths % 10)
+    }
 }
 
 /// Advice if the server cannot be asked.

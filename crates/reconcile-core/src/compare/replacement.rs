@@ -2,7 +2,7 @@
 //! succeed.
 
 use serde_json::{Map, Value, json};
-use structured_merge::{GroupVersionKind, ObjectMeta as _};
+use structured_merge::{GroupVersionKind, ObjectMeta as _, Quantity};
 
 use crate::live::Target;
 use crate::object::{indefinite, kept_from_deletion};
@@ -26,6 +26,11 @@ pub fn replace_guard(target: &Target, live: &Value) -> Option<String> {
         return None;
     }
     let volumes = ["PersistentVolume", "PersistentVolumeClaim"];
+    if let Some(size) = larger_claim(target, live) {
+        return Some(format!(
+            "a claim cannot shrink: write `{size}` into the manifest, as `kubectl reconcile pull` does"
+        ));
+    }
     let is_protected =
         gvk.is_namespace() || gvk.is_crd() || gvk.group.is_empty() && volumes.contains(&gvk.kind.as_str());
     if is_protected {
@@ -36,6 +41,19 @@ pub fn replace_guard(target: &Target, live: &Value) -> Option<String> {
     Some(format!(
         "it is kept because of its annotation `{keep}`, and only replaced when its manifest has `{REPLACE}: allow`"
     ))
+}
+
+/// The size of a live claim, if the manifest asks for less: somebody has expanded it, and a new one would be empty.
+pub(super) fn larger_claim<'l>(target: &Target, live: &'l Value) -> Option<&'l str> {
+    let gvk = &target.key.gvk;
+    if !gvk.group.is_empty() || gvk.kind != "PersistentVolumeClaim" {
+        return None;
+    }
+    let size = |object: &'_ Value| object.pointer("/spec/resources/requests/storage").cloned();
+    let parse =
+        |value: Value| Quantity::parse(value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned).as_str());
+    let (wanted, held) = (parse(size(target.desired.object())?)?, parse(size(live)?)?);
+    (wanted < held).then(|| live.pointer("/spec/resources/requests/storage")?.as_str())?
 }
 
 /// The losses and interruptions that the deletion of the object causes, one sentence each.

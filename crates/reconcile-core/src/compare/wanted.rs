@@ -191,7 +191,9 @@ fn last_applied_copy() -> FieldPath {
 }
 
 fn coverage(target: &Target, live: Option<&ManagedObject>, schema: TypeRef<'_>, policy: &Policy) -> Coverage {
-    let subject = CoveredObject { key: &target.key, manifest: Some(target.desired.object()), live, schema };
+    let entries = live.into_iter().flat_map(|live| &live.owners.others);
+    let manual = &entries.filter(|entry| policy.is_manual(entry)).map(|entry| entry.manager.clone()).collect();
+    let subject = CoveredObject { key: &target.key, manifest: Some(target.desired.object()), live, schema, manual };
     policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
 }
 

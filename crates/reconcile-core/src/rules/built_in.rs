@@ -22,6 +22,8 @@ pub struct BuiltIn {
     managers: &'static [&'static str],
     /// Returns true if a value in the manifest only keeps the place of the one that the controller fills in.
     is_placeholder: fn(&str) -> bool,
+    /// True if anybody may fill in the place of such a value: the manifest has nothing that another value would hide.
+    is_open: bool,
     /// Annotations of the manifest that ask a controller to fill in the fields.
     requests: &'static [Request],
 }
@@ -47,6 +49,8 @@ pub const BUILT_IN: [BuiltIn; 2] = [
         // cert-manager, the job of ingress-nginx and kube-prometheus, and OpenShift.
         managers: &["cert-manager-cainjector", "cainjector", "kube-webhook-certgen", "service-ca-operator"],
         is_placeholder: has_no_certificate,
+        // Webhooks that inject their own certificate have a field manager of their own. A placeholder trusts nobody.
+        is_open: true,
         // cert-manager `pkg/controller/cainjector`, and OpenShift `service-ca-operator`.
         requests: &[
             ("cert-manager.io/inject-ca-from", None),
@@ -62,6 +66,7 @@ pub const BUILT_IN: [BuiltIn; 2] = [
         fields: &["spec.volumeName"],
         managers: &["kube-controller-manager", "kube-scheduler"],
         is_placeholder: str::is_empty,
+        is_open: false,
         requests: &[],
     },
 ];
@@ -82,6 +87,11 @@ impl BuiltIn {
             Some(Value::String(text)) if (self.is_placeholder)(text) => true,
             Some(_) => self.requests.iter().any(is_requested),
         }
+    }
+
+    /// Returns true if anybody may fill in a field, given its value in the manifest.
+    pub(super) fn is_open_to_all(&self, value: Option<&Value>) -> bool {
+        self.is_open && value.and_then(Value::as_str).is_some_and(self.is_placeholder)
     }
 
     pub(super) fn fields(&self) -> (Vec<FieldPattern>, Vec<Glob>) {

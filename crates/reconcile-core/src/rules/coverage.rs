@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, Lookup, ManagedObject, ObjectKey, TypeRef};
@@ -22,6 +22,8 @@ pub struct CoveredObject<'a> {
     pub live: Option<&'a ManagedObject>,
     /// The type's fields.
     pub schema: TypeRef<'a>,
+    /// The owners that are manual changes, which are never left to themselves because a manifest has a placeholder.
+    pub manual: &'a BTreeSet<String>,
 }
 
 impl<'a> CoveredObject<'a> {
@@ -139,6 +141,12 @@ fn cover_others(coverage: &mut Coverage, autoscalers: &Autoscalers, subject: Cov
         let (fields, managers) = built_in.fields();
         let is_left = |value: Option<&Value>| built_in.is_left_to_it(subject.manifest, value);
         cover_owned(coverage, &fields, &managers, RuleRef::BuiltIn(index), subject, is_left);
+        let ours = live.owners.ours.as_ref().map(|entry| entry.manager.as_str());
+        let others = live.owners.others.iter().map(|entry| entry.manager.as_str());
+        let others = others.filter(|other| Some(*other) != ours && !subject.manual.contains(*other));
+        let others: Vec<Glob> = others.map(|other| Glob::of_pieces(vec![other.to_owned()])).collect();
+        let is_open = |value: Option<&Value>| built_in.is_open_to_all(value);
+        cover_owned(coverage, &fields, &others, RuleRef::BuiltIn(index), subject, is_open);
     }
 }
 
@@ -219,7 +227,8 @@ mod tests {
         let live = ManagedObject::new(live.clone(), "us");
         let annotation = if annotation.is_empty() { Vec::new() } else { annotated(annotation).unwrap() };
         let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
-        let subject = CoveredObject { key: &key, manifest: Some(&manifest), live: Some(&live), schema };
+        let subject =
+            CoveredObject { key: &key, manifest: Some(&manifest), live: Some(&live), schema, manual: &BTreeSet::new() };
         let coverage = rules.coverage(subject, &annotation, &Autoscalers::default());
         coverage.iter().map(|(path, covered)| (path.to_string(), covered.rule)).collect()
     }
@@ -293,7 +302,13 @@ mod tests {
         let live = ManagedObject::new(json!({"metadata": {"annotations": {"a": "1"}}}), "us");
         let (rules, _) = IgnoreRules::in_force(rules, jiff::Timestamp::UNIX_EPOCH);
         let coverage = rules.coverage(
-            CoveredObject { key: &key, manifest: None, live: Some(&live), schema: TypeRef::untyped() },
+            CoveredObject {
+                key: &key,
+                manifest: None,
+                live: Some(&live),
+                schema: TypeRef::untyped(),
+                manual: &BTreeSet::new(),
+            },
             &[],
             &Autoscalers::default(),
         );

@@ -306,9 +306,7 @@ impl<'a> ComparisonMachine<'a> {
     /// Tries to finish the comparison of a live object without a question.
     fn compare(&mut self, live: LiveObject) -> State {
         if live.current.object.is_terminating() {
-            let diagnostic =
-                Diagnostic::new(Code::Terminating, "it is being deleted").with_hint("run again when it is gone");
-            return State::Done(ComparisonResult::Unknown(diagnostic));
+            return State::Done(ComparisonResult::Unknown(terminating(&live.current.object)));
         }
         if let Some(refusal) = self.membership.as_ref().and_then(Membership::refusal) {
             return State::Done(ComparisonResult::Unknown(refusal));
@@ -438,6 +436,20 @@ impl<'a> ComparisonMachine<'a> {
         }
     }
 }
+
+/// The diagnostic for an object that is being deleted, with the finalizers that hold it, maybe for ever.
+fn terminating(object: &Value) -> Diagnostic {
+    let finalizers: Vec<&str> = object.finalizers().collect();
+    let (waits, hint) = match finalizers.as_slice() {
+        [] => (String::new(), "run again when it is gone"),
+        [one] => (format!(", and waits for its finalizer `{one}`"), HELD),
+        several => (format!(", and waits for its finalizers `{}`", several.join("`, `")), HELD),
+    };
+    Diagnostic::new(Code::Terminating, format!("it is being deleted{waits}")).with_hint(hint)
+}
+
+/// The hint about an object that finalizers hold.
+const HELD: &str = "run again when it is gone; if the controller of a finalizer no longer exists, nothing else removes it from `metadata.finalizers`";
 
 /// The placeholder while the machine takes an answer.
 fn unfinished() -> ComparisonResult {

@@ -69,6 +69,13 @@ pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &Fiel
     found
 }
 
+/// What does not fit the definition of an object that is in the same input, in the order of the file.
+pub(super) fn against_definition(target: &Target, schema: TypeRef<'_>) -> Vec<Diagnostic> {
+    let mut found = typed::against_definition(target, schema);
+    found.sort_by(|a, b| a.location.cmp(&b.location));
+    found
+}
+
 /// The mistakes in the manifest that a refusal reports, in the order of the file; empty if it reports anything else.
 pub(super) fn diagnostics(subject: &RejectedObject<'_>, status: &StatusError) -> Vec<Diagnostic> {
     let mut found = if is_typed(status) && status.message.contains(NOT_TYPED) {

@@ -47,7 +47,7 @@ impl<'a> RejectedObject<'a> {
     }
 
     /// The manifest merged into the live object: its lists are those that the server validated.
-    pub(super) fn merged(&self) -> Value {
+    pub(in crate::compare) fn merged(&self) -> Value {
         self.live.map_or_else(|| self.manifest().clone(), |live| merge(self.manifest(), live, self.schema))
     }
 

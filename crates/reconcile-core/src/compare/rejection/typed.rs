@@ -70,6 +70,22 @@ pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &Fiel
     found
 }
 
+/// The values and fields of a new object that do not fit its definition; the first [`MOST_MISTAKES`] of them.
+pub(super) fn against_definition(target: &Target, schema: TypeRef<'_>) -> Vec<Diagnostic> {
+    let subject = RejectedObject::of_manifest(target, schema);
+    let mut found = Vec::new();
+    if schema.declares("kind") {
+        visit(&Cursor::root(subject.manifest(), schema), &mut |cursor, mistake| {
+            found.push(match mistake {
+                Mistake::Type(expected) => type_mismatch(&subject, cursor, expected),
+                Mistake::Unknown => unknown_field(&subject, cursor),
+            });
+            found.len() < MOST_MISTAKES
+        });
+    }
+    found
+}
+
 /// A value that does not fit its type.
 enum Mistake {
     /// It has another type than this.

@@ -149,6 +149,13 @@ pub fn complaint(reason: &str) -> &'static str {
     }
 }
 
+/// The policy that denied a request, in our words, and its reason.
+pub fn denied_by_policy(message: &str) -> Option<(String, &str)> {
+    let message = message.split_once(" is forbidden: ").map_or(message, |(_, rest)| rest);
+    let (policy, rest) = policy(message)?;
+    Some((policy, rest.strip_prefix(" denied request: ")?))
+}
+
 /// A warning of the server about objects as it may be shown: one that may quote a Secret is reduced to its author.
 pub fn shown_warning(gvk: &GroupVersionKind, objects: &[&Value], text: String) -> String {
     if may_quote_secret(gvk, objects, &text) { warning(&text) } else { text }

@@ -1,0 +1,168 @@
+//! Refusals of the server and states of objects, each with the fact that its reader needs.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Replaced, Run, Workspace};
+
+fn error<'r>(run: &'r Run, kind: &str, name: &str) -> &'r Value {
+    &run.object(kind, name)["error"]
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[test]
+fn a_claim_that_was_expanded_is_not_offered_for_deletion() {
+    let ws = Workspace::new();
+    let claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {storageClassName: a, accessModes: [ReadWriteOnce], resources: {requests: {storage: SIZE}}}}";
+    ws.write("claim.yaml", &claim.replaced("SIZE", "2Gi"));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.write("claim.yaml", &claim.replaced("SIZE", "1Gi"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let shown = &diff.stdout;
+    assert!(shown.contains("a claim cannot shrink: write `2Gi` into the manifest"), "{diff}");
+    assert!(
+        !shown.contains("kubectl-reconcile/replace") && !shown.contains("--replace") && !shown.contains("replacing it"),
+        "{diff}"
+    );
+    ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(4);
+    // Another field of a claim is still a matter of its annotation.
+    ws.write("claim.yaml", &claim.replaced("SIZE", "2Gi").replaced("storageClassName: a", "storageClassName: b"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert!(diff.stdout.contains("kubectl-reconcile/replace"), "{diff}");
+}
+
+#[test]
+fn a_binding_to_a_role_that_does_not_exist_names_the_role_at_its_line() {
+    let ws = Workspace::new();
+    ws.allow("limited", "get,list,create,patch", "rolebindings");
+    ws.write(
+        "binding.yaml",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: ghost}\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n  name: ghost\nsubjects: [{kind: User, name: ann, apiGroup: rbac.authorization.k8s.io}]\n",
+    );
+    let apply = ws.as_user("limited").reconcile(["apply", "-f", "."]).exits_with(4);
+    let error = error(&apply, "RoleBinding", "ghost");
+    assert_eq!(error["message"], "the Role `ghost` of `roleRef` does not exist", "{apply}");
+    assert_eq!((&error["line"], text(&error["file"])), (&json!(7), "./binding.yaml"), "{apply}");
+}
+
+#[test]
+fn a_denial_by_a_policy_names_the_policy_and_is_no_mistake() {
+    let ws = Workspace::new();
+    let policy = "
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: $NS-max}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $NS}}
+    resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
+  validations: [{expression: '!has(object.data) || size(object.data) < 2', message: one key is enough}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: $NS-max}
+spec: {policyName: $NS-max, validationActions: [Deny]}
+";
+    ws.stdin(policy).kubectl(["apply", "--server-side", "-f", "-"]).exits_with(0);
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}, data: {a: b, c: d}}");
+    let denied = (0..200).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        ws.reconcile(["diff", "-f", "."]).code == 4
+    });
+    assert!(denied, "the policy takes effect");
+    let name = ws.fill_in("$NS-max");
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", "."]).exits_with(4);
+        let error = error(&run, "ConfigMap", "it");
+        let message = format!("refused by ValidatingAdmissionPolicy `{name}` (binding `{name}`): one key is enough");
+        assert_eq!(error["message"], message, "{run}");
+        assert_eq!(error.get("mistakes"), None, "{run}");
+        assert!(!run.stdout.contains("mistake"), "{run}");
+    }
+}
+
+#[test]
+fn an_object_that_is_too_large_is_measured() {
+    let ws = Workspace::new();
+    let map = |kind: &str, field: &str, bytes: usize| {
+        format!("{{apiVersion: v1, kind: {kind}, metadata: {{name: it}}, {field}: {{a: {}}}}}", "x".repeat(bytes))
+    };
+    for (kind, field, bytes, shown) in [
+        ("ConfigMap", "data", 1_572_864, "1.5 MiB of at most 1 MiB"),
+        ("ConfigMap", "data", 1_048_577, "1048577 bytes of at most 1048576 bytes"),
+        ("Secret", "stringData", 2_097_152, "2 MiB of at most 1 MiB"),
+        ("ConfigMap", "data", 4_194_304, "4 MiB of at most 3 MiB"),
+    ] {
+        ws.write("it.yaml", &map(kind, field, bytes));
+        for command in ["diff", "apply"] {
+            let run = ws.reconcile([command, "-f", "."]).exits_with(4);
+            let error = error(&run, kind, "it");
+            assert_eq!(error["message"], format!("the object is too large: {shown}"), "{kind} {bytes}");
+            assert_eq!(error.get("mistakes"), None, "{kind} {bytes}");
+            assert!(text(&error["hint"]).contains("split it"), "{kind} {bytes}");
+        }
+    }
+}
+
+#[test]
+fn an_object_that_finalizers_hold_names_them() {
+    let ws = Workspace::new();
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it, finalizers: [example.com/hold]}, data: {a: b}}";
+    ws.write("it.yaml", map);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl(["delete", "configmap", "it", "--wait=false"]).exits_with(0);
+    for command in ["diff", "apply"] {
+        let run = ws.reconcile([command, "-f", "."]).exits_with(4);
+        let error = error(&run, "ConfigMap", "it");
+        assert_eq!(error["message"], "it is being deleted, and waits for its finalizer `example.com/hold`", "{run}");
+        assert!(text(&error["hint"]).contains("`metadata.finalizers`"), "{run}");
+    }
+    ws.patch_as("kubectl-edit", "configmap/it", &json!({"metadata": {"finalizers": null}}));
+}
+
+#[test]
+fn a_kubeconfig_without_a_current_context_names_its_contexts() {
+    let ws = Workspace::new();
+    ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: it}}");
+    let context = |name: &str| format!("{{name: {name}, context: {{cluster: a, user: a}}}}");
+    let config = ws.write(
+        "kubeconfig",
+        &format!(
+            "{{apiVersion: v1, kind: Config, clusters: [{{name: a, cluster: {{server: 'https://127.0.0.1:1'}}}}], users: [{{name: a, user: {{}}}}], contexts: [{}, {}]}}",
+            context("one"),
+            context("two")
+        ),
+    );
+    let kubeconfig = format!("--kubeconfig={}", config.display());
+    let run = ws.reconcile(["diff", "-f", "it.yaml", &kubeconfig]).exits_with(2);
+    assert!(run.stderr.contains("has no current context") && run.stderr.contains("`--context`: `one`, `two`"), "{run}");
+}
+
+#[test]
+fn an_owner_that_does_not_exist_is_named_before_the_garbage_collector_acts() {
+    let ws = Workspace::new();
+    ws.kubectl(["create", "configmap", "owner"]).exits_with(0);
+    let uid = ws.get("ConfigMap", "owner")["metadata"]["uid"].as_str().unwrap().to_owned();
+    let owned = |name: &str, uid: &str| {
+        let owner = format!("{{apiVersion: v1, kind: ConfigMap, name: {name}, uid: {uid}}}");
+        format!("{{apiVersion: v1, kind: Secret, metadata: {{name: it, ownerReferences: [{owner}]}}}}")
+    };
+    let gone = "11111111-2222-3333-4444-555555555555";
+    for (name, uid, is_missing) in
+        [("owner", uid.as_str(), false), ("owner", gone, true), ("nobody", uid.as_str(), true)]
+    {
+        ws.write("it.yaml", &owned(name, uid));
+        for command in ["diff", "apply"] {
+            let run = ws.reconcile([command, "-f", "."]);
+            assert!(run.code < 2, "{run}");
+            let warnings = run.object("Secret", "it")["warnings"].to_string();
+            assert_eq!(warnings.contains("the garbage collector deletes it"), is_missing, "{run}");
+            assert!(!is_missing || warnings.contains(&format!("/{name} with the uid `{uid}`")), "{run}");
+        }
+    }
+}

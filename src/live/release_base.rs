@@ -51,8 +51,8 @@ pub(crate) async fn give_bases(
 ) -> Option<String> {
     let live = compared.iter().filter_map(|one| one.live);
     let named: BTreeSet<ReleaseName> = live.filter_map(ReleaseName::of).collect();
-    let names: Vec<&ReleaseName> = named.iter().take(RELEASES).collect();
-    let reads = names.iter().map(async |name| (*name, manifests(cluster, discovery, name).await));
+    let releases: Vec<&ReleaseName> = named.iter().take(RELEASES).collect();
+    let reads = releases.iter().map(async |name| (*name, manifests(cluster, discovery, name).await));
     let read: BTreeMap<&ReleaseName, _> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
     let mut failed = Vec::new();
     for (name, found) in read {
@@ -61,7 +61,7 @@ pub(crate) async fn give_bases(
             Err(why) => failed.push((name, why)),
         }
     }
-    if failed.is_empty() && !names.is_empty() {
+    if failed.is_empty() && !releases.is_empty() {
         // What exists nowhere and is in no release is new.
         let missing = compared.iter().filter(|one| one.is_missing);
         missing.for_each(|one| drop(one.target.base.set(BaseObject::Absent)));

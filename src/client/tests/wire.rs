@@ -43,7 +43,7 @@ async fn a_request_and_its_answer() {
     assert_eq!(seen.header("accept-encoding"), ["gzip"]);
     let agent = format!("kubectl-reconcile/{} (", env!("CARGO_PKG_VERSION"));
     assert!(seen.header("user-agent")[0].starts_with(&agent), "{seen:?}");
-    assert_eq!(cluster.counts(), RequestCounts { dry_run: 1, ..RequestCounts::default() });
+    assert_eq!(cluster.counts(), RequestCounts { dry_run: 2, ..RequestCounts::default() });
 }
 
 #[tokio::test]

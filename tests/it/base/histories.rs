@@ -119,9 +119,10 @@ fn change(ws: &Workspace, rng: &mut Rng, live: &mut Fields) -> String {
     }
 }
 
-fn effective(name: &str, value: &Option<String>) -> Option<String> {
+fn effective(name: &str, value: Option<&String>) -> Option<String> {
     // The server sets this default.
-    if name == "replicas" { Some(value.clone().unwrap_or_else(|| "1".to_owned())) } else { value.clone() }
+    let value = value.cloned();
+    if name == "replicas" { Some(value.unwrap_or_else(|| "1".to_owned())) } else { value }
 }
 
 fn side_of(run: &Run, path: &str) -> Option<String> {
@@ -137,6 +138,7 @@ fn is_of_maker(run: &Run, path: &str) -> bool {
     managers.iter().any(|owner| ["kubectl-create", "helm", "kubectl"].contains(&owner["manager"].as_str().unwrap()))
 }
 
+#[expect(clippy::print_stdout, reason = "for those who run many histories, with `--nocapture`")]
 #[test]
 fn the_side_of_a_random_history_is_never_wrong() {
     let histories = std::env::var("SIDE_HISTORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(12);
@@ -147,7 +149,7 @@ fn the_side_of_a_random_history_is_never_wrong() {
         let base: Fields = PATHS.iter().map(|(name, _)| (*name, random(rng, name))).collect();
         ws.write("old.yaml", &manifest(&base));
         let mut story = vec![create(&ws, rng).to_owned()];
-        let mut live: Fields = base.iter().map(|(name, value)| (*name, effective(name, value))).collect();
+        let mut live: Fields = base.iter().map(|(name, value)| (*name, effective(name, value.as_ref()))).collect();
         for _ in 0..rng.below(4) {
             story.push(change(&ws, rng, &mut live));
         }
@@ -161,7 +163,8 @@ fn the_side_of_a_random_history_is_never_wrong() {
         let with = ws.reconcile(["diff", "-f", "new.yaml", "--base", "old.yaml"]);
         let without = ws.reconcile(["diff", "-f", "new.yaml"]);
         for (name, path) in PATHS {
-            let (b, l, d) = (effective(name, &base[name]), &live[name], effective(name, &desired[name]));
+            let (b, l, d) =
+                (effective(name, base[name].as_ref()), &live[name], effective(name, desired[name].as_ref()));
             let about = format!("seed {seed}, {story:?}, {name}: base {b:?}, live {l:?}, manifest {d:?}\n{with}");
             // What no manifest has any more stays, unless we applied it.
             if let Some(side) = side_of(&with, path) {

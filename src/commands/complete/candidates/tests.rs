@@ -129,6 +129,7 @@ fn every_flag_without_listed_values_is_decided_about() {
         "selector",
         "server",
         "shard",
+        "since",
         "subject",
         "tls-server-name",
         "token",

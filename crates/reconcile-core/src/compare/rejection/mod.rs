@@ -69,7 +69,7 @@ pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &Fiel
     found
 }
 
-/// What does not fit the definition of an object that is in the same input, in the order of the file.
+/// The mistakes of an object by a definition in the same input, in the order of the file.
 pub(super) fn against_definition(target: &Target, schema: TypeRef<'_>) -> Vec<Diagnostic> {
     let mut found = typed::against_definition(target, schema);
     found.sort_by(|a, b| a.location.cmp(&b.location));

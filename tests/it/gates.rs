@@ -102,7 +102,13 @@ fn objects_that_nothing_explains_are_reported_by_name_alone() {
     let namespace = ws.namespace();
     let object =
         |kind: &str, name: &str| json!({"apiVersion": "v1", "kind": kind, "namespace": namespace, "name": name});
-    assert_eq!(run.report()["unmanaged"], json!([object("Secret", "stray"), object("ServiceAccount", "builder")]));
+    // A ConfigMap makes nothing, so it explains nothing.
+    let mut owned = object("ConfigMap", "owned");
+    owned["claim"] = json!("ownerOfOtherKind");
+    assert_eq!(
+        run.report()["unmanaged"],
+        json!([owned, object("Secret", "stray"), object("ServiceAccount", "builder")])
+    );
     let text = ws.reconcile(["diff", "-f", "settings.yaml", "--report-unmanaged"]).exits_with(0);
     assert!(
         text.stdout.contains(&format!(
@@ -110,10 +116,10 @@ fn objects_that_nothing_explains_are_reported_by_name_alone() {
         )),
         "{text}"
     );
-    assert!(text.stdout.contains("2 unmanaged objects\n"), "{text}");
+    assert!(text.stdout.contains("3 unmanaged objects\n"), "{text}");
     let gated = ["diff", "-f", "settings.yaml", "--report-unmanaged", "--fail-on=unmanagedObjects", "-o", "json"];
     assert_eq!(ws.reconcile(gated).exits_with(1).report()["verdict"], "drift");
-    for name in ["secret/stray", "serviceaccount/builder"] {
+    for name in ["configmap/owned", "secret/stray", "serviceaccount/builder"] {
         ws.delete(name);
     }
     assert_eq!(ws.reconcile(gated).exits_with(0).report()["unmanaged"], json!([]));

@@ -216,7 +216,7 @@ fn a_release_is_compared_taken_over_upgraded_and_pruned() {
     let bump = piped(&ws, "2.4.1", &["diff"]).exits_with(1);
     let summary = &bump.report()["summary"];
     assert_eq!((&summary["conflict"], &summary["objects"]), (&json!(11), &json!(11)), "{bump}");
-    let hint = "hint: 11 objects are in conflict with `helm` only: pass `--adopt helm` if this tool takes over, or\n";
+    let hint = "hint: 11 objects are in conflict with `helm` only: pass `--adopt helm` if this tool takes over, or ";
     assert_eq!(bump.stdout.matches("hint:").count(), 1, "{bump}");
     assert!(bump.stdout.contains(hint), "{bump}");
     piped(&ws, "2.4.1", &["apply"]).exits_with(4);

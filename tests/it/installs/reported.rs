@@ -58,8 +58,7 @@ fn same_of_a_snapshot(ws: &Workspace, online: &Run, figures: &mut Figures) {
                 _ => of_snapshot == of_cluster,
             };
             figures.check(is_same, || {
-                let [of_snapshot, of_cluster] = [of_snapshot, of_cluster].map(shown);
-                format!("a snapshot is compared as {of_snapshot}, the cluster {what} as {of_cluster}")
+                format!("a snapshot is compared as {of_snapshot}\nthe cluster {what} as {of_cluster}")
             });
         }
     }

@@ -17,7 +17,7 @@ fn mistakes_are_reported_in_the_same_order_however_the_work_is_shared() {
             1 => "a: [\n".to_owned(),
             2 => "apiVersion: v1\nkind: ConfigMap\n".to_owned(),
             _ => format!(
-                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c-{}}}\ndata: {{n: '{number}'}}\n",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c-{}}}\ndata: {{v: '{number}'}}\n",
                 number % 3999
             ),
         };

@@ -42,7 +42,7 @@ fn drifted() -> Workspace {
     ws
 }
 
-const GAUGE: &str = "{apiVersion: $NS.example.com/v1, kind: Gauge, metadata: {name: a}, spec: {size: 1, list: [{name: x, deep: {y: [1, z]}}]}}";
+const GAUGE: &str = "{apiVersion: $NS.example.com/v1, kind: Gauge, metadata: {name: a}, spec: {size: 1, list: [{name: x, deep: {w: [1, z]}}]}}";
 
 /// What a comparison before such a server has to find.
 #[track_caller]

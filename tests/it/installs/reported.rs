@@ -55,13 +55,20 @@ fn same_of_a_snapshot(ws: &Workspace, online: &Run, figures: &mut Figures) {
         for (of_snapshot, of_cluster) in objects(&offline).iter().zip(objects(other)) {
             let is_same = match what {
                 "with dry runs" => of_snapshot["action"] == of_cluster["action"],
-                _ => of_snapshot == of_cluster,
+                _ => lasting(of_snapshot) == lasting(of_cluster),
             };
             figures.check(is_same, || {
                 format!("a snapshot is compared as {of_snapshot}\nthe cluster {what} as {of_cluster}")
             });
         }
     }
+}
+
+/// What is reported of an object, without its version, which controllers change all the time.
+fn lasting(object: &Value) -> Value {
+    let mut object = object.clone();
+    object.as_object_mut().unwrap().remove("resourceVersion");
+    object
 }
 
 /// The change is reported at its path or at the item or list around it, with nothing else.

@@ -98,7 +98,7 @@ fn the_report_has_the_fields_of_the_contract() {
     assert_eq!((&web["source"]["file"], &web["source"]["line"]), (&json!("./web.yaml"), &json!(2)));
     assert_eq!((&web["action"], &web["evidence"]), (&json!("update"), &json!("server")));
     let change = &web["changes"][0];
-    assert_eq!(keys(change), ["path", "op", "class", "live", "desired", "managers"].into());
+    assert_eq!(keys(change), ["path", "op", "class", "side", "live", "desired", "managers"].into());
     assert_eq!(keys(&change["managers"][0]), ["manager", "operation", "subresource", "time", "manual"].into());
     assert_eq!((&change["op"], &change["live"], &change["desired"]), (&json!("change"), &json!(5), &json!(2)));
 

@@ -63,12 +63,12 @@ impl Writes {
 }
 
 impl Written {
-    /// The write of an event, unless it changed nothing.
+    /// The write of an event, unless it changed nothing. What was answered with 5xx may be stored all the same, as after a timeout.
     fn of(event: &Value) -> Option<Written> {
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let code = event.pointer("/responseStatus/code").and_then(Value::as_u64).unwrap_or_default();
         let uri = text("/requestURI");
-        if event["stage"] != "ResponseComplete" || !(200..300).contains(&code) || uri.contains("dryRun=") {
+        if event["stage"] != "ResponseComplete" || (300..500).contains(&code) || uri.contains("dryRun=") {
             return None;
         }
         let named = uri.split(['?', '&']).find_map(|parameter| parameter.strip_prefix("fieldManager="));
@@ -87,6 +87,11 @@ impl Written {
             began: second(&text("/requestReceivedTimestamp")),
             ended: second(&text("/stageTimestamp")),
         })
+    }
+
+    /// True if the server said that it stored it.
+    fn is_certain(&self) -> bool {
+        (200..300).contains(&self.code)
     }
 
     fn is_of(&self, user: &Value) -> bool {
@@ -210,7 +215,8 @@ fn wrong_owner(owner: &Value, writes: &[Written], bound: Bound) -> Option<&'stat
     if named.iter().any(|user| !writes.iter().any(|write| write.is_of(user))) {
         return Some("a user of no such event");
     }
-    let has_last = candidates().any(|write| time.is_none_or(|time| write.ended >= time));
+    let has_last =
+        candidates().filter(|write| write.is_certain()).any(|write| time.is_none_or(|time| write.ended >= time));
     if named.is_empty() && has_last {
         return Some("the last write is in the log, and nobody is named");
     }
@@ -229,6 +235,7 @@ fn is_forged(value: &Value, owner: &Value, writes: &[Written]) -> bool {
     let time = second_of(owner);
     let signed = writes
         .iter()
+        .filter(|write| write.is_certain())
         .any(|write| write.user == person && write.manager == SIGNER && time.is_none_or(|time| write.began <= time));
     let named = named(owner);
     signed && !named.is_empty() && !named.iter().any(|user| user["name"] == person)
@@ -243,7 +250,11 @@ fn wrong_deletion(removed_by: &Value, writes: &[Written]) -> Option<&'static str
     if named.iter().any(|user| !writes.iter().any(|write| write.is_of(user))) {
         return Some("a user of no such event");
     }
-    if deletes().any(|write| !named.iter().any(|user| user["name"] == write.user.as_str())) && named.len() < 10 {
+    if deletes()
+        .filter(|write| write.is_certain())
+        .any(|write| !named.iter().any(|user| user["name"] == write.user.as_str()))
+        && named.len() < 10
+    {
         return Some("somebody who deleted it is not named");
     }
     let users: BTreeSet<&str> = deletes().map(|write| write.user.as_str()).collect();

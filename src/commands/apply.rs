@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use reconcile_core::compare::{EvidenceMode, Policy};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::DependencyKind;
+use reconcile_core::resolve::Consent;
 use reconcile_report::formats::text::{self, explained, outcomes, readiness};
 use reconcile_report::{Command, FailOn, Failure, ObjectReport, Report, View};
 
@@ -216,9 +217,10 @@ impl ContextCommand for Apply<'_> {
         let mut pass = Box::pin(Reconciliation::compare(comparison, plan, apply_set)).await;
         output.details(pass.unproven());
         if let Some(PlanToFollow { plan, .. }) = &self.to_follow {
-            pass.keep_to_plan(&|target, decision| plan.has(&ObjectReport::new(target, decision)), &|key, verdict| {
-                plan.has(&ObjectReport::unwanted(key, verdict.clone()))
-            });
+            pass.keep_to_plan(
+                &|target, decision| plan.consent(&ObjectReport::new(target, decision)),
+                &|key, verdict| plan.consent(&ObjectReport::unwanted(key, verdict.clone())) == Consent::Write,
+            );
         }
 
         let would_be = events.builder.report(Command::Diff, &gate, &pass);

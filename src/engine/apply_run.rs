@@ -111,18 +111,6 @@ impl<'a> ApplyRun<'a> {
         self.own().any(|item| item.outcome.is_none() && item.is_to_write())
     }
 
-    /// Leaves objects alone whose differences were not planned.
-    pub fn keep_to_plan(&mut self, is_planned: &dyn Fn(&Target, &Decision) -> bool) {
-        let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());
-        let differs = |item: &&mut Item| !item.verdict().is_done() && item.verdict().action() != Action::Unknown;
-        for item in own.filter(differs) {
-            if !is_planned(item.target(), &item.decision) {
-                let result = item.leave_unplanned();
-                self.comparison.events.receive(Event::Revised(&item.target().key, &result));
-            }
-        }
-    }
-
     /// Leaves objects alone unless somebody agreed to their differences.
     pub fn keep_to_consent(&mut self, consent: &dyn Fn(&Target, &Decision) -> Consent) {
         let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());

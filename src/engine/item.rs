@@ -88,11 +88,6 @@ impl Item {
         self.end(TurnResult::failed(diagnostic))
     }
 
-    /// Ends its turn because its differences are not those of the plan. Returns the result.
-    pub fn leave_unplanned(&mut self) -> TurnResult {
-        self.end(unplanned())
-    }
-
     /// Ends its turn as the consent says, if it is not to be written. Returns the result.
     pub fn keep_to(&mut self, consent: Consent) -> Option<TurnResult> {
         let result = match consent {
@@ -110,6 +105,13 @@ impl Item {
                 let message = "it cannot be applied without the differences that stay: left unchanged";
                 let hint = "apply all differences of the object, or none";
                 TurnResult::failed(Diagnostic::new(Code::Conflict, message).with_hint(hint))
+            }
+            Consent::NotPlanned => unplanned(),
+            Consent::NotCovered => {
+                let message = "the plan does not cover its hidden values: left unchanged";
+                let hint = "set `KUBECTL_RECONCILE_PLAN_KEY` for `diff --save-plan` and for `apply --plan`";
+                let diagnostic = Diagnostic::new(Code::Conflict, message).with_hint(hint);
+                TurnResult { reason: Some("not covered by the plan".to_owned()), ..TurnResult::failed(diagnostic) }
             }
         };
         Some(self.end(result))

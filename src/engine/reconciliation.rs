@@ -77,11 +77,10 @@ impl<'a> Reconciliation<'a> {
     /// Leaves objects and members alone whose differences were not planned.
     pub fn keep_to_plan(
         &mut self,
-        is_planned: &dyn Fn(&Target, &Decision) -> bool,
+        consent: &dyn Fn(&Target, &Decision) -> Consent,
         is_deletion_planned: &dyn Fn(&ObjectKey, &ObjectVerdict) -> bool,
     ) {
-        self.run.keep_to_plan(is_planned);
-        self.run.hold_what_differs_from_what_was_shown();
+        self.keep_to_consent(consent);
         let Comparison { redactor, events, .. } = self.run.comparison();
         if let Some(prune) = &mut self.prune {
             prune.keep_to_plan(redactor, *events, is_deletion_planned);

@@ -219,7 +219,9 @@ fn a_secret_is_done_only_if_nobody_has_written_it_since() {
     let plan = save(&ws, &[]).exits_with(1);
     let caveat = "the plan does not cover the hidden values of 1 object, which `apply --plan` leaves alone";
     assert!(plan.stderr.contains(caveat) && plan.report()["warnings"].to_string().contains(caveat), "{plan}");
-    follow(&ws, &[]).exits_with(4);
+    let left = follow(&ws, &[]).exits_with(4);
+    assert_eq!(left.object("Secret", "login")["reason"], "not covered by the plan", "{left}");
+    assert!(left.stdout.contains("`KUBECTL_RECONCILE_PLAN_KEY`"), "{left}");
     // A secret of a pipeline that is missing is an empty variable.
     for arguments in
         [["diff", "-f", "deploy", "--save-plan", "plan.json"], ["apply", "-f", "deploy", "--plan", "plan.json"]]

@@ -9,6 +9,7 @@ use reconcile_core::compare::{Action, Class};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 use reconcile_core::plan::deletion::DeletionKind;
+use reconcile_core::resolve::Consent;
 use reconcile_core::text::listed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -252,36 +253,39 @@ impl SavedPlan {
         (!changed.is_empty()).then(|| format!("the manifests are not those of the plan: {names}"))
     }
 
-    /// Returns true if the plan has this result of a comparison, of the live object with this uid. What is not in it may not be done.
-    pub fn has(&self, now: &ObjectReport) -> bool {
+    /// The consent of the plan to this result of a comparison, of the live object with this uid. What is not in it may not be done.
+    pub fn consent(&self, now: &ObjectReport) -> Consent {
         let planned = self.places.get(&now.key).and_then(|place| self.objects.get(*place));
-        let Some(PlannedObject { uid, object: planned }) = planned else { return false };
+        let Some(PlannedObject { uid, object: planned }) = planned else { return Consent::NotPlanned };
         let is_untouched = *uid == now.details.uid && planned.resource_version == now.resource_version;
         if now.key.gvk.is_secret() && !is_untouched {
-            return false;
+            return Consent::NotPlanned;
         }
         // Somebody has done what was planned, and only the record of owners is left.
         if now.is_ownership_only() {
-            return true;
+            return Consent::Write;
         }
         let conflicts = |object: &ObjectReport| -> Vec<FieldPath> {
             object.diff.conflicts.iter().map(|conflict| conflict.path.clone()).collect()
         };
         // A number hides whether the value is the planned one; only a digest of the manifest with a key can tell.
         let is_covered = self.secrets == SecretCoverage::Covered;
-        if !is_covered && writes_hidden(now) {
-            return false;
-        }
         let (known, new) = (differences(planned), differences(now));
         let mut both = known.iter().zip(&new);
-        planned.diff.action == now.diff.action
+        let is_planned = planned.diff.action == now.diff.action
             && conflicts(planned) == conflicts(now)
             && known.len() == new.len()
             && both.all(|(known, new)| {
+                let may_be_same = !is_covered && new.desired.is_some_and(is_hidden);
                 (known.path, known.op) == (new.path, new.op)
                     && is_same(known.live, new.live, is_untouched)
-                    && is_same(known.desired, new.desired, is_covered)
-            })
+                    && (may_be_same || is_same(known.desired, new.desired, is_covered))
+            });
+        match is_planned {
+            true if !is_covered && writes_hidden(now) => Consent::NotCovered,
+            true => Consent::Write,
+            false => Consent::NotPlanned,
+        }
     }
 }
 

@@ -12,7 +12,8 @@ use crate::control_plane::{Request, Run};
 /// Runs our program, and returns everything that was asked of the server meanwhile.
 pub fn run(world: &World, arguments: &[&str]) -> (Run, Vec<Request>) {
     let kubeconfig = world.kubeconfig.display().to_string();
-    world.ws.all_requests_during(|| world.ws.env("KUBECONFIG", &kubeconfig).reconcile(arguments))
+    let caller = world.ws.env("KUBECONFIG", &kubeconfig).env("KUBECTL_RECONCILE_PLAN_KEY", "the key of the soak");
+    world.ws.all_requests_during(|| caller.reconcile(arguments))
 }
 
 /// The flags of a pass over a folder.

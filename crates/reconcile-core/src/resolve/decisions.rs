@@ -45,6 +45,10 @@ pub enum Consent {
     Changed,
     /// A write would also change what is to stay as it is.
     Inseparable,
+    /// A saved plan has no such differences of it.
+    NotPlanned,
+    /// Its differences have values that the saved plan hides, and nothing tells whether they are still those of the plan.
+    NotCovered,
 }
 
 /// The decisions, by object.

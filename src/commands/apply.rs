@@ -225,7 +225,8 @@ impl ContextCommand for Apply<'_> {
 
         let would_be = events.builder.report(Command::Diff, &gate, &pass);
         let would_be = run.with_rest_of_base(would_be, args.shard.shard).await;
-        let (dropped, unchanged) = (would_be.dropped.clone(), would_be.summary.unchanged);
+        let dropped = would_be.dropped.clone();
+        let unchanged = would_be.summary.unchanged;
         // A reader that went away changes nothing about the pass.
         let _ = output.text(&text::differences(&would_be, &output.view));
         if !(args.confirm && pass.has_work()) {

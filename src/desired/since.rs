@@ -35,7 +35,8 @@ pub struct Paths<'a> {
 impl Since {
     /// Reads the manifests. What a revision does not have is new since.
     pub fn read(paths: Paths<'_>, name: &str) -> Result<Self, Vec<Diagnostic>> {
-        let (mut inputs, mut warnings) = (Inputs::new(true), Vec::new());
+        let mut inputs = Inputs::new(true);
+        let mut warnings = Vec::new();
         let revision = read(paths, name, &mut inputs, &mut warnings).map_err(|diagnostic| vec![diagnostic])?;
         Ok(Self { revision, inputs: inputs.finish()?, warnings })
     }

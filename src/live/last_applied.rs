@@ -128,7 +128,8 @@ impl Room<'_> {
     /// Returns true if there is room for this number of bytes in a namespace, which it takes.
     fn takes(&mut self, namespace: Option<&str>, bytes: usize) -> bool {
         let of_namespace = self.of_namespace.entry(namespace.unwrap_or_default().to_owned()).or_default();
-        let (own, all) = (of_namespace.saturating_add(bytes), self.all.saturating_add(bytes));
+        let own = of_namespace.saturating_add(bytes);
+        let all = self.all.saturating_add(bytes);
         let is_room = own <= OF_NAMESPACE && all <= MEMORY;
         if is_room {
             (*of_namespace, *self.all) = (own, all);
@@ -240,7 +241,8 @@ mod tests {
     }
 
     fn found(texts: &[String]) -> FoundConfigurations {
-        let (mut all, mut found) = (0, FoundConfigurations::default());
+        let mut all = 0;
+        let mut found = FoundConfigurations::default();
         let mut room = Room { all: &mut all, of_namespace: HashMap::new() };
         for text in texts {
             let metadata = json!({"name": "a", "namespace": "tenant", "annotations": {LAST_APPLIED: text}});

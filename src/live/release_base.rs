@@ -86,7 +86,8 @@ async fn manifests(cluster: &Cluster, discovery: &Discovery, name: &ReleaseName)
         ReleaseError::Request(diagnostic, _) | ReleaseError::Record(diagnostic) => diagnostic.message,
     })?;
     let input = Input { name: stored_name(release, found.revision).into(), text: found.manifest.into_bytes().into() };
-    let (validation, hooks) = (Validation::Ignore, Hooks::Skip);
+    let validation = Validation::Ignore;
+    let hooks = Hooks::Skip;
     let options = ReadOptions { validation, selector: Selector::default(), hooks, allow_empty: true };
     // A message about the text could quote it.
     let broken = |_| "its manifest is not valid".to_owned();

@@ -62,7 +62,8 @@ pub(crate) struct Output {
 impl Output {
     /// An output without reports: text and notes on the terminal.
     pub fn of_console(terminal: &Terminal, args: &ConsoleArgs) -> Self {
-        let (width, wraps_hints) = (terminal.width(), terminal.wraps());
+        let width = terminal.width();
+        let wraps_hints = terminal.wraps();
         let view = View { width, wraps_hints, verbosity: args.verbosity, ..View::default() };
         Self::on(terminal.clone(), view)
     }

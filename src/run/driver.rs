@@ -205,7 +205,8 @@ impl<'a, C: ContextCommand> Driver<'a, C> {
         };
         let (run, mut desired) =
             Box::pin(self.invocation.begin_in(context, self.manifests(), self.command.early_reads())).await?;
-        let (hooks, remarks) = (desired.hooks_left_out(), std::mem::take(&mut desired.remarks));
+        let hooks = desired.hooks_left_out();
+        let remarks = std::mem::take(&mut desired.remarks);
         let mut report = Box::pin(self.command.pass(&run, desired)).await?;
         report.warnings.splice(..0, remarks);
         Ok(run.concluded(report, hooks))

@@ -124,7 +124,8 @@ impl<'b> Cost<'b> {
             return Some(Excess::Run { mebibytes: self.budget.mebibytes() });
         }
         #[expect(clippy::cast_precision_loss, reason = "documents are bounded, and so are their steps")]
-        let (steps, alias_steps) = (self.steps as f64, self.alias_steps as f64);
+        let steps = self.steps as f64;
+        let alias_steps = self.alias_steps as f64;
         let allowed = 0.99 - 0.89 * ((steps.clamp(LOW, HIGH) - LOW) / (HIGH - LOW));
         let is_excessive = self.alias_steps > 100 && self.steps > 1000 && alias_steps / steps > allowed;
         is_excessive.then_some(Excess::Document)

@@ -29,7 +29,9 @@ impl<'a> Chunk<'a> {
         if input.len() <= size || input.len() > MAX_INPUT || !stream::is_yaml(input) {
             return vec![Self::whole(input)];
         }
-        let (mut chunks, mut from, mut line) = (Vec::new(), 0_usize, 1_usize);
+        let mut chunks = Vec::new();
+        let mut from = 0_usize;
+        let mut line = 1_usize;
         while let Some((end, next)) = separator(input, from.saturating_add(size)) {
             chunks.push(Self::documents(input, from, end, line));
             line.advance(input[from..next].iter().map(|byte| usize::from(*byte == b'\n')).sum::<usize>());

@@ -217,7 +217,10 @@ impl<'t, 'k> Composer<'t, 'k> {
             self.add_node(mark);
             return self.attach_unusable();
         };
-        let (height, node, target_steps, target_size) = (target.height, target.node, target.steps, target.size);
+        let height = target.height;
+        let node = target.node;
+        let target_steps = target.steps;
+        let target_size = target.size;
         self.cost.steps.advance(1);
         if !self.cost.copy(target_steps, target_size) {
             // The document ends here.
@@ -281,7 +284,8 @@ impl<'t, 'k> Composer<'t, 'k> {
                 (node, anchor, begun, Value::Array(items), merge.unwrap_or_default())
             }
             Some(Frame::Mapping { open, begun }) => {
-                let (node, anchor) = (open.node, open.anchor);
+                let node = open.node;
+                let anchor = open.anchor;
                 let (value, kinds) = open.finish();
                 (node, anchor, begun, value, kinds)
             }

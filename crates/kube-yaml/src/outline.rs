@@ -59,7 +59,8 @@ impl Builder {
     fn root(mut self, text: &str, length: usize) -> Option<Node> {
         let mut parser = Parser::new(text);
         while let Some(event) = parser.next_event().ok()? {
-            let (item, colon) = (parser.dash().saturating_sub(1), parser.take_colon());
+            let item = parser.dash().saturating_sub(1);
+            let colon = parser.take_colon();
             if let Some(root) = self.event(event, item, colon, length).ok()? {
                 return Some(root);
             }

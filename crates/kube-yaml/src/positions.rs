@@ -231,7 +231,8 @@ impl Keys {
 
     fn symbol(&mut self, key: &str) -> Symbol {
         let bytes = key.as_bytes();
-        let (first, last) = (bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0));
+        let first = bytes.first().copied().unwrap_or(0);
+        let last = bytes.last().copied().unwrap_or(0);
         let ends = usize::from(first).wrapping_mul(31).wrapping_add(usize::from(last).wrapping_mul(7));
         let slot = ends.wrapping_add(bytes.len()) % Self::RECENT;
         let recent = self.recent[slot];
@@ -247,7 +248,8 @@ impl Keys {
     }
 
     fn add(&mut self, key: &str) -> Symbol {
-        let (text, symbol) = (Arc::<str>::from(key), index(self.texts.len()));
+        let text = Arc::<str>::from(key);
+        let symbol = index(self.texts.len());
         self.texts.push(Arc::clone(&text));
         self.symbols.insert(text, symbol);
         symbol
@@ -308,7 +310,8 @@ impl Nodes {
     /// The position of the last entry with this key in a mapping that is still open.
     pub(super) fn key_in(&self, keys: &Keys, mapping: u32, key: &str) -> Option<Mark> {
         let symbol = *keys.symbols.get(key)?;
-        let (mut child, mut found) = (behind(mapping) as usize, None);
+        let mut child = behind(mapping) as usize;
+        let mut found = None;
         while let Some(node) = self.nodes.get(child) {
             if node.key == symbol {
                 found = Some(node.key_mark);

@@ -143,12 +143,14 @@ impl<'b> Reader<'b> {
     /// Reads YAML documents. `before` is the number of bytes of the input before them.
     fn yaml(&mut self, input: &[u8], start: Mark, before: usize) {
         let mut mark = start;
-        let (mut lines, mut at) = (Lines { from: 0, start }, 0);
+        let mut lines = Lines { from: 0, start };
+        let mut at = 0;
         let mut skipping = false;
         while at < input.len() {
             let rest = &input[at..];
             let length = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end.saturating_add(1));
-            let (line, end) = (&rest[..length], at.saturating_add(length));
+            let line = &rest[..length];
+            let end = at.saturating_add(length);
             if let Some(rest) = line.strip_prefix(SEPARATOR) {
                 let next = Lines { from: end, start: mark.next_line() };
                 if !is_blank_or_comment(rest) {
@@ -183,7 +185,8 @@ impl<'b> Reader<'b> {
         }
         let mut diagnostics = Collector::default();
         let content = document::read(bytes, start, self.budget, &mut self.keys, &mut diagnostics);
-        let (own, above) = (comment(bytes), self.comment_above.take());
+        let own = comment(bytes);
+        let above = self.comment_above.take();
         let text = from..from.saturating_add(bytes.len());
         let written = Written { comment: own.clone().or(above), text, syntax: Syntax::Yaml };
         let has_content = self.add(content, written, diagnostics);
@@ -210,7 +213,9 @@ impl<'b> Reader<'b> {
         self.diagnostics.append(&mut diagnostics);
         self.changed_keys.append(&mut changed_keys);
         if let Some(value) = content.value.filter(|_| !refused) {
-            let (number, start, positions) = (self.count, content.start, content.nodes.seal(&mut self.keys));
+            let number = self.count;
+            let start = content.start;
+            let positions = content.nodes.seal(&mut self.keys);
             self.documents.push(Read { number, start, value, positions, written });
         }
         true

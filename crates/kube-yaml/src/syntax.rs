@@ -215,7 +215,9 @@ impl FailureContext<'_> {
         let Some(open) = self.parser.bracket() else {
             return SyntaxDiagnostic::refused(self.mark(), "this is not expected inside brackets");
         };
-        let (brackets, rest, begins) = (self.text_from(open), self.rest(), self.mark_at(open));
+        let brackets = self.text_from(open);
+        let rest = self.rest();
+        let begins = self.mark_at(open);
         let is_last = rest.trim().is_empty();
         if brackets.starts_with("{{") || self.text_to(open).ends_with('{') {
             let mark = if is_last { begins } else { self.mark() };

@@ -162,7 +162,9 @@ fn clock(text: &str) -> bool {
         None => (text, None),
     };
     let mut parts = time.split(':').map(|part| digits(part, 1..=2));
-    let (hour, minute, second) = (parts.next().flatten(), parts.next().flatten(), parts.next().flatten());
+    let hour = parts.next().flatten();
+    let minute = parts.next().flatten();
+    let second = parts.next().flatten();
     let whole = matches!((hour, minute, second), (Some(0..=23), Some(0..=59), Some(0..=59)));
     let fraction = fraction.is_none_or(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     whole && fraction && parts.next().is_none()

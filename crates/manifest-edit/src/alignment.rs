@@ -24,9 +24,11 @@ pub(crate) fn align(old: &[Value], new: &[Value]) -> Vec<Pairing> {
     let rest = |items: &[Value]| items.len().saturating_sub(head);
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
     let tail = tail.min(rest(old)).min(rest(new));
-    let (old_end, new_end) = (old.len().saturating_sub(tail), new.len().saturating_sub(tail));
+    let old_end = old.len().saturating_sub(tail);
+    let new_end = new.len().saturating_sub(tail);
     let mut steps: Vec<Pairing> = (0..head).map(|index| Pairing::Keep(index, index)).collect();
-    let (mut at, mut to) = (head, head);
+    let mut at = head;
+    let mut to = head;
     let matches = common(old.get(head..old_end).unwrap_or_default(), new.get(head..new_end).unwrap_or_default());
     let matches = matches.into_iter().map(|(a, b)| (a.saturating_add(head), b.saturating_add(head)));
     for (next_old, next_new) in matches.chain([(old_end, new_end)]) {
@@ -69,7 +71,8 @@ fn gap(steps: &mut Vec<Pairing>, mut old: std::ops::Range<usize>, mut new: std::
 
 /// The longest common subsequence of two lists.
 fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
-    let (height, width) = (old.len(), new.len());
+    let height = old.len();
+    let width = new.len();
     if height.saturating_mul(width) > MAX_PAIRS {
         return Vec::new();
     }
@@ -79,7 +82,8 @@ fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     let length = |lengths: &[usize], row, column| lengths.get(at(row, column)).copied().unwrap_or(0);
     for (row, a) in old.iter().enumerate().rev() {
         for (column, b) in new.iter().enumerate().rev() {
-            let (below, right) = (row.saturating_add(1), column.saturating_add(1));
+            let below = row.saturating_add(1);
+            let right = column.saturating_add(1);
             let best = if is_same(a, b) {
                 length(&lengths, below, right).saturating_add(1)
             } else {
@@ -90,9 +94,12 @@ fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
             }
         }
     }
-    let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
+    let mut row = 0;
+    let mut column = 0;
+    let mut pairs = Vec::new();
     while let (Some(a), Some(b)) = (old.get(row), new.get(column)) {
-        let (below, right) = (row.saturating_add(1), column.saturating_add(1));
+        let below = row.saturating_add(1);
+        let right = column.saturating_add(1);
         if is_same(a, b) {
             pairs.push((row, column));
             (row, column) = (below, right);

@@ -207,7 +207,8 @@ impl Rewriter<'_> {
             if let ([first, ..], [.., last]) = (run, run)
                 && first.is_removed
             {
-                let (previous, next) = (from.checked_sub(1).and_then(|at| parts.get(at)), parts.get(to));
+                let previous = from.checked_sub(1).and_then(|at| parts.get(at));
+                let next = parts.get(to);
                 match layout {
                     Layout::Block => self.remove_lines(first.begin, last.end, next),
                     Layout::Flow => self.remove_in_brackets(run, previous, next)?,

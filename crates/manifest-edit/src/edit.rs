@@ -57,7 +57,8 @@ type Found = (Option<String>, Vec<Refused>);
 
 /// Edits the documents one after the other, as they do not depend on each other. `None` if they do: then the file is searched as a whole.
 fn by_document(file: &File<'_>, edits: &[(usize, &Edit)], effort: &mut usize) -> Option<Found> {
-    let (mut texts, mut refused) = (BTreeMap::new(), Vec::new());
+    let mut texts = BTreeMap::new();
+    let mut refused = Vec::new();
     let mut of_document: BTreeMap<usize, Vec<(usize, &Edit)>> = BTreeMap::new();
     for (index, edit) in edits {
         of_document.entry(edit.document).or_default().push((*index, *edit));

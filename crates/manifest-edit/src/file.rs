@@ -63,7 +63,8 @@ impl<'t> File<'t> {
         }
         let mut refused = BTreeMap::new();
         for document in &self.documents {
-            let (own, text) = (of_document.remove(&document.number), self.text.get(document.text.clone()));
+            let own = of_document.remove(&document.number);
+            let text = self.text.get(document.text.clone());
             if let (Some(own), Some(text)) = (own, text) {
                 refused.extend(refused_by_nodes(text, document, &own));
             }
@@ -86,7 +87,8 @@ impl<'t> File<'t> {
     /// The whole text with new texts of documents, each of which was read as it is meant alone; `None` if they are read otherwise
     /// together.
     pub fn joined(&self, texts: &BTreeMap<usize, String>) -> Option<String> {
-        let (mut new, mut at) = (self.mark.to_owned(), 0);
+        let mut new = self.mark.to_owned();
+        let mut at = 0;
         let mut meant = Vec::with_capacity(self.documents.len());
         for document in &self.documents {
             let text = texts.get(&document.number);

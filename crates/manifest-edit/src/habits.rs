@@ -80,7 +80,8 @@ impl Spaces {
 
     /// Those of the first entries of a JSON document that show them.
     pub fn of_json(root: &Node, lines: &Lines<'_>) -> Self {
-        let (mut colon, mut comma) = (None, None);
+        let mut colon = None;
+        let mut comma = None;
         look_for_spaces(root, lines, &mut colon, &mut comma);
         let colon = colon.unwrap_or(" ");
         Self { colon, comma: comma.unwrap_or(colon) }

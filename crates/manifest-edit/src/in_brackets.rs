@@ -21,7 +21,8 @@ impl Rewriter<'_> {
             self.splices.insert(last.end, format!("{separator}{text}"));
             return Ok(());
         }
-        let (newline, indentation) = (self.lines.newline, self.lines.indentation(last.begin));
+        let newline = self.lines.newline;
+        let indentation = self.lines.indentation(last.begin);
         let line_end = self.lines.end(last.end);
         match comma {
             Some(_) => self.splices.insert(line_end, format!("{newline}{indentation}{text},")),

@@ -107,7 +107,8 @@ impl Splices {
     /// The text with all splices. Those at the same place keep their order, with insertions before what is replaced.
     pub fn apply(mut self, text: &str) -> Result<String, Refusal> {
         self.0.sort_by_key(|splice| (splice.range.start, splice.range.end));
-        let (mut new, mut at) = (String::with_capacity(text.len()), 0);
+        let mut new = String::with_capacity(text.len());
+        let mut at = 0;
         for Splice { range, new: replacement } in &self.0 {
             // Splices that overlap have no slice between them.
             new.push_str(text.get(at..range.start).ok_or(Refusal::Layout)?);

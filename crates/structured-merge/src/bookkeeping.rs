@@ -53,7 +53,8 @@ fn is_made(gvk: &GroupVersionKind, path: &FieldPath) -> bool {
 /// Returns true if a list or a map without entries is null in one object and empty in the other. In memory, Go
 /// distinguishes a nil slice from an empty one (`rules` of a Role, which is always served); stored, both are the same.
 fn is_nothing_both_times(change: &Change, schema: TypeRef<'_>) -> bool {
-    let (from, to) = (change.from.as_ref(), change.to.as_ref());
+    let from = change.from.as_ref();
+    let to = change.to.as_ref();
     let is_null = |value: Option<&Value>| value.is_some_and(Value::is_null);
     if !is_null(from) && !is_null(to) {
         return false;
@@ -115,7 +116,8 @@ mod tests {
     #[test]
     fn counters_are_no_changes_whatever_the_manifest_says() {
         let counted = |number: &str, owner: &str| json!({"metadata": {"annotations": {"deprecated.daemonset.template.generation": number, "owner": owner}}});
-        let (from, to) = (counted("2", "a"), counted("3", "b"));
+        let from = counted("2", "a");
+        let to = counted("3", "b");
         for manifest in [json!({}), counted("1", "b")] {
             assert_eq!(left("apps/v1", "DaemonSet", &manifest, &from, &to), ["metadata.annotations.owner"]);
         }
@@ -136,7 +138,8 @@ mod tests {
         assert_eq!(shown(both("a")), [at("serviceAccount"), at("serviceAccountName")]);
         assert_eq!(shown(pod(json!({}))), [at("serviceAccountName")]);
         // Alone, it is how the server resolves a manifest that contradicts itself.
-        let (from, to) = (pod(json!({"serviceAccount": "b"})), pod(json!({"serviceAccount": "a"})));
+        let from = pod(json!({"serviceAccount": "b"}));
+        let to = pod(json!({"serviceAccount": "a"}));
         assert_eq!(left("apps/v1", "Deployment", &json!({}), &from, &to), [at("serviceAccount")]);
         let service = |ip: &str| json!({"spec": {"clusterIP": ip, "clusterIPs": [ip]}});
         let manifest = json!({"spec": {"clusterIP": "10.0.0.2"}});

@@ -102,7 +102,8 @@ fn items(at: &PathStack<'_>, from: &[Value], to: &[Value], schema: TypeRef<'_>, 
             walk(&at.index(index), Some(a), Some(b), schema.item(), found);
         }
     } else {
-        let (from, to) = (Value::from(from), Value::from(to));
+        let from = Value::from(from);
+        let to = Value::from(to);
         found.push(Change { path: at.path(), op: Op::Change, from: Some(from), to: Some(to) });
     }
 }
@@ -124,7 +125,8 @@ fn elements<'v>(items: &'v [Value], schema: TypeRef<'_>) -> Option<Vec<Item<'v>>
 }
 
 fn keyed(at: &PathStack<'_>, from: &[Item<'_>], to: &[Item<'_>], schema: TypeRef<'_>, found: &mut Vec<Change>) {
-    let (before, after) = (by_element(from), by_element(to));
+    let before = by_element(from);
+    let after = by_element(to);
     for (element, item) in from {
         walk(&at.item(element), Some(item), after.get(element).copied(), schema.item(), found);
     }
@@ -135,8 +137,10 @@ fn keyed(at: &PathStack<'_>, from: &[Item<'_>], to: &[Item<'_>], schema: TypeRef
     let shared_before = from.iter().map(|(element, _)| element).filter(|element| after.contains_key(element));
     let shared_after = to.iter().map(|(element, _)| element).filter(|element| before.contains_key(element));
     if !shared_before.clone().eq(shared_after.clone()) {
-        let (from, to) = (shared_before.map(name_of).collect(), shared_after.map(name_of).collect());
-        let (from, to) = (Some(Value::Array(from)), Some(Value::Array(to)));
+        let from = shared_before.map(name_of).collect();
+        let to = shared_after.map(name_of).collect();
+        let from = Some(Value::Array(from));
+        let to = Some(Value::Array(to));
         found.push(Change { path: at.path(), op: Op::Move, from, to });
     }
 }

@@ -47,7 +47,8 @@ impl Atom {
 
 impl Comparison {
     fn value(&mut self, at: &PathStack<'_>, before: Option<&Value>, after: Option<&Value>, schema: TypeRef<'_>) {
-        let (left, right) = (Atom::of(before, schema), Atom::of(after, schema));
+        let left = Atom::of(before, schema);
+        let right = Atom::of(after, schema);
         let is_leaf = match (before, after) {
             (_, None) => self.handle(left, at, before, after, schema),
             (Some(_), Some(_)) if left != right => {

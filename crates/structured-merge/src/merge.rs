@@ -110,7 +110,8 @@ fn emptied(map: &mut Map<String, Value>, name: &str, schema: TypeRef<'_>) {
 /// `visitListItems`).
 fn merge_items(values: Values, wanted: &[Value], found: &[Value], schema: TypeRef<'_>) -> Option<Vec<Value>> {
     let elements = |items: &[Value]| items.iter().map(|item| item_element(item, schema)).collect::<Option<Vec<_>>>();
-    let (wanted_keys, found_keys) = (elements(wanted)?, elements(found)?);
+    let wanted_keys = elements(wanted)?;
+    let found_keys = elements(found)?;
     let mut there: BTreeMap<&PathElement, &Value> = BTreeMap::new();
     for (key, item) in found_keys.iter().zip(found) {
         // If several live items have one key, none of them is merged.
@@ -173,7 +174,8 @@ mod tests {
 
     /// A kind that a CustomResourceDefinition defines.
     fn gauges() -> crate::schema::TypeTable {
-        let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
+        let text = json!({"type": "string"});
+        let number = json!({"type": "integer"});
         let item = json!({"type": "object", "properties": {"name": text, "port": number, "on": {"type": "boolean"}}});
         let definition = json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": {"type": "object", "properties": {
             "metadata": {"type": "object"},

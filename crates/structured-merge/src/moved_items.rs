@@ -68,7 +68,8 @@ fn is_within(here: Part<'_>, there: Part<'_>, schema: TypeRef<'_>) -> bool {
         }),
         (Value::Array(items), Value::Array(others)) => {
             let is_item_within = |(index, (item, other)): (usize, (_, _))| {
-                let (first, second) = (element(index, item, schema), element(index, other, schema));
+                let first = element(index, item, schema);
+                let second = element(index, other, schema);
                 match (here.below(first.as_ref(), item), there.below(second.as_ref(), other)) {
                     (Some(item), Some(other)) => is_within(item, other, schema.item()),
                     (item, _) => item.is_none(),

@@ -256,7 +256,9 @@ fn without_parents(left: FieldSet, passed: &FieldSet) -> FieldSet {
 fn is_dropped(path: &FieldPath, schema: TypeRef<'_>, applied: &FieldSet, claimed: &FieldSet) -> bool {
     let metadata = FieldPath::of(&["metadata"]);
     let nothing = FieldSet::new();
-    let (mut schema, mut applied, mut claimed) = (schema, applied, Some(claimed));
+    let mut schema = schema;
+    let mut applied = applied;
+    let mut claimed = Some(claimed);
     for (depth, element) in path.elements().iter().enumerate() {
         let Some((_, below)) = applied.step(element) else { return false };
         schema = schema.step(element);

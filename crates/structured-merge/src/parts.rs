@@ -161,7 +161,8 @@ impl PartsWalk {
         let mut result = here.clone();
         for (element, is_part, below) in parts.nodes() {
             let PathElement::Field(name) = element else { continue };
-            let (value, other) = (here.get(name), there.get(name));
+            let value = here.get(name);
+            let other = there.get(name);
             let taken = if is_part {
                 other.cloned()
             } else {
@@ -205,10 +206,11 @@ impl PartsWalk {
         parts: &FieldSet,
         around: Around<'_>,
     ) -> Vec<Value> {
-        let (places, others) = (places(here, around.schema), places(there, around.schema));
+        let own = places(here, around.schema);
+        let others = places(there, around.schema);
         let mut result: Vec<Option<Value>> = here.iter().cloned().map(Some).collect();
         for (element, is_part, below) in parts.nodes() {
-            let place = places.get(element).copied();
+            let place = own.get(element).copied();
             let value = place.and_then(|place| here.get(place));
             let other = others.get(element).and_then(|place| there.get(*place));
             let taken = match (is_part, value, other) {
@@ -341,7 +343,8 @@ mod tests {
             let items = names.into_iter().zip(weights).map(|(name, weight)| json!({"name": name, "weight": weight}));
             json!({"items": items.collect::<Vec<_>>()})
         };
-        let (here, there) = (list(["b", "a"], [1, 2]), list(["a", "b"], [8, 9]));
+        let here = list(["b", "a"], [1, 2]);
+        let there = list(["a", "b"], [8, 9]);
         let (object, unpaired) = taken(&here, &there, &["items.0.weight", "items.1.weight"]);
         assert_eq!((object, unpaired), (there, vec![("items".to_owned(), Unpaired::Moved)]));
     }

@@ -109,7 +109,8 @@ fn put_items(mut items: Vec<Value>, source: &[Value], fields: &FieldSet, schema:
     let here = places(&items);
     // Each added item is inserted behind its predecessor in the other object, so that no order changes.
     let mut coming: BTreeMap<Option<usize>, Vec<Value>> = BTreeMap::new();
-    let (mut before, mut seen) = (None, BTreeSet::new());
+    let mut before = None;
+    let mut seen = BTreeSet::new();
     for other in source {
         // If several items have one key, the first one counts.
         let Some(element) = item_element(other, schema).filter(|element| seen.insert(element.clone())) else {

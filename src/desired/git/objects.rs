@@ -23,7 +23,8 @@ impl Objects {
         let failed =
             |error: &io::Error| Diagnostic::general(format!("`git cat-file` cannot be run: {}", reason(error)));
         let mut child = command.stdin(Stdio::piped()).spawn().map_err(|error| failed(&error))?;
-        let (asked, answers) = (child.stdin.take(), child.stdout.take());
+        let asked = child.stdin.take();
+        let answers = child.stdout.take();
         let answers = answers.ok_or_else(|| failed(&io::Error::other("it has no output")))?;
         Ok(Self { child, asked, answers: BufReader::new(answers) })
     }
@@ -37,7 +38,9 @@ impl Objects {
         (&mut self.answers).take(HEADER).read_until(b'\n', &mut header)?;
         let header = String::from_utf8_lossy(&header).into_owned();
         let mut words = header.split_ascii_whitespace();
-        let (_, kind, size) = (words.next(), words.next(), words.next());
+        let _ = words.next();
+        let kind = words.next();
+        let size = words.next();
         let size = match (kind, size.and_then(|size| size.parse::<u64>().ok())) {
             (Some("blob"), Some(size)) if size <= MAX_INPUT => size,
             (Some("blob"), Some(_)) => return Err(io::Error::other("it is larger than 1 GiB")),

@@ -33,8 +33,12 @@ impl Tree {
             let line = std::str::from_utf8(line).ok()?;
             let (facts, path) = line.split_once('\t')?;
             let mut facts = facts.split_ascii_whitespace();
-            let (mode, kind, id, size) = (facts.next()?, facts.next()?, facts.next()?, facts.next()?);
-            let (is_link, size) = (mode == "120000", size.parse().unwrap_or_default());
+            let mode = facts.next()?;
+            let kind = facts.next()?;
+            let id = facts.next()?;
+            let size = facts.next()?;
+            let is_link = mode == "120000";
+            let size = size.parse().unwrap_or_default();
             (kind == "blob").then(|| (path.to_owned(), Entry { id: id.to_owned(), is_link, size }))
         };
         Self { entries: list.split(|byte| *byte == 0).filter_map(entry).collect(), objects }

@@ -58,7 +58,8 @@ impl PruneEntry {
 
     /// Sends the verdict on it.
     pub fn announce(&self, redactor: &Redactor, events: &dyn EventSink) {
-        let (deletion, refusal) = (self.deletion.as_ref(), self.refusal.as_ref());
+        let deletion = self.deletion.as_ref();
+        let refusal = self.refusal.as_ref();
         let verdict = &self.verdict(redactor);
         events.receive(Event::Judged(Judgement { key: self.key(), verdict, deletion, refusal }));
     }

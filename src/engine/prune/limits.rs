@@ -63,7 +63,8 @@ impl Limits {
 pub(super) fn hold_back(entries: &mut [PruneEntry], desired: &mut DesiredMembers) -> Option<String> {
     let is_open = |entry: &&mut PruneEntry| entry.decision.is_prune() && entry.result.is_none();
     let mut refused = None;
-    let (mut count, mut missing) = (0_usize, BTreeSet::new());
+    let mut count = 0_usize;
+    let mut missing = BTreeSet::new();
     for entry in entries.iter_mut().filter(is_open) {
         if let Some(refusal) = &entry.refusal {
             refused = refused.or_else(|| Some(format!("nothing is pruned, because {} cannot be deleted", entry.key())));

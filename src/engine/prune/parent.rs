@@ -113,7 +113,8 @@ impl Parent {
             && may_be_elsewhere
             && let Some(found) = existing(cluster, &usual.set, resource, adopt).await?
         {
-            let (parent, place) = (&usual.set.parent, own.set.parent.namespace.unwrap_or_default());
+            let parent = &usual.set.parent;
+            let place = own.set.parent.namespace.unwrap_or_default();
             let remark = format!(
                 "the parent of the apply set is {parent}, in the namespace of the context, and all objects are in namespace `{place}`: \
                  other manifests that name this set without `-n` share it"

@@ -76,7 +76,8 @@ pub(crate) struct Stored {
 pub(crate) async fn stored(source: &FromSource, input: &InputArgs, server: &Server) -> Result<Stored, Failure> {
     let mut inputs = Inputs::new(true);
     let namespace = &server.namespaces.default;
-    let (mut unreadable, mut remarks) = (BTreeMap::new(), Vec::new());
+    let mut unreadable = BTreeMap::new();
+    let mut remarks = Vec::new();
     let record = match source {
         FromSource::Helm { release, revision } => {
             let records = Records { cluster: &server.cluster, namespace, release };

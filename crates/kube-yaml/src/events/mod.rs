@@ -254,7 +254,9 @@ impl<'t> Parser<'t> {
 
     /// A node with its anchor and tag.
     fn node(&mut self, in_block: bool, may_be_indentless: bool) -> Result<Event<'t>, Failure> {
-        let (mut anchor, mut tag, mut behind) = (None, None, None);
+        let mut anchor = None;
+        let mut tag = None;
+        let mut behind = None;
         let begin = self.scanner.peek()?.spot.at;
         loop {
             let token = self.scanner.peek()?;
@@ -271,7 +273,8 @@ impl<'t> Parser<'t> {
                     *length
                 }
                 TokenKind::Alias(name, _) if anchor.is_none() && tag.is_none() => {
-                    let (spot, number) = (token.spot, self.anchors.get(name).copied());
+                    let spot = token.spot;
+                    let number = self.anchors.get(name).copied();
                     let end = spot.behind(name.len().saturating_add(1)).at;
                     self.scanner.take();
                     let extent = Extent { begin, at: begin, end };
@@ -285,7 +288,8 @@ impl<'t> Parser<'t> {
         let token = self.scanner.peek()?;
         let mut spot = token.spot;
         self.last_node = spot.at;
-        let (mut at, mut end) = (spot.at, spot.at);
+        let mut at = spot.at;
+        let mut end = spot.at;
         let kind = match token.kind {
             TokenKind::BlockEntry if may_be_indentless => {
                 self.stages.push(Stage::IndentlessEntry);

@@ -258,7 +258,8 @@ impl<'a> Scanner<'a> {
     }
 
     fn unexpected(&mut self, expected: &str) -> SyntaxDiagnostic {
-        let (mark, end) = (self.here(), self.peek().is_none());
+        let mark = self.here();
+        let end = self.peek().is_none();
         let found = if end { "the input ends where JSON needs" } else { "JSON needs" };
         SyntaxDiagnostic::refused(mark, format!("{found} {expected}{}", if end { "" } else { " here" }))
     }

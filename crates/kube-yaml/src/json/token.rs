@@ -13,7 +13,8 @@ impl Scanner<'_> {
     /// Reads a string that begins with a quote.
     pub(super) fn string(&mut self, diagnostics: &mut Collector) -> Result<String, SyntaxDiagnostic> {
         let start = self.here();
-        let (mut text, mut lost) = (String::new(), false);
+        let mut text = String::new();
+        let mut lost = false;
         self.at.advance(1);
         loop {
             let rest = self.rest();
@@ -91,7 +92,8 @@ impl Scanner<'_> {
 
     /// Reads a number. One with a dot or an exponent stays a float, even if it is whole.
     pub(super) fn number(&mut self, diagnostics: &mut Collector) -> Result<Value, SyntaxDiagnostic> {
-        let (mark, from) = (self.here(), self.at);
+        let mark = self.here();
+        let from = self.at;
         self.take(b'-');
         if !self.take(b'0') {
             self.digits()?;

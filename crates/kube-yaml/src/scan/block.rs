@@ -26,7 +26,8 @@ impl Scanner<'_> {
         self.scratch.clear();
         let mut breaks = self.blank_lines(&mut indentation)?;
         // True if there was a line before; true if it began with a blank.
-        let (mut has_line, mut was_blank) = (false, false);
+        let mut has_line = false;
+        let mut was_blank = false;
         let mut end = self.at;
         let content = if end < self.bytes.len() { self.spot() } else { spot };
         while Some(self.indentation()) == indentation && self.at < self.bytes.len() {
@@ -71,7 +72,8 @@ impl Scanner<'_> {
     /// is stated.
     fn block_header(&mut self, spot: Spot) -> Result<(Chomping, Option<i32>), Failure> {
         let wrong = Failure::new(spot.at, Cause::BlockHeader);
-        let (mut chomping, mut stated) = (None, None);
+        let mut chomping = None;
+        let mut stated = None;
         for _ in 0..2 {
             match self.byte(0) {
                 Some(sign @ (b'+' | b'-')) if chomping.is_none() => {
@@ -98,7 +100,8 @@ impl Scanner<'_> {
     /// Skips blank lines and the indentation of the next line, and counts the lines. If the header did not state the
     /// indentation, the first line that is not blank determines it.
     fn blank_lines(&mut self, indentation: &mut Option<i32>) -> Result<usize, Failure> {
-        let (mut breaks, mut deepest) = (0, 0);
+        let mut breaks = 0;
+        let mut deepest = 0;
         loop {
             let is_within = |column| indentation.is_none_or(|indentation| column < indentation);
             while self.byte(0) == Some(b' ') && is_within(self.indentation()) {

@@ -24,7 +24,9 @@ impl Scanner<'_> {
         self.key_allowed = false;
         self.scratch.clear();
         // The part of the text that is not in the buffer yet, and the number of line breaks behind it.
-        let (mut from, mut end, mut breaks) = (self.at, self.at, 0);
+        let mut from = self.at;
+        let mut end = self.at;
+        let mut breaks = 0;
         loop {
             if self.byte(0) == Some(b'#') || self.at_indicator() {
                 break;
@@ -62,7 +64,8 @@ impl Scanner<'_> {
 
     /// End of the text up to the next blank.
     fn words_end(&self) -> Result<usize, Failure> {
-        let (mut rest, in_block) = (&self.bytes[self.at..], self.in_block());
+        let mut rest = &self.bytes[self.at..];
+        let in_block = self.in_block();
         loop {
             let length = rest.iter().position(|byte| MAY_END[usize::from(*byte)]).unwrap_or(rest.len());
             rest = &rest[length..];

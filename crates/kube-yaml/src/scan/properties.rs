@@ -37,7 +37,8 @@ impl<'t> Scanner<'t> {
     /// bracket.
     fn name(&mut self) -> (&'t str, bool) {
         self.at.advance(1);
-        let (start, rest) = (self.at, &self.bytes[self.at..]);
+        let start = self.at;
+        let rest = &self.bytes[self.at..];
         let length = |is_part: fn(u8) -> bool| rest.iter().take_while(|byte| is_part(**byte)).count();
         let name = length(is_word);
         let is_ended = rest.get(name).is_none_or(|byte| b" \t\n\r?:,]}%@`".contains(byte));

@@ -24,7 +24,8 @@ impl Scanner<'_> {
         self.at.advance(1);
         self.scratch.clear();
         // The part of the text that is not in the buffer yet.
-        let (mut from, mut is_copied) = (self.at, false);
+        let mut from = self.at;
+        let mut is_copied = false;
         loop {
             if self.at >= self.bytes.len() || self.at_indicator() {
                 return Err(Failure::new(spot.at, Cause::UnclosedQuote));

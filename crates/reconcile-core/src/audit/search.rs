@@ -306,7 +306,9 @@ impl AuditQuestion {
         let first = path.elements().first();
         let is_beside_status =
             matches!(first, Some(PathElement::Field(name)) if !matches!(&**name, "status" | "metadata"));
-        let (manager, operation, subresource) = (manager.clone(), *operation, subresource.clone());
+        let manager = manager.clone();
+        let operation = *operation;
+        let subresource = subresource.clone();
         let entry = ManagerEntry { manager, operation, subresource, time, is_beside_status };
         (Self::Written(entry, ours.to_owned()), time)
     }

@@ -286,7 +286,8 @@ fn our_own_applies_are_those_of_one_user_and_are_in_the_log() {
 
 #[test]
 fn what_was_not_read_ends_certainty() {
-    let (mut search, object) = (AuditSearch::default(), key());
+    let mut search = AuditSearch::default();
+    let object = key();
     let object = AuditedObject { key: &object, plurals: &["deployments".to_owned()] };
     let written = search.ask(object, question_of(&owner(Some("10:00:00"))), at_most(None)).unwrap();
     let deleted = search.ask(object, AuditQuestion::ObjectDeleted, at_most(None)).unwrap();
@@ -354,7 +355,8 @@ fn a_query_is_read_as_go_reads_it() {
 #[test]
 fn a_deletion_is_a_dry_run_only_if_its_options_say_so() {
     let deleted = |fields: &[(&str, Value)]| with(event("ops", "delete", "10:00:00", "10:00:00.1"), fields);
-    let (dry, body) = (json!("/x?dryRun=All"), json!({"kind": "DeleteOptions"}));
+    let dry = json!("/x?dryRun=All");
+    let body = json!({"kind": "DeleteOptions"});
     let request = json!("Request");
     for (fields, only, several) in [
         (vec![], Some("ops"), vec![]),

@@ -175,7 +175,9 @@ impl FieldChange {
     /// The difference between two values, without managers.
     pub fn new(change: Change, class: Class) -> Self {
         let Change { path, op, from, to } = change;
-        let (side, managers, defaulted) = (class.side(), Vec::new(), Vec::new());
+        let side = class.side();
+        let managers = Vec::new();
+        let defaulted = Vec::new();
         Self { path, op, class, side, live: from, desired: to, base: None, managers, defaulted }
     }
 

@@ -220,7 +220,8 @@ fn missing_role(target: &Target, status: &StatusError) -> Option<Diagnostic> {
     let is_it = status.code == 404 && status.details_name.as_deref() == Some(target.key.name.as_str());
     granting(&target.key, target.desired.object()).filter(|granting| is_it && granting.verb == "bind")?;
     let text = |pointer: &str| target.desired.object().pointer(pointer).and_then(Value::as_str);
-    let (kind, name) = (text("/roleRef/kind")?, text("/roleRef/name")?);
+    let kind = text("/roleRef/kind")?;
+    let name = text("/roleRef/name")?;
     let at = [Step::Key("roleRef"), Step::Key("name")];
     let message = format!("the {kind} `{name}` of `roleRef` does not exist");
     let diagnostic = target.desired.origin.diagnostic_at_value(&at, message);

@@ -52,7 +52,8 @@ pub(super) fn larger_claim<'l>(target: &Target, live: &'l Value) -> Option<&'l s
     let size = |object: &'_ Value| object.pointer("/spec/resources/requests/storage").cloned();
     let parse =
         |value: Value| Quantity::parse(value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned).as_str());
-    let (wanted, held) = (parse(size(target.desired.object())?)?, parse(size(live)?)?);
+    let wanted = parse(size(target.desired.object())?)?;
+    let held = parse(size(live)?)?;
     (wanted < held).then(|| live.pointer("/spec/resources/requests/storage")?.as_str())?
 }
 

@@ -223,7 +223,8 @@ fn owners(key: &ObjectKey, object: &Value) -> Vec<FoundOwner> {
     let owner = |kind: GroupVersionKind, name: &str, uid: Option<&str>, is_controller: bool| {
         let kind = GroupKind::from(&kind);
         let makes = makes(&kind, &key.gvk, is_controller);
-        let (namespace, uid) = (key.namespace.clone(), uid.map(ToOwned::to_owned));
+        let namespace = key.namespace.clone();
+        let uid = uid.map(ToOwned::to_owned);
         FoundOwner { named: NamedOwner { kind, namespace, name: name.to_owned(), uid }, makes }
     };
     let references = object.owner_references().iter().map(|reference| {

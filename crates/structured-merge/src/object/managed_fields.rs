@@ -92,7 +92,8 @@ pub fn managed_fields(object: &Value) -> Vec<ManagedFieldsEntry> {
 /// The entries of an object's `metadata.managedFields`, and the managers of entries that cannot be read: the fields
 /// that those own are unknown.
 pub fn read_managed_fields(object: &Value) -> (Vec<ManagedFieldsEntry>, Vec<String>) {
-    let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
+    let mut entries = Vec::new();
+    let mut unreadable = Vec::new();
     for (entry, value) in raw_entries(object) {
         match entry {
             Some(entry) => entries.push(entry),

@@ -232,7 +232,8 @@ fn bracket(inside: &str) -> Option<(PathElement, &str)> {
         let rest = inside.get(first.len()..)?.strip_prefix(']')?;
         return Some((PathElement::Index(index), rest));
     }
-    let (mut pairs, mut rest) = (Vec::new(), inside);
+    let mut pairs = Vec::new();
+    let mut rest = inside;
     loop {
         let (name, value) = rest.split_once('=')?;
         let (value, after) = key_value(value)?;

@@ -122,7 +122,8 @@ impl<'t> Parts<'t> {
 
 /// A number divided by the base of its units as often as possible without a remainder, and the resulting unit.
 fn shortened<U: Copy>(number: i128, base: i128, units: &[U]) -> Option<(i128, U)> {
-    let (mut number, mut units) = (number, units.iter());
+    let mut number = number;
+    let mut units = units.iter();
     let mut unit = units.next()?;
     while let (Some(0), Some(next)) = (number.checked_rem(base), units.as_slice().first()) {
         number = number.checked_div(base)?;

@@ -202,7 +202,8 @@ impl<'a> Walk<'a> {
     ) -> Result<(), Unproven> {
         let differs = || Unproven::Differs(at.path());
         let keys = |items: &[Value]| items.iter().map(|item| item_element(item, schema)).collect::<Option<Vec<_>>>();
-        let (wanted_keys, found_keys) = (keys(wanted).ok_or_else(differs)?, keys(found).ok_or_else(differs)?);
+        let wanted_keys = keys(wanted).ok_or_else(differs)?;
+        let found_keys = keys(found).ok_or_else(differs)?;
         // If several items have one key, the server keeps some of them, or rejects them.
         if !all_different(&wanted_keys) || !all_different(&found_keys) {
             return Err(Unproven::ServersOwn(at.path()));

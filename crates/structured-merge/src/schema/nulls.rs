@@ -31,7 +31,8 @@ pub fn take_out_refused_nulls(object: &mut Value, schema: TypeRef<'_>) -> Vec<Re
 
 /// Returns true if a field stays. Removes nulls below it.
 fn keeps(name: &str, value: &mut Value, schema: TypeRef<'_>, above: &FieldPath, found: &mut Vec<RefusedNull>) -> bool {
-    let (path, below) = (above.field(name), schema.field(name));
+    let path = above.field(name);
+    let below = schema.field(name);
     if value.is_null() && schema.refuses_null(name) {
         found.push(RefusedNull { path, empty: empty(below) });
         return false;

@@ -36,7 +36,8 @@ pub enum CompileError {
 /// Compiles OpenAPI v3 documents, one for each group-version, into one table. Schemas of the same name must mean the
 /// same in all of them, as they do within one server's built-in types.
 pub fn compile<'d>(documents: impl IntoIterator<Item = &'d Value>, origin: Origin) -> Result<TypeTable, CompileError> {
-    let (named, scalars) = (HashMap::new(), HashMap::new());
+    let named = HashMap::new();
+    let scalars = HashMap::new();
     let mut compiler = Compiler { origin, table: TypeTable::default(), named, scalars, depth: 0, is_defined: false };
     for document in documents {
         let schemas =

@@ -151,7 +151,8 @@ impl TypeTable {
     pub fn to_text(&self) -> String {
         let lines = |items: Vec<Value>| items.iter().map(Value::to_string).collect::<Vec<_>>().join(",\n");
         let json = |items: &Value| items.as_array().cloned().unwrap_or_default();
-        let (types, kinds) = (serde_json::json!(self.types), serde_json::json!(self.kinds));
+        let types = serde_json::json!(self.types);
+        let kinds = serde_json::json!(self.kinds);
         format!("{{\"types\":[\n{}\n],\"kinds\":[\n{}\n]}}\n", lines(json(&types)), lines(json(&kinds)))
     }
 

@@ -197,7 +197,8 @@ pub fn item_element(item: &Value, list: TypeRef<'_>) -> Option<PathElement> {
             is_scalar.then(|| PathElement::Member(Scalar::from_json(item)))
         }
         ListKind::Keyed(keys) => {
-            let (item, schema) = (item.as_object()?, list.item());
+            let item = item.as_object()?;
+            let schema = list.item();
             let value = |key: &String| item.get(key).or_else(|| schema.default_of(key));
             let pairs: Vec<_> =
                 keys.iter().filter_map(|key| Some((key.clone(), Scalar::from_json(value(key)?)))).collect();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::object::PathStack;
 use crate::object::{FieldPath, PathElement, SERVER_METADATA, Scalar};
-use crate::path_stack::PathStack;
 use crate::schema::{ListKind, TypeRef, item_element};
 
 /// Kind of a change.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use crate::object::PathStack;
 use crate::object::{FieldSet, PathElement, Scalar};
-use crate::path_stack::PathStack;
 use crate::schema::{Shape, TypeRef, item_element};
 
 /// The fields in which two objects differ.

@@ -4,11 +4,11 @@
 use serde_json::Value;
 
 use crate::changes::changes;
+use crate::kinds::{with_string_data, with_string_data_folded};
 use crate::merge::merge;
 use crate::object::ObjectMeta as _;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED};
 use crate::schema::{self, TypeRef};
-use crate::string_data::{with_string_data, with_string_data_folded};
 
 /// The fields that client-side apply applied last. The copy is an annotation, which anybody who may annotate the object can write: it
 /// explains a difference, and never decides about one.

@@ -94,32 +94,28 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
-mod bookkeeping;
 mod changes;
 mod claimants;
 mod comparison;
+mod kinds;
 mod last_applied;
 mod merge;
 mod moved_items;
-mod node_ports;
 mod object;
 mod ownership;
 mod parts;
-mod path_stack;
 mod predict;
 mod prove;
 mod prune;
 mod schema;
 mod selection;
-mod string_data;
 mod subset;
 
-pub use bookkeeping::leave_out_bookkeeping;
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength};
+pub use kinds::{leave_out_bookkeeping, with_node_ports, with_string_data, with_string_data_folded};
 pub use last_applied::{LastApplied, fields_last_applied, owns_last_applied};
 pub use merge::merge;
-pub use node_ports::with_node_ports;
 pub use object::{
     FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry,
     NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
@@ -137,5 +133,4 @@ pub use schema::{
     untyped_object,
 };
 pub use selection::{Selected, Selection};
-pub use string_data::{with_string_data, with_string_data_folded};
 pub use subset::{whole_value, with_fields_of, without_fields};

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::kinds::with_string_data;
 use crate::last_applied::{fields_last_applied, owns_last_applied};
 use crate::object::{
     FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation, managed_fields_for,
     read_managed_fields,
 };
 use crate::schema::{Shape, TypeRef};
-use crate::string_data::with_string_data;
 
 /// The owners of an object: our own entry, and the entries of all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

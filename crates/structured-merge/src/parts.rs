@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::moved_items::have_moved;
+use crate::object::PathStack;
 use crate::object::{FieldPath, FieldSet, PathElement};
-use crate::path_stack::PathStack;
 use crate::schema::{ListKind, TypeRef, item_element};
 
 /// The reason why parts of a value are not taken from the other object.

@@ -7,6 +7,7 @@ mod lookup;
 mod managed_fields;
 mod object_meta;
 mod path;
+mod path_stack;
 mod quantity;
 mod scalar;
 
@@ -19,5 +20,6 @@ pub use managed_fields::{
 };
 pub use object_meta::{ObjectMeta, SERVER_METADATA, without_system_fields};
 pub use path::{FieldPath, NotAPath, PathElement};
+pub(crate) use path_stack::PathStack;
 pub use quantity::Quantity;
 pub use scalar::Scalar;

@@ -13,7 +13,7 @@ mod walk;
 
 use serde_json::Value;
 
-use crate::node_ports::keeps_node_ports;
+use crate::kinds::keeps_node_ports;
 use crate::object::{FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ManagedFieldsEntry, Operation};
 use crate::ownership::Applier;
 use crate::ownership::ManagedObject;

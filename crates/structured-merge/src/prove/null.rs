@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 
 use super::walk::Unproven;
 use super::walk::{Walk, holds_entries};
-use crate::node_ports::is_node_port;
+use crate::kinds::is_node_port;
 use crate::object::FieldPath;
-use crate::path_stack::PathStack;
+use crate::object::PathStack;
 use crate::schema::{ScalarKind, Shape, TypeRef, fields_of};
 
 impl Walk<'_> {

@@ -6,15 +6,15 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::claimants::Claimants;
-use crate::node_ports::is_filled_from_port;
+use crate::kinds::encoded;
+use crate::kinds::is_filled_from_port;
+use crate::object::PathStack;
 use crate::object::{FieldPath, FieldSet, PathElement, Quantity, Scalar};
 use crate::ownership::Ownership;
-use crate::path_stack::PathStack;
 use crate::schema::{
     self, KindInfo, ListKind, ScalarKind, TypeRef, is_default, is_nothing_here, is_omitted_when_empty, item_element,
     semantically_equal, serializes_as,
 };
-use crate::string_data::encoded;
 
 /// Compares the values of a manifest with those of the live object.
 pub(super) struct Walk<'a> {

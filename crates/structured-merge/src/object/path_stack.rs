@@ -1,4 +1,4 @@
-use crate::object::{FieldPath, PathElement};
+use super::path::{FieldPath, PathElement};
 
 /// Current path of a walk: cheap to extend on the way down, and converted to a [`FieldPath`] only on request.
 #[derive(Clone, Copy)]

@@ -244,7 +244,7 @@ impl WantedOwners {
     /// A warning for each name that no owner has, if any object was read.
     fn warnings(&self) -> impl Iterator<Item = String> {
         let missed = self.managers.iter().filter(|(_, is_found)| self.has_objects.get() && !is_found.get());
-        missed.map(|(glob, _)| format!("`--manager {glob}`: no field of these objects belongs to such a field manager"))
+        missed.map(|(glob, _)| format!("`--manager {glob}`: this manager owns no field of these objects"))
     }
 }
 

@@ -346,7 +346,7 @@ fn a_manager_that_owns_nothing_is_named_and_hands_are_shown_alone() {
     ws.patch_as("some-operator", "deployment/web", &json!({"metadata": {"annotations": {"a": "1"}}}));
 
     let nobody = ws.reconcile(["blame", "deploy/web", "--manager", "nobody,some-*"]).exits_with(0);
-    let said = "warning: `--manager nobody`: no field of these objects belongs to such a field manager\n";
+    let said = "warning: `--manager nobody`: this manager owns no field of these objects\n";
     assert_eq!((nobody.stderr.as_str(), nobody.stdout.contains("a: ")), (said, true), "{nobody}");
 
     let hand = ws.reconcile(["blame", "deploy/web", "--by-hand"]).exits_with(0);

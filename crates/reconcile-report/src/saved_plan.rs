@@ -236,7 +236,8 @@ impl SavedPlan {
             Some(format!("the plan is for `{}`, and this run is for `{}`", self.cluster.server, cluster.server))
         };
         error.map_or(Ok(()), |message| {
-            Err(Diagnostic::of_file(file, message).with_hint("make the plan again, or run what it was made for"))
+            Err(Diagnostic::of_file(file, message)
+                .with_hint("make the plan again, or run with the manifests, flags and cluster that it was made for"))
         })
     }
 

@@ -224,14 +224,14 @@ fn patterns_that_match_nothing_are_named() {
     for (flags, said) in [
         (
             &["--field", "replicas"][..],
-            "`--field replicas`: no manifest and no difference has such a field: did you mean `spec.replicas`?",
+            "`--field replicas`: neither the manifests nor the differences have this field: did you mean `spec.replicas`?",
         ),
         (
             &["--field", "spec.paused,spec.replicas"],
-            "`--field spec.paused`: no manifest and no difference has such a field",
+            "`--field spec.paused`: neither the manifests nor the differences have this field",
         ),
-        (&["--manager", "nobody,kubectl*"], "`--manager nobody`: no difference belongs to such a field manager"),
-        (&["--class", "pending"], "`--class pending`: there is no such difference"),
+        (&["--manager", "nobody,kubectl*"], "`--manager nobody`: no difference is of a field that this manager owns"),
+        (&["--class", "pending"], "`--class pending`: there is no difference of this class"),
         (&["--object", "deploy/api"], "no object of the manifests is `deploy/api`"),
     ] {
         let run = ws.reconcile([&["pull", "-f", ".", "--dry-run", "-o", "json"], flags].concat());

@@ -105,17 +105,18 @@ impl Unmatched {
                 Class::Unmanaged if self.managers.is_empty() => {
                     format!("`--class {name}`: no field was added by hand; `--manager` names other owners")
                 }
-                _ => format!("`--class {name}`: there is no such difference"),
+                _ => format!("`--class {name}`: there is no difference of this class"),
             });
         }
         for Noted { pattern, .. } in self.managers.iter().filter(|manager| !manager.is_matched) {
-            warnings.push(format!("`--manager {pattern}`: no difference belongs to such a field manager"));
+            warnings.push(format!("`--manager {pattern}`: no difference is of a field that this manager owns"));
         }
         for NotedField { field: Noted { pattern, .. }, meant } in self.fields.iter().filter(|one| !one.field.is_matched)
         {
             let meant = meant.iter().find(|meant| meant.is_matched);
             let meant = meant.map(|meant| format!(": did you mean `{}`?", meant.pattern)).unwrap_or_default();
-            warnings.push(format!("`--field {pattern}`: no manifest and no difference has such a field{meant}"));
+            warnings
+                .push(format!("`--field {pattern}`: neither the manifests nor the differences have this field{meant}"));
         }
         warnings
     }

@@ -39,7 +39,7 @@ fn report(accepted: &[bool], dry_run: bool) -> PullReport {
     let files = if accepted.contains(&true) { vec![file] } else { Vec::new() };
     let errors = vec![Diagnostic::of_source(&source, "ConfigMap shop/other cannot be compared: forbidden")];
     let missing = vec![MissingObject { key: object.key.clone(), source: source.clone() }];
-    let warnings = vec!["`--field replicas`: no manifest and no difference has such a field".to_owned()];
+    let warnings = vec!["`--field replicas`: neither the manifests nor the differences have this field".to_owned()];
     let pulled = Pulled { files, objects: vec![object], missing, secrets: 2, warnings, errors, is_incomplete: false };
     let (server, version) = ("https://10.0.0.1:6443".to_owned(), Some("v1.36.1".to_owned()));
     let cluster = ClusterInfo { context: Some("prod".to_owned()), server, version, uid: None };

@@ -6,9 +6,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::ci::{Pipeline, yaml};
-use super::example;
 use super::github::GitHub;
 use super::pod::Ended;
+use super::{example, project};
 use crate::control_plane::Workspace;
 use crate::packaging::{Release, VERSION};
 
@@ -20,7 +20,7 @@ const MARK: &str = "<!-- kubectl-reconcile ";
 impl Pipeline<'_> {
     /// Runs the script of a step of the action.
     fn action(&self, script: &str, variables: &[(&str, &str)]) -> Ended {
-        let script = example("github-actions").join(script).display().to_string();
+        let script = project("packaging/github-action").join(script).display().to_string();
         self.step(&["bash", &script], variables)
     }
 
@@ -231,7 +231,7 @@ fn a_pull_request_from_a_fork_gets_no_credentials() {
         assert_eq!(pipeline.origin(&ws, &event), "trusted=true", "{event}");
     }
     // Nothing but this step runs then, and this step has no secret.
-    let action = yaml(&example("github-actions/action.yml"));
+    let action = yaml(&project("action.yml"));
     let steps = action["runs"]["steps"].as_array().unwrap();
     assert_eq!(steps[0]["id"], "origin");
     assert_eq!(steps[0].get("env"), None);
@@ -247,7 +247,7 @@ fn a_kubeconfig_of_a_secret_is_a_file_as_long_as_the_program_runs() {
     let ws = Workspace::new();
     let pipeline = Pipeline::new(&ws);
     let content = fs::read_to_string(ws.as_user("admin").kubeconfig()).unwrap();
-    let script = example("github-actions").join("run.sh").display().to_string();
+    let script = project("packaging/github-action/run.sh").display().to_string();
     let variables = [("COMMAND", "diff"), ("KUBECONFIG_CONTENT", content.as_str()), ("KUBECONFIG", "/nowhere")];
     let ended = pipeline.step(&["bash", &script], &variables);
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -289,27 +289,27 @@ fn a_released_version_is_installed_by_its_checksum() {
     assert!(ended.code == 1 && ended.stdout.contains("::error::"), "{ended:?}");
     let ended = pipeline.action("setup.sh", &[("VERSION", VERSION), ("RELEASES", ""), ("CHECKSUMS", "")]);
     assert!(ended.code == 1 && ended.stdout.contains("::error::"), "{ended:?}");
-    let scripts = ["github-actions/install.sh", "../packaging/install.sh"].map(|path| fs::read(example(path)).unwrap());
-    assert!(scripts[0] == scripts[1], "the script of the action is a copy of packaging/install.sh");
 }
 
 /// The inputs that the workflows set are those of the action, and no step contains what somebody else may write.
 #[test]
 fn the_workflows_fit_the_action() {
-    let action = yaml(&example("github-actions/action.yml"));
+    let action = yaml(&project("action.yml"));
     let inputs = action["inputs"].as_object().unwrap();
     for name in ["pull-request", "apply", "nightly"] {
         let workflow = yaml(&example(&format!("github-actions/workflows/{name}.yml")));
         let jobs = workflow["jobs"].as_object().unwrap();
         let steps: Vec<&Value> = jobs.values().flat_map(|job| job["steps"].as_array().unwrap()).collect();
-        let ours: Vec<&&Value> = steps.iter().filter(|step| step["uses"] == "./examples/github-actions").collect();
+        let ours: Vec<&&Value> = steps.iter().filter(|step| step["uses"] == "OWNER/NAME@v0.1.0").collect();
         assert_eq!(ours.len(), 1, "{name}");
         let with = ours[0]["with"].as_object().unwrap();
         assert!(with.keys().all(|input| inputs.contains_key(input)), "{name}: {with:?}");
         assert!(["version", "releases", "checksums"].iter().all(|input| with.contains_key(*input)), "{name}");
         assert!(workflow["permissions"].is_object(), "{name}");
         let flags = with.get("flags").and_then(Value::as_str).unwrap_or_default();
-        assert_eq!(flags.contains("--no-config"), name == "pull-request", "{name}: {flags}");
+        for flag in ["--no-config", "--since=origin/${{ github.base_ref }}"] {
+            assert_eq!(flags.contains(flag), name == "pull-request", "{name}: {flags}");
+        }
         assert_eq!(flags.contains("--fail-on=cluster,either"), name == "nightly", "{name}: {flags}");
         for step in steps.iter().chain(&action["runs"]["steps"].as_array().unwrap().iter().collect::<Vec<_>>()) {
             assert!(!step["run"].as_str().unwrap_or_default().contains("${{"), "{name}: {step}");
@@ -320,9 +320,9 @@ fn the_workflows_fit_the_action() {
 /// Where there is a `shellcheck`, it finds nothing.
 #[test]
 fn scripts_are_clean() {
-    let scripts = fs::read_dir(example("github-actions")).unwrap().map(|entry| entry.unwrap().path());
+    let scripts = fs::read_dir(project("packaging/github-action")).unwrap().map(|entry| entry.unwrap().path());
     let scripts: Vec<_> = scripts.filter(|path| path.extension().is_some_and(|extension| extension == "sh")).collect();
-    assert_eq!(scripts.len(), 8, "{scripts:?}");
+    assert_eq!(scripts.len(), 7, "{scripts:?}");
     for path in scripts {
         let syntax = Command::new("bash").arg("-n").arg(&path).output().unwrap();
         assert!(syntax.status.success(), "{syntax:?}");

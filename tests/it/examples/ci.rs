@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::example;
 use super::pod::Ended;
+use super::{example, project};
 use crate::control_plane::{Workspace, program};
 use crate::packaging::{Release, VERSION};
 
@@ -57,11 +57,10 @@ fn the_steps_of_other_pipelines_run_as_they_are_written() {
     let pipeline = Pipeline::new(&ws);
     let shell = |line: &str| pipeline.step(&["bash", "-c", line], &[]);
     let gitlab = yaml(&example("gitlab/.gitlab-ci.yml"));
-    let script = |job: &str| gitlab[job]["script"][0].as_str().unwrap().to_owned();
+    let script = |job: &str| lines(&gitlab[job]["script"]);
     let jenkins = fs::read_to_string(example("jenkins/Jenkinsfile")).unwrap();
-    let jenkins = jenkins.split("script: '").nth(1).unwrap().split('\'').next().unwrap().to_owned();
-    let hook = yaml(&example("pre-commit/.pre-commit-config.yaml"));
-    let hook = hook["repos"][0]["hooks"][0]["entry"].as_str().unwrap().to_owned();
+    let jenkins = jenkins.split("script: '''").nth(1).unwrap().split("'''").next().unwrap().to_owned();
+    let hook = hook();
     let workflow = yaml(&example("argo-workflows/workflow.yaml"));
     let step = |name: &str| {
         let templates = workflow["spec"]["templates"].as_array().unwrap();
@@ -90,9 +89,13 @@ fn the_steps_of_other_pipelines_run_as_they_are_written() {
         assert_eq!(shell(line).code, 0, "{line}");
     }
     // A proposed configuration is not even read.
+    origin(&ws);
     ws.write("deploy/.kubectl-reconcile.yaml", "ignore: [");
-    for (line, variable) in [(script("compare"), "CI_MERGE_REQUEST_IID"), (compare[1].clone(), "CHANGE_ID")] {
-        let proposed = pipeline.step(&["bash", "-c", &line], &[(variable, "7")]);
+    for (line, number, target) in [
+        (script("compare"), "CI_MERGE_REQUEST_IID", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
+        (compare[1].clone(), "CHANGE_ID", "CHANGE_TARGET"),
+    ] {
+        let proposed = pipeline.step(&["bash", "-c", &line], &[(number, "7"), (target, "main")]);
         assert_eq!((proposed.code, shell(&line).code), (0, 2), "{line}: {proposed:?}");
     }
     fs::remove_file(ws.folder().join("deploy/.kubectl-reconcile.yaml")).unwrap();
@@ -101,6 +104,95 @@ fn the_steps_of_other_pipelines_run_as_they_are_written() {
     ws.write("deploy/a.yaml", "kind: [");
     assert_eq!(shell(&hook).code, 2);
     assert_eq!(json!(gitlab["compare"]["allow_failure"]["exit_codes"]), json!([1]));
+}
+
+/// The lines of a script, which run in one shell that ends with the first that fails.
+fn lines(script: &Value) -> String {
+    let lines: Vec<&str> = script.as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    format!("set -e\n{}", lines.join("\n"))
+}
+
+/// The command of the hook in the example, with the arguments that it sets.
+fn hook() -> String {
+    let config = yaml(&example("pre-commit/.pre-commit-config.yaml"));
+    let used = &config["repos"][0]["hooks"][0];
+    let hooks = yaml(&project(".pre-commit-hooks.yaml"));
+    let hook = hooks.as_array().unwrap().iter().find(|hook| hook["id"] == used["id"]).expect("a hook of this name");
+    assert!(hook["name"].is_string() && hook["language"] == "system" && hook["pass_filenames"] == false, "{hook}");
+    let arguments = used["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
+    let entry = hook["entry"].as_str().unwrap();
+    std::iter::once(entry).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// Makes a repository of the workspace, which is its own remote with a branch `main`.
+fn origin(ws: &Workspace) {
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@example.com"]).args(arguments).current_dir(ws.folder());
+        let done = command.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    git(&["add", "deploy"]);
+    git(&["commit", "--quiet", "--message=Deploy"]);
+    git(&["remote", "add", "origin", "."]);
+}
+
+/// The components for GitLab run as they are written, and what somebody gives as an input is never code.
+#[test]
+fn components_run_with_their_inputs_as_values() {
+    let ws = Workspace::new();
+    let pipeline = Pipeline::new(&ws);
+    let stream = |name: &str| {
+        let text = fs::read(project("templates").join(name)).unwrap();
+        let stream = kube_yaml::read(&text, kube_yaml::Validation::Strict);
+        assert!(stream.diagnostics.is_empty(), "{name}: {:?}", stream.diagnostics);
+        stream.documents.into_iter().map(|document| document.value).collect::<Vec<Value>>()
+    };
+    let run = |name: &str, manifests: &str, flags: &str| {
+        let documents = stream(name);
+        let [header, jobs] = &documents[..] else { panic!("{name}: two documents") };
+        let inputs = header["spec"]["inputs"].as_object().unwrap();
+        let text = jobs.to_string();
+        let used: Vec<&str> = text.split("$[[ inputs.").skip(1).map(|rest| rest.split(' ').next().unwrap()).collect();
+        assert!(inputs.keys().all(|input| used.contains(&input.as_str())), "{name}: {used:?}");
+        assert!(used.iter().all(|input| inputs.contains_key(*input)), "{name}: {used:?}");
+        assert!(inputs.values().all(|input| input["description"].is_string()), "{name}");
+        let job = jobs.as_object().unwrap().values().next().unwrap();
+        for part in ["before_script", "script"] {
+            assert!(!job[part].to_string().contains("$[["), "{name}: {}", job[part]);
+        }
+        let variables = job["variables"].as_object().unwrap();
+        assert!(variables.values().filter(|one| one.is_object()).all(|one| one["expand"] == false), "{variables:?}");
+        let values = [("RECONCILE_MANIFESTS", manifests), ("RECONCILE_FLAGS", flags)];
+        assert!(values.iter().all(|(variable, _)| variables.contains_key(*variable)), "{variables:?}");
+        pipeline.step(&["bash", "-c", &lines(&job["script"])], &values)
+    };
+    assert_eq!(run("diff.yml", "deploy", "--evidence=read-only").code, 1);
+    for (manifests, flags) in
+        [("deploy; touch traces", ""), ("deploy", "; touch traces"), ("$(touch traces)", "`touch traces`")]
+    {
+        let ended = run("diff.yml", manifests, flags);
+        assert_eq!(ended.code, 2, "{ended:?}");
+    }
+    assert!(!ws.folder().join("traces").exists());
+    assert_eq!(run("apply.yml", "deploy", "--wait --timeout=10s").code, 0);
+    assert_eq!(run("diff.yml", "deploy", "").code, 0);
+}
+
+/// What a marketplace asks of an action.
+#[test]
+fn the_action_is_where_the_marketplace_looks() {
+    let action = yaml(&project("action.yml"));
+    for key in ["name", "description", "branding"] {
+        assert!(!action[key].is_null(), "{key}");
+    }
+    assert!(action["description"].as_str().unwrap().len() <= 125, "what the marketplace shows");
+    for step in action["runs"]["steps"].as_array().unwrap() {
+        let run = step["run"].as_str().unwrap();
+        let script = run.strip_prefix("bash \"$GITHUB_ACTION_PATH/").and_then(|rest| rest.strip_suffix('"'));
+        assert!(run.starts_with("exit ") || script.is_some_and(|path| project(path).exists()), "{run}");
+    }
 }
 
 /// What GitLab and Jenkins install is what was released: another archive than the one of the checksum ends the job.

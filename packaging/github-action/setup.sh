@@ -18,5 +18,5 @@ if [[ -n "$CHECKSUMS" ]]; then
   export KUBECTL_RECONCILE_SHA256SUMS="$folder/SHA256SUMS"
 fi
 export KUBECTL_RECONCILE_RELEASE="${RELEASES%/}/v$VERSION" KUBECTL_RECONCILE_VERSION="$VERSION" KUBECTL_RECONCILE_DIR="$folder/bin"
-sh "$(dirname "${BASH_SOURCE[0]}")/install.sh"
+sh "$(dirname "${BASH_SOURCE[0]}")/../install.sh"
 echo "$folder/bin" >>"$GITHUB_PATH"

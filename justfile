@@ -16,7 +16,7 @@ unit:
 scenario filter:
     cargo test --locked --test it {{filter}}
 
-# All tests with an API server, on another version of Kubernetes: 1.30, 1.33, 1.34 or 1.35
+# All tests with an API server, on another version of Kubernetes: 1.30, 1.33, 1.34, 1.35 or 1.36
 test-on version *args:
     TEST_KUBERNETES={{version}} cargo test --locked --test it {{args}}
 

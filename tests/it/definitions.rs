@@ -259,3 +259,58 @@ fn a_resource_is_checked_against_its_definition_in_the_same_input() {
     assert_eq!(ws.reconcile(["diff", "-f", "."]).exits_with(1).object("Cam", "a")["action"], "create");
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
 }
+
+/// Since 1.37, the server keeps the records of owners as they are if it cannot convert a custom resource to the version of one of them; it
+/// used to drop them. A change that they lack was not made in the manifests.
+#[test]
+fn a_record_that_the_server_could_not_update_is_not_believed() {
+    let ws = Workspace::new();
+    ws.write(
+        "crd.yaml",
+        "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: cogs.$NS.example.com}, spec: {
+           group: $NS.example.com, scope: Namespaced, names: {plural: cogs, kind: Cog}, versions: [
+             {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {
+               spec: {type: object, properties: {size: {type: string}, other: {type: string}}}}}}},
+             {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {
+               spec: {type: object, properties: {size: {type: string}, other: {type: string}, extra: {type: string}}}}}}}]}}",
+    );
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    wait_until_established(&ws, &ws.fill_in("cogs.$NS.example.com"));
+    ws.wait_for_types();
+    let manifest = |version: &str, name: &str, spec: &str| {
+        let text = "{apiVersion: $NS.example.com/VERSION, kind: Cog, metadata: {name: NAME}, spec: SPEC}";
+        text.replaced("VERSION", version).replaced("NAME", name).replaced("SPEC", spec)
+    };
+    let patch = |name: &str, patch: &str| {
+        let resource = ws.fill_in(&format!("cogs.v1.$NS.example.com/{name}"));
+        ws.kubectl(["patch", &resource, "--type=merge", "-p", patch]).exits_with(0);
+    };
+    let change = |name: &str| {
+        let diff = ws.reconcile(["diff", "-f", "cog.yaml"]).exits_with(1);
+        let changes = diff.object("Cog", name)["changes"].as_array().expect("changes").clone();
+        changes.into_iter().find(|change| change["path"] == "spec.size").unwrap_or_else(|| panic!("{diff}"))
+    };
+    // The other version lacks the new field, so that the record in it stays as it is while `size` changes.
+    ws.write("cog.yaml", &manifest("v1beta1", "changed", "{size: small}"));
+    ws.reconcile(["apply", "-f", "cog.yaml"]).exits_with(0);
+    patch("changed", r#"{"spec": {"size": "large", "extra": "x"}}"#);
+    ws.write("cog.yaml", &manifest("v1", "changed", "{size: small}"));
+    let changed = change("changed");
+    assert_eq!((&changed["class"], &changed["side"]), (&"unrecorded".into(), &"either".into()), "{changed}");
+
+    // The object can be converted again, and the record names a field that is gone.
+    ws.write("cog.yaml", &manifest("v1beta1", "removed", "{size: small, other: a}"));
+    ws.reconcile(["apply", "-f", "cog.yaml"]).exits_with(0);
+    patch("removed", r#"{"spec": {"size": null, "extra": "x"}}"#);
+    patch("removed", r#"{"spec": {"extra": null}}"#);
+    let removed = change("removed");
+    assert_ne!((&removed["class"], &removed["side"]), (&"pending".into(), &"manifest".into()), "{removed}");
+    assert_eq!(removed["side"], "either", "{removed}");
+
+    // A record that was written says which side moved.
+    ws.write("cog.yaml", &manifest("v1beta1", "recorded", "{size: small}"));
+    ws.reconcile(["apply", "-f", "cog.yaml"]).exits_with(0);
+    ws.write("cog.yaml", &manifest("v1beta1", "recorded", "{size: large}"));
+    let recorded = change("recorded");
+    assert_eq!((&recorded["class"], &recorded["side"]), (&"pending".into(), &"manifest".into()), "{recorded}");
+}

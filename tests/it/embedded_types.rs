@@ -12,7 +12,7 @@ const EMBEDDED: &str = "crates/structured-merge/src/schema/builtin.json";
 /// `UPDATE_TYPES=1 cargo test --test it embedded_types` rewrites the table.
 #[test]
 fn embedded_types_are_those_of_the_api_server() {
-    if is_before(36, "the embedded types are those of the newest version") {
+    if is_before(37, "the embedded types are those of the newest version") {
         return;
     }
     let plane = ControlPlane::shared();

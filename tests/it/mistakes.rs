@@ -17,7 +17,7 @@ fn seen(run: &Run, ws: &Workspace) -> String {
 /// Each manifest in `testdata/mistakes`, beside what is said of it.
 #[test]
 fn messages_say_where_and_what_to_do() {
-    if is_before(36, "the messages are those of the newest version") {
+    if is_before(37, "the messages are those of the newest version") {
         return;
     }
     let ws = Workspace::new();

@@ -15,14 +15,14 @@ fn the_server_of_the_tests_is_supported() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with(&format!("client: {} (", env!("CARGO_PKG_VERSION"))), "{text}");
     assert!(lines[1].starts_with("server: v1."), "{text}");
-    assert_eq!(lines[2], "skew:   supported (tested with servers 1.30 to 1.36)");
+    assert_eq!(lines[2], "skew:   supported (tested with servers 1.30 to 1.37)");
 
     let kubectl: Value =
         serde_json::from_str(&ws.kubectl(["version", "-o", "json"]).exits_with(0).stdout).expect("JSON of kubectl");
     let report = parsed(&ws.reconcile(["version", "-o", "json"]).exits_with(0));
     assert_eq!(report["cluster"]["version"], kubectl["serverVersion"]["gitVersion"]);
     assert_eq!(report["client"]["platform"], kubectl["clientVersion"]["platform"]);
-    assert_eq!(report["skew"], json!({"support": "supported", "oldest": "1.30", "newest": "1.36"}));
+    assert_eq!(report["skew"], json!({"support": "supported", "oldest": "1.30", "newest": "1.37"}));
     assert_eq!(report["exitCode"], 0);
     let yaml = ws.reconcile(["version", "-o", "yaml"]).exits_with(0).stdout;
     let documents = kube_yaml::read(yaml.as_bytes(), kube_yaml::Validation::Strict).documents;

@@ -8,7 +8,7 @@ use crate::model::{ClusterInfo, EXIT_SUCCESS, Failure};
 use crate::words::styled::{Role, Styled};
 
 /// The minor versions of Kubernetes 1 whose API servers the tests run against: the oldest and the newest.
-pub const TESTED_SERVERS: (u32, u32) = (30, 36);
+pub const TESTED_SERVERS: (u32, u32) = (30, 37);
 
 /// The report of `version`.
 #[derive(Debug, Serialize)]
@@ -166,10 +166,10 @@ mod tests {
     fn servers_are_supported_within_the_tested_range() {
         for (version, support) in [
             (Some("v1.30.0"), Support::Supported),
-            (Some("v1.36.3+k3s1"), Support::Supported),
+            (Some("v1.37.2+k3s1"), Support::Supported),
             (Some("v1.31+"), Support::Supported),
             (Some("v1.29.14-eks-1"), Support::Older),
-            (Some("v1.37.0-alpha.1"), Support::Newer),
+            (Some("v1.38.0-alpha.1"), Support::Newer),
             (Some("v2.0.0"), Support::Unknown),
             (Some("v1.99999999999.0"), Support::Unknown),
             (Some("1.33"), Support::Unknown),

@@ -170,7 +170,7 @@ fn build_once(sources: &Sources) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// The version in `k8s.io/kubernetes v1.36.3` of `go.mod`. The programs report it as their own version, which a build
+/// The version in `k8s.io/kubernetes v1.37.2` of `go.mod`. The programs report it as their own version, which a build
 /// from sources does not have.
 fn kubernetes_version(module: &Path) -> Result<String, String> {
     let go_mod = read(module, "go.mod")?;

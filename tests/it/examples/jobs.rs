@@ -63,7 +63,7 @@ fn facts(report: &Value) -> Value {
 
 #[test]
 fn jobs_compare_and_apply_in_shards_with_the_permissions_of_their_service_account() {
-    if is_before(36, "the printed roles are those of the newest version") {
+    if is_before(37, "the printed roles are those of the newest version") {
         return;
     }
     let ws = Workspace::on(&ControlPlane::full());

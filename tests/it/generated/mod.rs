@@ -32,7 +32,7 @@ use crate::control_plane::{ControlPlane, is_before};
 pub use schemas::{Place, Schemas};
 
 /// The minor version of Kubernetes that serves all kinds.
-const NEWEST: u32 = 36;
+const NEWEST: u32 = 37;
 /// How many objects are dealt with at once.
 pub const AT_ONCE: usize = 8;
 

@@ -35,6 +35,8 @@ pub(super) struct Classifier<'a> {
     copy: Option<FieldSet>,
     /// The manifest as client-side apply applied it last, while nothing is recorded as ours.
     last_applied: Option<LastApplied>,
+    /// True if the server cannot write the records of owners now, so that there may be changes which they lack.
+    is_frozen: bool,
 }
 
 impl<'a> Classifier<'a> {
@@ -60,6 +62,7 @@ impl<'a> Classifier<'a> {
             claims: after.our_fields().union(&ours),
             ours_before: with_string_data(subject.gvk, ours, &before.others),
             ours_after: with_string_data(subject.gvk, after.our_fields(), &[]),
+            is_frozen: prediction.rewrites_records,
             before,
             policy,
         }
@@ -114,11 +117,19 @@ impl<'a> Classifier<'a> {
             // Nobody put it there, and nobody wants it.
             Op::Remove => Class::Consequence,
             Op::Change | Op::Add if !is_wanted => Class::Consequence,
-            Op::Change | Op::Add if ours == ClaimStrength::Own => Class::Pending,
+            Op::Change | Op::Add if ours == ClaimStrength::Own && !self.is_outdated(change) => Class::Pending,
             Op::Add if self.had(path) => Class::Absent,
             Op::Add if applied.is_some() => Class::Pending,
             Op::Change | Op::Add | Op::Move => Class::Unrecorded,
         }
+    }
+
+    /// Returns true if our record may be older than a change that it should have. Since 1.37, the server keeps the records of a custom
+    /// resource as they are where a write cannot update them, because it cannot convert the object to the version of one of them
+    /// (apimachinery `managedfields`, `UpdateNoErrors`); it used to drop them. That is so as long as the object cannot be converted, and
+    /// also where we own a field that is gone: whatever removes it takes it out of the records.
+    fn is_outdated(&self, change: &Change) -> bool {
+        self.is_frozen || change.op == Op::Add && self.schema.stores_as_sent()
     }
 
     /// Returns true if another manager claims a part of a value that is compared as a whole, and we do not: an item of a list with

@@ -124,5 +124,12 @@ mod tests {
         for broken in [json!({"k:{": {}}), json!({"i:x": {}}), json!({"f": {}}), json!({"f:a": 1}), json!([])] {
             assert!(FieldSet::from_fields_v1(&broken).is_err(), "{broken}");
         }
+        // Since structured-merge-diff 6.4, text behind a value is an error there as well.
+        for behind in
+            [json!({"v:1 2": {}}), json!({"v:\"a\"b": {}}), json!({"k:{\"a\":1}{}": {}}), json!({"k:{\"a\":1},": {}})]
+        {
+            assert!(FieldSet::from_fields_v1(&behind).is_err(), "{behind}");
+        }
+        assert!(FieldSet::from_fields_v1(&json!({"v: 1 ": {}, "k:{\"a\":1} ": {}})).is_ok());
     }
 }

@@ -1,9 +1,10 @@
 use super::type_ref::TypeRef;
 
-/// Fields of built-in types that are pointers to scalars in Go wherever they occur (k8s.io/api v0.36, `types.go` of all
+/// Fields of built-in types that are pointers to scalars in Go wherever they occur (k8s.io/api v0.37, `types.go` of all
 /// groups), in alphabetical order. The server keeps their empty values. Names that are a pointer in some types only are
 /// in `POINTERS_BY_TYPE`, as far as they matter.
-const POINTERS: [&str; 146] = [
+const POINTERS: [&str; 153] = [
+    "accessMode",
     "activeDeadlineSeconds",
     "adminAccess",
     "allocateLoadBalancerNodePorts",
@@ -31,7 +32,8 @@ const POINTERS: [&str; 146] = [
     "currentCPUUtilizationPercentage",
     "currentVolumeAttributesClassName",
     "defaultMode",
-    "disruptionMode",
+    "defaultPartitionTypeAttribute",
+    "defaultUser",
     "distinctAttribute",
     "dryRun",
     "enableServiceLinks",
@@ -46,6 +48,7 @@ const POINTERS: [&str; 146] = [
     "fsGroup",
     "fsGroupChangePolicy",
     "fsGroupPolicy",
+    "fullyAvailableDevices",
     "gmsaCredentialSpec",
     "gmsaCredentialSpecName",
     "holderIdentity",
@@ -81,6 +84,9 @@ const POINTERS: [&str; 146] = [
     "optional",
     "parallelism",
     "parameterNotFoundAction",
+    "parentCompositePodGroupName",
+    "partiallyAvailableDevices",
+    "partitionTypeAttribute",
     "pathType",
     "perDeviceNodeSelection",
     "persistentVolumeName",
@@ -106,6 +112,7 @@ const POINTERS: [&str; 146] = [
     "runAsNonRoot",
     "runAsUser",
     "runAsUserName",
+    "runningInUserNamespace",
     "runtimeClassName",
     "seLinuxChangePolicy",
     "seLinuxMount",

@@ -41,9 +41,17 @@ const NOT_CONVERTED_FOR_RECORD: [&str; 3] = [
     "failed to convert old object: ",
 ];
 
+/// The starts of messages about a live object that does not fit the type's schema in the version of a record of owners, one value or
+/// several: no words come before those of structured-merge-diff (`reconcileManagedFieldsWithSchemaChanges` there). Since 1.37, such
+/// records stay.
+const NOT_TYPED_FOR_RECORD: [&str; 2] = [".", "errors:\n"];
+
 /// Returns true if the server cannot convert an object to the version of a record of owners, so that it refuses every apply.
 pub(super) fn is_unconvertible(status: &StatusError) -> bool {
-    status.code == 500 && NOT_CONVERTED_FOR_RECORD.iter().any(|text| status.message.contains(text))
+    let message = &status.message;
+    status.code == 500
+        && (NOT_CONVERTED_FOR_RECORD.iter().any(|text| message.contains(text))
+            || NOT_TYPED_FOR_RECORD.iter().any(|text| message.starts_with(text)))
 }
 
 /// The text that replaces the causes that were not read.

@@ -14,13 +14,13 @@ pub struct InputArgs {
     /// Kustomization directory to build with `kustomize` or `kubectl kustomize`
     #[arg(short = 'k', long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["filename", "recursive"])]
     pub kustomize: Option<OsString>,
-    /// Use the manifests that the cluster keeps, without writing: `helm/RELEASE[@REVISION]` for those of a release of Helm, or `last-applied` for those of client-side `kubectl apply`
+    /// Use the manifests that the cluster keeps, without writing: `helm/RELEASE[@REVISION]` for those of a release of Helm in the namespace of `-n`, `helm` for those of all its releases, or `last-applied` for those of client-side `kubectl apply`
     #[arg(long, value_name = "SOURCE", value_parser = FromSource::parse, conflicts_with_all = ["filename", "kustomize", "recursive"])]
     pub from: Option<FromSource>,
     /// With `--from last-applied`: the kinds to search, such as `deployments,ingresses` (default: those of `kubectl get all`, ConfigMaps, Secrets and Ingresses)
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     pub kinds: Vec<String>,
-    /// With `--from last-applied`: search all namespaces
+    /// With `--from helm` or `--from last-applied`: search all namespaces
     #[arg(short = 'A', long)]
     pub all_namespaces: bool,
     /// Also read the subdirectories of directories
@@ -108,6 +108,8 @@ pub enum FromSource {
         /// The revision; `None` means the deployed one.
         revision: Option<u32>,
     },
+    /// The manifests of all releases of Helm.
+    Releases,
     /// The annotations of client-side `kubectl apply`.
     LastApplied,
 }
@@ -120,8 +122,12 @@ impl FromSource {
         if text == "last-applied" {
             return Ok(Self::LastApplied);
         }
-        let rest =
-            text.strip_prefix("helm/").ok_or("write `helm/RELEASE`, `helm/RELEASE@REVISION` or `last-applied`")?;
+        if text == "helm" {
+            return Ok(Self::Releases);
+        }
+        let rest = text
+            .strip_prefix("helm/")
+            .ok_or("write `helm/RELEASE`, `helm/RELEASE@REVISION`, `helm` or `last-applied`")?;
         let (release, revision) = rest.split_once('@').map_or((rest, None), |(name, revision)| (name, Some(revision)));
         let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
         let has_edges = !release.starts_with(['-', '.']) && !release.ends_with(['-', '.']);
@@ -180,6 +186,7 @@ mod tests {
     fn a_source_in_the_cluster_is_a_release_or_the_last_applied_configurations() {
         let helm = |release: &str, revision| Ok(FromSource::Helm { release: release.to_owned(), revision });
         assert_eq!(FromSource::parse("helm/pay"), helm("pay", None));
+        assert_eq!(FromSource::parse("helm"), Ok(FromSource::Releases));
         assert_eq!(FromSource::parse("helm/pay.v2-a@12"), helm("pay.v2-a", Some(12)));
         assert_eq!(FromSource::parse("last-applied"), Ok(FromSource::LastApplied));
         let long = format!("helm/{}", "a".repeat(54));

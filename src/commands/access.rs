@@ -160,6 +160,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
     let (run, desired) = invocation.begin("access", Vec::new()).await?;
     let Server { cluster, discovery, .. } = &run.server;
     let only = only_namespace(&desired, &run.server);
+    let unread = desired.releases.iter().flat_map(|releases| releases.unreadable.clone()).collect::<Vec<_>>();
     let plan = run.plan(desired, None)?;
     let (prunes, unreadable) = match &set {
         Some(set) => {
@@ -177,8 +178,11 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         Vec::new()
     };
     targets.extend(&namespaces);
-    let mut errors: Vec<Diagnostic> =
-        unreadable.into_iter().chain(targets.iter().chain(&outside).filter_map(|target| unknown(target))).collect();
+    let mut errors: Vec<Diagnostic> = unreadable
+        .into_iter()
+        .chain(unread)
+        .chain(targets.iter().chain(&outside).filter_map(|target| unknown(target)))
+        .collect();
     let unmanaged = match &args.report_unmanaged {
         Some(named) => (searched(discovery), namespaces_of(named, targets.iter().map(|target| &target.key))?),
         None => Default::default(),
@@ -192,7 +196,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         prunes,
         autoscalers: autoscalers(&targets),
         unmanaged,
-        stored: reads_of_stored(&args.input, &run.server).await?,
+        stored: reads_of_stored(&args.input, &run.server, false).await?,
     };
     let purposes = purposes(args);
     let Access { roles, mut permissions, optional } = Access::of(&targets, &purposes, &needs, &args.name, discovery);

@@ -17,7 +17,7 @@ use reconcile_core::plan::Plan;
 use reconcile_core::rules::Glob;
 use reconcile_report::blame::{BlamedObject, json as as_json, text, verdict};
 use reconcile_report::formats::text::matrix::heading;
-use reconcile_report::{Failure, Role, hooks_left_out};
+use reconcile_report::{Failure, Role, Verdict, hooks_left_out};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{ConnectionArgs, InputArgs, TextArgs};
@@ -144,15 +144,16 @@ pub(super) async fn run(args: &BlameArgs, configured: Configured, terminal: &Ter
         Blaming { args, invocation, desired, audit_logs, interrupt, owners: WantedOwners::of(args, settings) };
     let code = match choice {
         Choice::One(connection) => {
-            let BlamedContext { objects, .. } = match &args.live {
+            let blamed = match &args.live {
                 Some(file) => Box::pin(blaming.in_snapshot(file, output)).await?,
                 None => Box::pin(blaming.in_context(&connection, output)).await?,
             };
+            let objects = &blamed.objects;
             let _ = match args.output {
-                BlameFormat::Text => output.text(&text(&objects, &output.view)),
-                BlameFormat::Json => terminal.data(&as_json(&objects)),
+                BlameFormat::Text => output.text(&text(objects, &output.view)),
+                BlameFormat::Json => terminal.data(&as_json(objects)),
             };
-            verdict(&objects).exit_code(false)
+            blamed.verdict().exit_code(false)
         }
         Choice::Several(contexts) => Box::pin(in_several(&blaming, &contexts, output)).await,
     };
@@ -188,13 +189,13 @@ async fn in_several(blaming: &Blaming<'_>, contexts: &[Context], output: &Output
     let mut all = Vec::new();
     while let Some((context, result, own)) = blamed.next().await {
         let of_context = match result {
-            Ok(BlamedContext { server, objects }) => {
-                let mut shown = heading(&context.name, Some(&server));
-                shown.append(text(&objects, &own.view));
+            Ok(blamed) => {
+                let mut shown = heading(&context.name, Some(&blamed.server));
+                shown.append(text(&blamed.objects, &own.view));
                 shown.line_end();
                 let _ = output.text(&shown);
-                let of_context = verdict(&objects);
-                all.extend(objects.into_iter().map(|object| object.of_context(&context.name)));
+                let of_context = blamed.verdict();
+                all.extend(blamed.objects.into_iter().map(|object| object.of_context(&context.name)));
                 of_context
             }
             Err(Failure { verdict, diagnostics }) => {
@@ -270,6 +271,16 @@ struct BlamedContext {
     pub server: String,
     /// The objects.
     pub objects: Vec<BlamedObject>,
+    /// True if a release could not be read.
+    pub is_incomplete: bool,
+}
+
+impl BlamedContext {
+    /// The result of the context.
+    fn verdict(&self) -> Verdict {
+        let of_objects = verdict(&self.objects);
+        if self.is_incomplete { of_objects.max(Verdict::Incomplete) } else { of_objects }
+    }
 }
 
 impl Blaming<'_> {
@@ -284,6 +295,9 @@ impl Blaming<'_> {
         let (run, desired) =
             Box::pin(self.invocation.begin_in(context, manifests, vec![EarlySubject::Objects])).await?;
         tell_hooks(&desired, output);
+        let unreadable = desired.releases.as_ref().map(|releases| releases.unreadable.as_slice()).unwrap_or_default();
+        print_diagnostics(&output.terminal, unreadable);
+        let is_incomplete = !unreadable.is_empty();
         let targets: Vec<Target> = match self.args.objects.as_slice() {
             [] => run.plan(desired, None)?.targets().cloned().collect(),
             _ => resolve(desired.manifests, &run.server.discovery, &run.server.namespaces)?,
@@ -296,7 +310,7 @@ impl Blaming<'_> {
         let plurals = plural_names(targets.iter());
         let read = targets.iter().zip(states);
         let objects = self.objects(read, &types, &plurals, cluster.stop(), &output.terminal).await?;
-        Ok(BlamedContext { server: cluster.server().to_owned(), objects })
+        Ok(BlamedContext { server: cluster.server().to_owned(), objects, is_incomplete })
     }
 
     /// The objects of a file, with the owners of their fields: those of the manifests or of the command line, or else all of them.
@@ -321,7 +335,7 @@ impl Blaming<'_> {
         let plurals = usual_plural_names(targets.iter(), &defined);
         let read = targets.iter().map(|target| (target, snapshot.state(&target.key)));
         let objects = self.objects(read, &types, &plurals, self.interrupt.token(), &output.terminal).await?;
-        Ok(BlamedContext { server: String::new(), objects })
+        Ok(BlamedContext { server: String::new(), objects, is_incomplete: false })
     }
 
     /// The fields of objects that were read, with the users whom the logs name.

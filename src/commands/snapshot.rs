@@ -16,7 +16,7 @@ use crate::live::early::EarlySubject;
 use crate::live::fetch::fetch;
 use crate::output::direct_file::Readers;
 use crate::output::report_file::ReportFile;
-use crate::output::{Output, unwritable};
+use crate::output::{Output, print_diagnostics, unwritable};
 use crate::run::invocation::Invocation;
 use crate::run::settings::{Configured, Settings};
 use crate::terminal::Terminal;
@@ -74,6 +74,9 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let early = if args.shard.shard.is_some() { Vec::new() } else { vec![EarlySubject::Objects] };
     let (run, desired) = invocation.begin("snapshot", early).await?;
     let Server { cluster, namespaces, .. } = &run.server;
+    let unreadable = desired.releases.as_ref().map(|releases| releases.unreadable.as_slice()).unwrap_or_default();
+    print_diagnostics(terminal, unreadable);
+    let is_incomplete = !unreadable.is_empty();
     let plan = run.plan(desired, None)?.shard(args.shard.shard, |_| false);
     let targets: Vec<&Target> = plan.targets().collect();
     let (states, definitions) = futures::join!(fetch(cluster, &targets), definitions_beside(cluster, &targets));
@@ -83,7 +86,7 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let redactor = Redactor::default();
     let mut documents = vec![heading(&namespaces.default)];
     documents.extend(definitions);
-    let mut code = EXIT_SUCCESS;
+    let mut code = if is_incomplete { EXIT_INCOMPLETE } else { EXIT_SUCCESS };
     for (target, state) in targets.iter().zip(states) {
         if let LiveState::Unreadable(diagnostic) = &state {
             terminal.note(Role::Error, &format!("error: {}: {}", target.key, diagnostic.message));

@@ -8,7 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-use reconcile_core::live::resolve::Namespaces;
+use reconcile_core::live::resolve::{Namespaces, default_namespace};
 use reconcile_core::live::{
     Discovery, ExpectedCollections, Resolution, Resource, expected_collections, is_read_by_name, is_spread,
     reads_documents,
@@ -154,7 +154,7 @@ impl<'a> Early<'a> {
         left_out: &BTreeSet<GroupVersionKind>,
     ) -> Vec<EarlyRead> {
         let is_read = |manifest: &&Manifest| {
-            let namespace = manifest.namespace().unwrap_or(&namespaces.default);
+            let namespace = manifest.namespace().unwrap_or_else(|| default_namespace(manifest, namespaces));
             (self.allows_namespace)(namespace)
         };
         let manifests: Vec<&Manifest> = desired.manifests.iter().filter(is_read).collect();
@@ -176,7 +176,10 @@ impl<'a> Early<'a> {
         if self.subjects.contains(&EarlySubject::Autoscalers) {
             let scaled: Vec<_> = manifests
                 .iter()
-                .map(|manifest| (manifest.namespace().unwrap_or(&namespaces.default), manifest.object()))
+                .map(|manifest| {
+                    let namespace = manifest.namespace().unwrap_or_else(|| default_namespace(manifest, namespaces));
+                    (namespace, manifest.object())
+                })
                 .collect();
             add_all(AutoscalerSource::new(discovery, std::iter::empty()).first_requests(cluster, &scaled));
         }

@@ -8,6 +8,7 @@
 
 pub mod admission;
 mod all_namespaces;
+pub(crate) mod all_releases;
 pub(crate) mod answer;
 pub(crate) mod autoscalers;
 mod cache;

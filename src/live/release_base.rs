@@ -6,31 +6,22 @@ use futures::StreamExt as _;
 use reconcile_core::live::resolve::Namespaces;
 use reconcile_core::live::{BaseObjects, Discovery, Target};
 use reconcile_core::manifest::yaml::Validation;
-use reconcile_core::manifest::{BaseObject, Hooks, Input, ReadOptions, read, stored_name};
+use reconcile_core::manifest::{BaseObject, Hooks, Input, ReadOptions, ReleaseName, read, stored_name};
 use reconcile_core::object::{Selector, is_dns_label};
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
-use super::release::{Records, ReleaseError, is_release_name};
+use super::release::{Records, ReleaseError, Wanted, is_release_name};
 use crate::client::{Cluster, IN_FLIGHT};
 
 /// Most releases that are read. The annotations that name them are those of live objects, which anybody may write.
 const RELEASES: usize = 1_000;
 
-/// A release, by the annotations of its objects.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct ReleaseName {
-    namespace: String,
-    name: String,
-}
-
-impl ReleaseName {
-    /// The release that an object names, if it names one.
-    fn of(live: &Value) -> Option<Self> {
-        let name = live.annotation("meta.helm.sh/release-name").filter(|name| is_release_name(name))?;
-        let namespace = live.annotation("meta.helm.sh/release-namespace").filter(|name| is_dns_label(name))?;
-        Some(Self { namespace: namespace.to_owned(), name: name.to_owned() })
-    }
+/// The release that an object names in its annotations, if it names one.
+fn release_of(live: &Value) -> Option<ReleaseName> {
+    let name = live.annotation("meta.helm.sh/release-name").filter(|name| is_release_name(name))?;
+    let namespace = live.annotation("meta.helm.sh/release-namespace").filter(|name| is_dns_label(name))?;
+    Some(ReleaseName { name: name.to_owned(), namespace: namespace.to_owned() })
 }
 
 /// A target that was compared.
@@ -50,7 +41,7 @@ pub(crate) async fn give_bases(
     compared: &[ComparedTarget<'_>],
 ) -> Option<String> {
     let live = compared.iter().filter_map(|one| one.live);
-    let named: BTreeSet<ReleaseName> = live.filter_map(ReleaseName::of).collect();
+    let named: BTreeSet<ReleaseName> = live.filter_map(release_of).collect();
     let releases: Vec<&ReleaseName> = named.iter().take(RELEASES).collect();
     let reads = releases.iter().map(async |name| (*name, manifests(cluster, discovery, name).await));
     let read: BTreeMap<&ReleaseName, _> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
@@ -72,9 +63,8 @@ pub(crate) async fn give_bases(
         1 => ", and neither can 1 other".to_owned(),
         more => format!(", and neither can {more} others"),
     };
-    let ReleaseName { namespace, name } = first;
     Some(format!(
-        "the release {namespace}/{name} cannot be read as a base{others}, so its objects are compared without one: {why}"
+        "the release {first} cannot be read as a base{others}, so its objects are compared without one: {why}"
     ))
 }
 
@@ -82,10 +72,11 @@ pub(crate) async fn give_bases(
 async fn manifests(cluster: &Cluster, discovery: &Discovery, name: &ReleaseName) -> Result<BaseObjects, String> {
     let ReleaseName { namespace, name: release } = name;
     let records = Records { cluster, namespace, release };
-    let found = records.read(None).await.map_err(|error| match error {
+    let found = records.read(Wanted::Deployed).await.map_err(|error| match error {
         ReleaseError::Request(diagnostic, _) | ReleaseError::Record(diagnostic) => diagnostic.message,
     })?;
-    let input = Input { name: stored_name(release, found.revision).into(), text: found.manifest.into_bytes().into() };
+    let input =
+        Input { name: stored_name(release, found.info.revision).into(), text: found.manifest.into_bytes().into() };
     let validation = Validation::Ignore;
     let hooks = Hooks::Skip;
     let options = ReadOptions { validation, selector: Selector::default(), hooks, allow_empty: true };

@@ -171,6 +171,7 @@ fn from(source: &FromSource) -> String {
     match source {
         FromSource::Helm { release, revision: Some(revision) } => format!("helm/{release}@{revision}"),
         FromSource::Helm { release, revision: None } => format!("helm/{release}"),
+        FromSource::Releases => "helm".to_owned(),
         FromSource::LastApplied => "last-applied".to_owned(),
     }
 }

@@ -54,6 +54,8 @@ pub(crate) struct Invocation<'a> {
     has_live: bool,
     /// The manifests that were applied last, for commands that compare with it.
     pub base: Option<&'a Base>,
+    /// True if the command restores a release of Helm.
+    restores: bool,
 }
 
 /// The run of a command in one context, connected to its server.
@@ -109,7 +111,7 @@ impl<'a> Invocation<'a> {
         output: &'a Output,
         settings: &'a Settings,
     ) -> Self {
-        Self { connection, input, output, settings, objects: &[], has_live: false, base: None }
+        Self { connection, input, output, settings, objects: &[], has_live: false, base: None, restores: false }
     }
 
     /// Takes the objects that the command line names, if it names some.
@@ -170,7 +172,10 @@ impl<'a> Invocation<'a> {
             Manifests::OfCluster => {
                 let run = Box::pin(connecting).await?;
                 let desired = match self.objects {
-                    [] => Box::pin(Reading::stored(self.input, &run.server, terminal)).await?.desired().await?,
+                    [] => {
+                        let reading = Reading::stored(self.input, &run.server, self.restores, terminal);
+                        Box::pin(reading).await?.desired().await?
+                    }
                     words => of_words(words, |text| run.server.discovery.named(text))?,
                 };
                 (run, desired)
@@ -211,7 +216,7 @@ impl<'a> Invocation<'a> {
         let connected =
             connected(connection, output, !reads_stdin, &interrupt, &self.settings.configuration.expect).await;
         // With a release, `--namespace` chooses the release, and its objects are where its manifest says.
-        let is_of_release = matches!(self.input.from, Some(FromSource::Helm { .. }));
+        let is_of_release = matches!(self.input.from, Some(FromSource::Helm { .. } | FromSource::Releases));
         let connected = connected.map(|cluster| {
             let Namespaces { required, default } = namespaces(&cluster, connection);
             (Namespaces { required: required.filter(|_| !is_of_release), default }, cluster)

@@ -21,13 +21,13 @@ use crate::desired::files::Inputs;
 use crate::engine::server::Server;
 use crate::live::early::Early;
 use crate::terminal::Terminal;
-use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::manifest::yaml::Validation;
 use reconcile_core::manifest::{Chunk, DesiredSet, Hooks, ReadChunk, ReadOptions, alias_budget, gather};
-use reconcile_core::manifest::{Input, Record};
+use reconcile_core::manifest::{Input, Record, Releases};
 use reconcile_core::object::Selector;
 use reconcile_report::Failure;
-use stored::{Stored, excluded, stored};
+use stored::{Stored, StoredText, excluded, stored};
 
 /// The amount of text for which a thread is worth starting, in bytes.
 const TEXT_OF_A_THREAD: usize = 128 << 10;
@@ -43,6 +43,8 @@ pub(crate) struct Reading {
     pub kinds: usize,
     /// The record of the cluster that it is taken from, and the lines that cannot be read.
     record: Option<(Record, BTreeMap<u32, String>)>,
+    /// The release of that record, if it is one.
+    releases: Option<Releases>,
     remarks: Vec<String>,
     respects_annotations: bool,
     terminal: Terminal,
@@ -70,13 +72,37 @@ impl Reading {
         Ok(Self::of(inputs, args, options, terminal))
     }
 
-    /// Begins to parse what the cluster keeps.
-    pub async fn stored(args: &InputArgs, server: &Server, terminal: &Terminal) -> Result<Self, Failure> {
+    /// Begins to parse what the cluster keeps, and names the releases that it comes from.
+    pub async fn stored(
+        args: &InputArgs,
+        server: &Server,
+        restores: bool,
+        terminal: &Terminal,
+    ) -> Result<Self, Failure> {
         let options = options(args)?;
         let Some(source) = &args.from else { return Ok(Self::of(Vec::new(), args, options, terminal)) };
-        let Stored { inputs, record, unreadable, remarks } = stored(source, args, server).await?;
-        let reading = Self::of(inputs, args, options, terminal);
-        Ok(Self { record: Some((record, unreadable)), remarks, ..reading })
+        let name = |releases: &Releases| {
+            for line in releases.lines() {
+                terminal.note(Role::Note, &line);
+            }
+        };
+        match stored(source, args, server, restores).await? {
+            Stored::Text(StoredText { inputs, record, releases, unreadable, remarks }) => {
+                releases.iter().for_each(name);
+                let reading = Self::of(inputs, args, options, terminal);
+                Ok(Self { record: Some((record, unreadable)), releases, remarks, ..reading })
+            }
+            Stored::Releases(texts, mut releases) => {
+                let infos = texts.iter().filter_map(|text| text.releases.as_ref());
+                releases.found = infos.flat_map(|one| one.found.clone()).collect();
+                name(&releases);
+                let reading = Self::of(Vec::new(), args, ReadOptions { allow_empty: true, ..options }, terminal);
+                let options = ReadOptions { allow_empty: true, ..self::options(args)? };
+                let allow_empty = args.allow_empty || args.selector.is_none();
+                let desired = spawn_blocking(move || all_releases(texts, releases, &options, allow_empty));
+                Ok(Self { desired, ..reading })
+            }
+        }
     }
 
     fn of(inputs: Vec<Input>, args: &InputArgs, options: ReadOptions, terminal: &Terminal) -> Self {
@@ -86,6 +112,7 @@ impl Reading {
             desired,
             kinds,
             record: None,
+            releases: None,
             remarks: Vec::new(),
             respects_annotations: args.respects_annotations(),
             terminal: terminal.clone(),
@@ -105,7 +132,9 @@ impl Reading {
             Some((record, unreadable)) => desired.of_record(record, &unreadable),
             None => desired,
         };
-        let desired = DesiredSet { remarks: self.remarks, ..desired };
+        let releases = self.releases.or(desired.releases);
+        let remarks = [desired.remarks, self.remarks].concat();
+        let desired = DesiredSet { remarks, releases, ..desired };
         Ok(if self.respects_annotations { desired } else { desired.without_ignored_fields() })
     }
 }
@@ -184,6 +213,32 @@ async fn read_paths(inputs: &mut Inputs, paths: &[OsString], recursive: bool) {
             None => inputs.path(path, recursive),
         }
     }
+}
+
+/// Joins the manifests of releases. One that cannot be read is an error of the report, and the others are compared.
+fn all_releases(
+    texts: Vec<StoredText>,
+    mut releases: Releases,
+    options: &ReadOptions,
+    allow_empty: bool,
+) -> Result<DesiredSet, Vec<Diagnostic>> {
+    let mut all = DesiredSet::default();
+    for StoredText { inputs, record, unreadable, .. } in texts {
+        match gather(read_chunks(&inputs, options.validation), options) {
+            Ok(read) => all.join(read.of_record(record, &unreadable)),
+            // A message about the text could quote it.
+            Err(_) => {
+                let message = format!("{record} cannot be compared: its manifest is not valid");
+                let hint = "read that release alone, as in `--from helm/RELEASE -n NAMESPACE`, which shows the mistake";
+                releases.unreadable.push(Diagnostic::new(Code::Invalid, message).with_hint(hint));
+            }
+        }
+    }
+    if all.manifests.is_empty() && releases.unreadable.is_empty() && !allow_empty {
+        let hint = "pass `--allow-empty` if that is intended";
+        return Err(vec![Diagnostic::general("no object of the releases matches the selector").with_hint(hint)]);
+    }
+    Ok(DesiredSet { releases: Some(releases), ..all })
 }
 
 /// About the number of kinds in texts that take a while to read: those that begin a line, as in a stream of YAML documents.

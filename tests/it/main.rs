@@ -96,6 +96,7 @@ mod reading;
 mod redirects;
 mod reference;
 mod refused;
+mod releases;
 mod replacement;
 mod requests;
 mod resolve;

@@ -59,7 +59,8 @@ fn about_same(object: &ObjectReport, change: &ChangeReport) -> Option<ObjectRepo
 
 /// The report of an object with some of its changes alone: everything else of it is left out, as there may be many questions about it.
 fn about(object: &ObjectReport, changes: Vec<ChangeReport>) -> ObjectReport {
-    let ObjectReport { key, renamed_from, source, resource_version, position, diff, messages, run, details } = object;
+    let ObjectReport { key, renamed_from, release, source, resource_version, position, diff, messages, run, details } =
+        object;
     let own = |conflict: &&Conflict| changes.iter().any(|change| is_at_or_below(&conflict.path, &change.path));
     let conflicts = diff.conflicts.iter().filter(own).cloned().collect();
     let line = |change: &ChangeReport| Some((change.path.clone(), object.line_of(&change.path)?));
@@ -67,6 +68,7 @@ fn about(object: &ObjectReport, changes: Vec<ChangeReport>) -> ObjectReport {
     ObjectReport {
         key: key.clone(),
         renamed_from: renamed_from.clone(),
+        release: release.clone(),
         source: source.clone(),
         resource_version: resource_version.clone(),
         position: *position,

@@ -85,7 +85,7 @@ fn with_offline(source: Source, found: Option<BTreeSet<String>>, namespaces: imp
         Source::Namespaces if found.is_none() => namespaces(),
         Source::Managers => ADOPTED.map(ToOwned::to_owned).to_vec(),
         Source::Appliers => vec!["kubectl-reconcile".to_owned()],
-        Source::Stored => ["helm/", "last-applied"].map(ToOwned::to_owned).to_vec(),
+        Source::Stored => ["helm", "helm/", "last-applied"].map(ToOwned::to_owned).to_vec(),
         _ => Vec::new(),
     };
     let mut all = found.unwrap_or_default();
@@ -229,7 +229,7 @@ mod tests {
         assert!(offered(Source::Managers, Some(&["hand"])).contains(&"hand".to_owned()));
         assert!(offered(Source::Managers, None).contains(&"helm".to_owned()));
         assert_eq!(offered(Source::Appliers, Some(&["kubectl", "ci"])), ["ci", "kubectl-reconcile"]);
-        assert_eq!(offered(Source::Stored, Some(&["helm/web"])), ["helm/", "helm/web", "last-applied"]);
+        assert_eq!(offered(Source::Stored, Some(&["helm/web"])), ["helm", "helm/", "helm/web", "last-applied"]);
         assert_eq!(release_of("sh.helm.release.v1.web.v2.v13").as_deref(), Some("helm/web.v2"));
         assert_eq!(release_of("login"), None);
     }

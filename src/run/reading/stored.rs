@@ -9,11 +9,12 @@ use crate::cli::{FromSource, InputArgs};
 use crate::client::RequestError;
 use crate::desired::files::Inputs;
 use crate::engine::server::Server;
+use crate::live::all_releases::AllReleases;
 use crate::live::last_applied::last_applied;
-use crate::live::release::{Records, ReleaseError};
+use crate::live::release::{Records, Release, ReleaseError, Wanted, config_maps, secrets};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resource};
-use reconcile_core::manifest::{Input, LAST_APPLIED_NAME, Record, stored_name};
+use reconcile_core::manifest::{Input, LAST_APPLIED_NAME, Record, Releases, stored_name};
 use reconcile_core::object::Permission;
 use reconcile_report::Failure;
 
@@ -36,9 +37,9 @@ const ALL: [(&str, &str); 10] = [
 /// Refuses the flags that choose what is stored, where they mean nothing.
 pub(crate) fn excluded(input: &InputArgs) -> Result<(), Failure> {
     let searches = input.from == Some(FromSource::LastApplied);
-    if input.all_namespaces && !searches {
-        let hint = "each manifest names its namespace, and `-n` the namespace of those that do not";
-        return Err(Failure::refused("`--all-namespaces` needs `--from last-applied`", hint));
+    if input.all_namespaces && !searches && input.from != Some(FromSource::Releases) {
+        let hint = "each manifest names its namespace, and `-n` the namespace of those that do not, or of a release";
+        return Err(Failure::refused("`--all-namespaces` needs `--from helm` or `--from last-applied`", hint));
     }
     if !input.kinds.is_empty() && !searches {
         let hint = "`--selector` chooses among manifests by their labels";
@@ -55,36 +56,81 @@ pub(crate) fn refuse_stored(input: &InputArgs, command: &str) -> Result<(), Fail
             let revision = revision.map_or_else(|| "REVISION".to_owned(), |revision| revision.to_string());
             format!("`helm rollback {release} {revision}` returns to a revision, and `helm upgrade` applies a chart")
         }
+        Some(FromSource::Releases) => "`helm upgrade` applies a chart".to_owned(),
         Some(FromSource::LastApplied) => "pass the manifests with `-f`".to_owned(),
     };
     Err(Failure::refused(format!("`{command}` cannot take its manifests from the cluster (`--from`)"), hint))
 }
 
 /// The manifests that the cluster keeps.
-pub(crate) struct Stored {
-    /// Their text.
+pub(crate) enum Stored {
+    /// A text, which is the manifest of one release or has all annotations of client-side apply.
+    Text(StoredText),
+    /// The manifests of all releases, each a text of its own: they may define the same objects.
+    Releases(Vec<StoredText>, Releases),
+}
+
+/// A text of manifests that the cluster keeps.
+pub(crate) struct StoredText {
+    /// The text.
     pub inputs: Vec<Input>,
-    /// The record that they were taken from.
+    /// The record that it was taken from.
     pub record: Record,
+    /// The release of the record, if it is one.
+    pub releases: Option<Releases>,
     /// The lines of records that cannot be read, with the reason.
     pub unreadable: BTreeMap<u32, String>,
     /// Warnings for the report.
     pub remarks: Vec<String>,
 }
 
-/// Reads the manifests that the cluster keeps.
-pub(crate) async fn stored(source: &FromSource, input: &InputArgs, server: &Server) -> Result<Stored, Failure> {
-    let mut inputs = Inputs::new(true);
+impl StoredText {
+    /// The manifest of a release.
+    fn of(Release { info, manifest, method, .. }: Release, is_among_others: bool) -> Result<Self, Failure> {
+        let mut inputs = Inputs::new(true);
+        inputs.content(&stored_name(&info.name, info.revision), Ok(manifest.into_bytes()));
+        let record = Record::Release { namespace: info.namespace.clone(), name: info.name.clone(), is_among_others };
+        let releases = Releases { found: vec![info], method, ..Releases::default() };
+        Ok(Self {
+            inputs: inputs.finish()?,
+            record,
+            releases: Some(releases),
+            unreadable: BTreeMap::new(),
+            remarks: Vec::new(),
+        })
+    }
+}
+
+/// Reads the manifests that the cluster keeps. A release that is to be restored has to be in a state from which Helm would go on.
+pub(crate) async fn stored(
+    source: &FromSource,
+    input: &InputArgs,
+    server: &Server,
+    restores: bool,
+) -> Result<Stored, Failure> {
     let namespace = &server.namespaces.default;
-    let mut unreadable = BTreeMap::new();
-    let mut remarks = Vec::new();
-    let record = match source {
+    match source {
         FromSource::Helm { release, revision } => {
             let records = Records { cluster: &server.cluster, namespace, release };
-            let found = records.read(*revision).await.map_err(Failure::from)?;
-            let name = stored_name(release, found.revision);
-            inputs.content(&name, Ok(found.manifest.into_bytes()));
-            Record::Release { namespace: namespace.clone(), name: release.clone() }
+            let wanted = match revision {
+                _ if restores => Wanted::ToRestore(*revision),
+                Some(revision) => Wanted::Revision(*revision),
+                None => Wanted::Deployed,
+            };
+            let found = records.read(wanted).await.map_err(Failure::from)?;
+            Ok(Stored::Text(StoredText::of(found, false)?))
+        }
+        FromSource::Releases => {
+            let namespace = Some(namespace.as_str()).filter(|_| !input.all_namespaces);
+            let all = AllReleases::read(&server.cluster, namespace).await.map_err(Failure::from)?;
+            if all.is_empty() && !input.allow_empty {
+                return Err(no_releases(namespace, all.not_deployed));
+            }
+            let AllReleases { found, not_deployed, unreadable } = all;
+            let found: Vec<StoredText> =
+                found.into_iter().map(|release| StoredText::of(release, true)).collect::<Result<_, _>>()?;
+            let releases = Releases { is_all: true, not_deployed, unreadable, ..Releases::default() };
+            Ok(Stored::Releases(found, releases))
         }
         FromSource::LastApplied => {
             let resources = resources(&input.kinds, &server.discovery)?;
@@ -96,16 +142,41 @@ pub(crate) async fn stored(source: &FromSource, input: &InputArgs, server: &Serv
                 let hint = "choose the namespace with `-n`, the kinds with `--kinds`, or pass `--allow-empty`";
                 return Err(Failure::refused(message, hint));
             }
+            let mut inputs = Inputs::new(true);
             inputs.content(LAST_APPLIED_NAME, Ok(found.text));
-            (unreadable, remarks) = (found.unreadable, found.warnings);
-            Record::LastApplied
+            Ok(Stored::Text(StoredText {
+                inputs: inputs.finish()?,
+                record: Record::LastApplied,
+                releases: None,
+                unreadable: found.unreadable,
+                remarks: found.warnings,
+            }))
         }
+    }
+}
+
+/// The failure of a run over all releases where none is deployed.
+fn no_releases(namespace: Option<&str>, not_deployed: usize) -> Failure {
+    let place = namespace.map_or_else(|| "any namespace".to_owned(), |name| format!("namespace `{name}`"));
+    let others = match not_deployed {
+        0 => String::new(),
+        1 => ", and 1 release is not deployed".to_owned(),
+        more => format!(", and {more} releases are not deployed"),
     };
-    Ok(Stored { inputs: inputs.finish()?, record, unreadable, remarks })
+    let message = format!("there is no deployed release in {place}{others}");
+    let hint = match namespace {
+        Some(_) => "choose the namespace with `-n`, all of them with `-A`, or pass `--allow-empty`",
+        None => "`helm list -A --all` lists all releases; pass `--allow-empty` if that is intended",
+    };
+    Failure::refused(message, hint)
 }
 
 /// The permissions to read the manifests that the cluster keeps.
-pub(crate) async fn reads_of_stored(input: &InputArgs, server: &Server) -> Result<BTreeSet<Permission>, Failure> {
+pub(crate) async fn reads_of_stored(
+    input: &InputArgs,
+    server: &Server,
+    restores: bool,
+) -> Result<BTreeSet<Permission>, Failure> {
     let own = &server.namespaces.default;
     let read = |resource: &Resource, namespace: Option<&String>, verb: &str| Permission {
         namespace: namespace.filter(|_| resource.namespaced).cloned(),
@@ -118,13 +189,24 @@ pub(crate) async fn reads_of_stored(input: &InputArgs, server: &Server) -> Resul
         None => BTreeSet::new(),
         Some(FromSource::Helm { release, revision }) => {
             let records = Records { cluster: &server.cluster, namespace: own, release };
-            let found = records.read(*revision).await.map_err(Failure::from)?;
+            let wanted = match revision {
+                _ if restores => Wanted::ToRestore(*revision),
+                Some(revision) => Wanted::Revision(*revision),
+                None => Wanted::Deployed,
+            };
+            let found = records.read(wanted).await.map_err(Failure::from)?;
             let get = read(&found.storage, Some(own), "get");
-            match revision {
+            match revision.filter(|_| !restores) {
                 // The record of a revision always has the same name.
-                Some(number) => BTreeSet::from([Permission { name: Some(records.record(*number)), ..get }]),
+                Some(number) => BTreeSet::from([Permission { name: Some(records.record(number)), ..get }]),
                 None => BTreeSet::from([get, read(&found.storage, Some(own), "list")]),
             }
+        }
+        Some(FromSource::Releases) => {
+            let namespace = Some(own).filter(|_| !input.all_namespaces);
+            let storages = [secrets(), config_maps()];
+            let verbs = |storage: &Resource| ["get", "list"].map(|verb| read(storage, namespace, verb));
+            storages.iter().flat_map(verbs).collect()
         }
         Some(FromSource::LastApplied) => {
             let namespace = Some(own).filter(|_| !input.all_namespaces);

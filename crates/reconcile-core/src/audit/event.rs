@@ -1,14 +1,13 @@
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Deref;
 
 use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
+use crate::object::Exactly;
 use crate::owners::MAX_MANAGER;
 use crate::text::is_hidden;
 
@@ -67,30 +66,6 @@ impl Deref for Text<'_> {
 
     fn deref(&self) -> &str {
         &self.0
-    }
-}
-
-/// A JSON object. A derived reader of a struct takes a list of its fields as well, which would make a user of `["x"]`.
-#[derive(Debug)]
-struct Exactly<T>(T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Exactly<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
-            type Value = T;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<T, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(fields))
-            }
-        }
-
-        deserializer.deserialize_map(Fields(PhantomData)).map(Self)
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use structured_merge::GroupVersionKind;
 
 use super::discovery::{Discovery, Resolution, is_builtin_group};
-use super::resolve::Namespaces;
+use super::resolve::{Namespaces, default_namespace};
 use super::resource::Resource;
 use crate::manifest::Manifest;
 
@@ -149,7 +149,7 @@ pub fn expected_collections<'m>(
     let mut resources: BTreeMap<&GroupVersionKind, (&Resource, ExpectedCollections<'_>)> = BTreeMap::new();
     for manifest in manifests.filter(|manifest| manifest.refused().is_empty()) {
         let Resolution::Known(resource) = expected.resolve(manifest.gvk()) else { continue };
-        let namespace = manifest.namespace().unwrap_or(&namespaces.default);
+        let namespace = manifest.namespace().unwrap_or_else(|| default_namespace(manifest, namespaces));
         let namespace = Some(namespace).filter(|_| resource.namespaced);
         if namespaces.required.is_none() || namespace.is_none() || namespace == namespaces.required.as_deref() {
             let (_, wanted) = resources.entry(manifest.gvk()).or_insert_with(|| (resource, BTreeMap::new()));

@@ -112,6 +112,7 @@ pub fn resolve(
     let placed: Vec<Placed> = manifests.into_iter().map(&mut place).collect();
     let mut seen = HashMap::with_capacity(placed.len());
     let mut copies = BTreeMap::new();
+    let mut claimed: BTreeMap<usize, String> = BTreeMap::new();
     let mut diagnostics = Vec::new();
     for (index, one) in placed.iter().enumerate() {
         diagnostics.extend(contradiction(one, namespaces));
@@ -122,6 +123,10 @@ pub fn resolve(
             let desired = |one: &Placed| Target::from(one.clone()).desired;
             match repeated(&one.manifest, &other.manifest, desired(one).object() == desired(other).object()) {
                 Ok(warning) => drop(copies.insert(index, (first, warning))),
+                Err(_) if let Some(warning) = claimed_twice(&one.manifest, &other.manifest) => {
+                    claimed.insert(first, warning.clone());
+                    copies.insert(index, (first, warning));
+                }
                 Err(diagnostic) => diagnostics.push(diagnostic),
             }
         }
@@ -129,9 +134,22 @@ pub fn resolve(
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    let mut targets = placed.into_iter().map(Target::from).collect();
+    let refuse = |(index, mut one): (usize, Placed)| {
+        if let Some(reason) = claimed.get(&index) {
+            one.manifest.refuse(reason);
+        }
+        Target::from(one)
+    };
+    let mut targets = placed.into_iter().enumerate().map(refuse).collect();
     leave_out_copies(&mut targets, &copies, |target, warning| target.desired.warn(warning));
     Ok(targets)
+}
+
+/// The reason why an object that two releases define differently is not compared; `None` if they are not two of several releases.
+fn claimed_twice(one: &Manifest, other: &Manifest) -> Option<String> {
+    let release = |manifest: &Manifest| manifest.origin().record.as_ref()?.named_release();
+    let (one, other) = (release(one)?, release(other)?);
+    (one != other).then(|| format!("the releases {other} and {one} define it differently"))
 }
 
 /// A manifest with its resource and its namespace, before it is a [`Target`].
@@ -160,10 +178,16 @@ fn key(manifest: &Manifest, resource: Option<&Resource>, namespaces: &Namespaces
     // The scope of an unknown kind is not known, so the manifest's namespace stays.
     let namespace = match resource {
         Some(resource) if !resource.namespaced => None,
-        Some(_) => Some(written.unwrap_or_else(|| namespaces.default.clone())),
+        Some(_) => Some(written.unwrap_or_else(|| default_namespace(manifest, namespaces).to_owned())),
         None => written,
     };
     ObjectKey { gvk: manifest.gvk().clone(), namespace, name: manifest.name().to_owned() }
+}
+
+/// The namespace of an object whose manifest names none: that of its release, or the default.
+pub fn default_namespace<'n>(manifest: &'n Manifest, namespaces: &'n Namespaces) -> &'n str {
+    let record = manifest.origin().record.as_ref();
+    record.and_then(|record| record.namespace()).unwrap_or(&namespaces.default)
 }
 
 impl From<Placed> for Target {

@@ -82,7 +82,7 @@ impl Manifest {
     }
 
     /// Sets the reason why nothing but its identity is known: it can be neither compared nor written.
-    pub(super) fn refuse(&mut self, reason: &str) {
+    pub fn refuse(&mut self, reason: &str) {
         let Origin { source, .. } = &self.origin;
         self.refused.push(Diagnostic::of_source(source, reason));
     }

@@ -3,6 +3,7 @@ use std::fmt;
 use serde_json::Value;
 use structured_merge::{LAST_APPLIED, ObjectKey, ObjectMeta as _};
 
+use super::release::ReleaseName;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::text::one_line;
 
@@ -23,6 +24,8 @@ pub enum Record {
         namespace: String,
         /// Its name.
         name: String,
+        /// True if it is one of several releases whose objects are read together.
+        is_among_others: bool,
     },
 }
 
@@ -30,7 +33,7 @@ impl Record {
     /// The reason why a live object is not one that the record speaks for. An object outside of the namespace of a release has to name the
     /// release itself, without which Helm does not touch it either (Helm `pkg/action/validate.go`, `checkOwnership`).
     pub fn refusal(&self, key: &ObjectKey, live: &Value) -> Option<Diagnostic> {
-        let Self::Release { namespace, name } = self else { return None };
+        let Self::Release { namespace, name, .. } = self else { return None };
         let named = RELEASE.map(|annotation| live.annotation(annotation));
         if !self.is_outside(key) || named == [Some(namespace.as_str()), Some(name.as_str())] {
             return None;
@@ -59,7 +62,17 @@ impl Record {
     /// Returns true if the record of one object may not change the place of others in the order. The order of what is only read is of no
     /// importance, and an annotation must not make a cycle with those of others.
     pub fn orders_nothing(&self) -> bool {
-        matches!(self, Self::LastApplied)
+        matches!(self, Self::LastApplied | Self::Release { is_among_others: true, .. })
+    }
+
+    /// The release that an object is reported with: one of several that are read together.
+    pub fn named_release(&self) -> Option<ReleaseName> {
+        match self {
+            Self::Release { namespace, name, is_among_others: true } => {
+                Some(ReleaseName { name: name.clone(), namespace: namespace.clone() })
+            }
+            Self::LastApplied | Self::Release { .. } => None,
+        }
     }
 }
 
@@ -68,7 +81,7 @@ impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LastApplied => write!(f, "the annotation `{LAST_APPLIED}`"),
-            Self::Release { namespace, name } => {
+            Self::Release { namespace, name, .. } => {
                 write!(f, "release `{}` of namespace `{}`", one_line(name, NAME), one_line(namespace, NAME))
             }
         }
@@ -84,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_release_speaks_for_its_namespace_and_for_objects_that_name_it() {
-        let record = Record::Release { namespace: "tenant".to_owned(), name: "app".to_owned() };
+        let record = Record::Release { namespace: "tenant".to_owned(), name: "app".to_owned(), is_among_others: false };
         let refused = |namespace: Option<&str>, annotations: Value| {
             let gvk = GroupVersionKind::new("v1", "ConfigMap");
             let key = ObjectKey { gvk, namespace: namespace.map(ToOwned::to_owned), name: "settings".to_owned() };

@@ -11,6 +11,7 @@ use kube_yaml::{Mark, Validation};
 use super::chunk::{Chunk, Hooks, ReadChunk, is_hook};
 use super::manifest::Manifest;
 use super::record::Record;
+use super::release::Releases;
 use super::source::Input;
 use crate::diagnostic::Diagnostic;
 use crate::object::Selector;
@@ -28,6 +29,8 @@ pub struct DesiredSet {
     pub warnings: Vec<Diagnostic>,
     /// Warnings about records that the cluster keeps, which belong into the report.
     pub remarks: Vec<String>,
+    /// The releases of Helm that they come from, if they come from releases.
+    pub releases: Option<Releases>,
 }
 
 impl DesiredSet {
@@ -48,6 +51,15 @@ impl DesiredSet {
             }
         }
         self
+    }
+
+    /// Adds the manifests of another set, which may define the same objects.
+    pub fn join(&mut self, other: Self) {
+        self.manifests.extend(other.manifests);
+        self.hooks.extend(other.hooks);
+        self.unreadable_hooks = self.unreadable_hooks.saturating_add(other.unreadable_hooks);
+        self.warnings.extend(other.warnings);
+        self.remarks.extend(other.remarks);
     }
 
     /// Number of hooks that are left out.

@@ -4,6 +4,7 @@
 mod certificate;
 mod definition;
 mod embedded;
+mod exactly;
 mod grants;
 mod keep;
 pub mod name_rules;
@@ -18,6 +19,7 @@ mod shard;
 pub use certificate::{CERTIFICATES, Certificate, certificates, certificates_in};
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
 pub use embedded::{embeds_secrets, is_embedded_secret, is_secret_part, is_secret_text, may_quote_secret, repeats};
+pub use exactly::Exactly;
 pub use grants::{Grant, Grants, grants};
 pub use keep::{kept_from_deletion, kept_from_pruning};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label, usual_plural, usual_plurals};

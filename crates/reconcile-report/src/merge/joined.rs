@@ -43,6 +43,10 @@ fn add(whole: &mut Report, part: Report, reported: &mut BTreeSet<String>) {
     whole.time = earliest(whole.time, part.time);
     whole.fail_on = part.fail_on;
     whole.base = whole.base.take().or(part.base);
+    whole.release = whole.release.take().or(part.release);
+    if whole.releases.is_empty() {
+        whole.releases = part.releases;
+    }
     whole.summary.add(&part.summary);
     whole.requests = whole.requests.plus(part.requests);
     whole.objects.extend(part.objects);

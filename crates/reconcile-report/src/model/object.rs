@@ -8,7 +8,7 @@ use reconcile_core::compare::{
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
-use reconcile_core::manifest::{BaseObject, BaseState, Source};
+use reconcile_core::manifest::{BaseObject, BaseState, ReleaseName, Source};
 use reconcile_core::owners::{ObjectTimes, Owner};
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::deletion::Deletion;
@@ -40,6 +40,9 @@ pub struct ObjectReport {
     /// The former name of an object whose name has a hash of its content; the former object is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<String>,
+    /// The release of Helm that has it, with `--from helm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<ReleaseName>,
     /// Its location; absent for a member of an apply set that is in no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
@@ -210,6 +213,7 @@ impl ObjectReport {
     fn about(target: &Target, verdict: ObjectVerdict) -> Self {
         let mut report = Self::unwanted(&target.key, verdict);
         report.source = Some(target.desired.origin.source.clone());
+        report.release = target.desired.origin.record.as_ref().and_then(|record| record.named_release());
         report.take_base(target.base.get().map(BaseObject::state));
         report.details.is_annotated = !target.desired.ignored().is_empty();
         report.find_lines(target);
@@ -237,6 +241,7 @@ impl ObjectReport {
         let mut report = Self {
             key: key.clone(),
             renamed_from: None,
+            release: None,
             source: None,
             resource_version: None,
             position: None,

@@ -3,7 +3,7 @@
 use reconcile_core::compare::{Action, Conflict, Evidence, IgnoredFields, Replacement, Side};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::ObjectReadiness;
-use reconcile_core::manifest::{BaseState, Source};
+use reconcile_core::manifest::{BaseState, ReleaseName, Source};
 use reconcile_core::pass::Outcome;
 use reconcile_core::plan::deletion::Deletion;
 use serde::{Deserialize, Deserializer};
@@ -24,6 +24,7 @@ struct ObjectEntry {
     namespace: Option<String>,
     name: String,
     renamed_from: Option<String>,
+    release: Option<ReleaseName>,
     source: Option<Source>,
     resource_version: Option<String>,
     position: Option<usize>,
@@ -59,7 +60,16 @@ struct ObjectEntry {
 impl From<ObjectEntry> for ObjectReport {
     fn from(entry: ObjectEntry) -> Self {
         let ObjectEntry {
-            api_version, kind, namespace, name, renamed_from, source, resource_version, position, ..
+            api_version,
+            kind,
+            namespace,
+            name,
+            renamed_from,
+            release,
+            source,
+            resource_version,
+            position,
+            ..
         } = entry;
         let ObjectEntry {
             action,
@@ -84,6 +94,7 @@ impl From<ObjectEntry> for ObjectReport {
         Self {
             key: key(&api_version, &kind, namespace, name),
             renamed_from,
+            release,
             source,
             resource_version,
             position,

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::manifest::Source;
+use reconcile_core::manifest::{ReleaseInfo, Releases, Source};
 use reconcile_core::object::Shard;
 use reconcile_core::request::RequestCounts;
 use schemars::JsonSchema;
@@ -53,6 +53,12 @@ pub struct Report {
     /// The base, if the differences were compared with what was applied last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<BaseInfo>,
+    /// The release of Helm that the manifests come from, with `--from helm/RELEASE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<ReleaseInfo>,
+    /// The releases that the manifests come from, with `--from helm`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub releases: Vec<ReleaseInfo>,
     /// The cluster; absent offline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterInfo>,
@@ -220,6 +226,8 @@ impl Report {
             exit_code: verdict.exit_code(false),
             fail_on: Vec::new(),
             base: None,
+            release: None,
+            releases: Vec::new(),
             cluster: None,
             shard: None,
             configuration: None,
@@ -285,6 +293,18 @@ impl Report {
         self.summary.dropped = self.dropped.len();
         self.summary.unchanged = unchanged;
         self
+    }
+
+    /// Adds the releases of Helm that the manifests come from. One that could not be read makes the run incomplete.
+    pub fn with_releases(mut self, releases: Releases) -> Self {
+        let Releases { found, is_all, not_deployed, unreadable, method: _ } = releases;
+        self.summary.not_deployed = not_deployed;
+        if is_all {
+            self.releases = found;
+        } else {
+            self.release = found.into_iter().next();
+        }
+        self.with_errors(unreadable)
     }
 
     /// Adds errors that concern no single object; any of them makes the run incomplete.

@@ -65,6 +65,9 @@ pub struct Summary {
     /// Hooks that the run left out.
     #[serde(default)]
     pub hooks: usize,
+    /// Releases of Helm that have no deployed revision, with `--from helm`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_deployed: usize,
     /// Members of the apply set that are no longer in the manifests and stay; absent without an apply set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<usize>,
@@ -122,6 +125,7 @@ impl Summary {
             dropped,
             unchanged,
             hooks,
+            not_deployed,
             kept,
             readiness,
         } = other;
@@ -144,6 +148,7 @@ impl Summary {
         self.ignored = self.ignored.saturating_add(*ignored);
         // Each shard counts all of them.
         self.hooks = self.hooks.max(*hooks);
+        self.not_deployed = self.not_deployed.max(*not_deployed);
         self.dropped = self.dropped.saturating_add(*dropped);
         let optional = [
             (&mut self.known, known),
@@ -187,6 +192,7 @@ impl Summary {
             dropped: 0,
             unchanged: None,
             hooks: 0,
+            not_deployed: 0,
             kept: None,
             readiness: ReadinessCounts::of(objects),
         }

@@ -108,6 +108,9 @@ impl Objects<'_> {
         if let Some(former) = &object.renamed_from {
             page.element("<p", &format!("under a new name, was {former}"), "</p>");
         }
+        if let Some(release) = &object.release {
+            page.element("<p", &format!("release {release}"), "</p>");
+        }
         if let Some((mark, _)) = deletions::mark(object).filter(|_| object.run.outcome.is_none()) {
             page.element("<p class=\"diagnostic\"", &mark, "</p>");
         }

@@ -144,6 +144,9 @@ fn about(object: &ObjectReport) -> String {
     if let Some(former) = &object.renamed_from {
         return format!("under a new name, was {former}");
     }
+    if let Some(release) = &object.release {
+        return format!("release {release}");
+    }
     let desired = object.diff.changes.first().and_then(|change| change.desired.as_ref());
     let Some(desired) = desired.filter(|_| object.diff.action == Action::Create) else { return String::new() };
     let mut parts = Vec::new();

@@ -24,6 +24,9 @@ pub struct CompareArgs {
     /// Exit with 1 only for these differences (repeatable) [default: drift]
     #[arg(long, value_name = "CLASS,…", value_delimiter = ',', value_parser = fail_classes(), hide_default_value = true)]
     pub fail_on: Vec<FailClass>,
+    /// Leave out what an apply sets off beyond the fields that it writes, such as Pods that restart
+    #[arg(long)]
+    pub no_effects: bool,
     /// Flags that decide what an apply writes
     #[command(flatten)]
     pub writing: WritingArgs,
@@ -49,6 +52,7 @@ impl CompareArgs {
             explain_ignores: false,
             strict_ownership: false,
             fail_on: Vec::new(),
+            no_effects: true,
             adopt: Vec::new(),
             leave_applyset: false,
             no_expect_applyset: true,

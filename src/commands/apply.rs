@@ -206,6 +206,7 @@ impl ContextCommand for Apply<'_> {
         let gate = FailOn::default();
         let wait = args.wait.duration();
         let events = Events::new(output, wait.is_some_and(|timeout| !timeout.is_zero()));
+        let events = events.with_effects(!args.compare.no_effects);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         if let Some(to_follow) = &self.to_follow {

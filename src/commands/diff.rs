@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
+use reconcile_core::effects;
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::{DependencyKind, Plan};
@@ -210,7 +211,8 @@ impl ContextCommand for Diff<'_> {
         let Run { server, output, .. } = run;
         let cluster = run.info.clone();
         let gate = gate(args);
-        let events = Events::new(output, false).beside(self.known(Some(&cluster))?);
+        let events = Events::new(output, false).with_effects(!args.compare.no_effects);
+        let events = events.beside(self.known(Some(&cluster))?);
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let hooks = run.hooks(&desired);
@@ -352,9 +354,10 @@ pub(crate) async fn without_cluster(
     let plurals = usual_plural_names(plan.targets(), &defined);
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let redactor = Redactor::default();
-    let events = Events::new(output, false).beside(known);
+    let events = Events::new(output, false).with_effects(!args.compare.no_effects).beside(known);
     let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
     let mut memberships = Vec::new();
+    let mut decisions = Vec::new();
     for target in plan.targets() {
         let state = snapshot.state(&target.key);
         let gvk = &target.key.gvk;
@@ -368,8 +371,13 @@ pub(crate) async fn without_cluster(
             ));
         }
         parents.name_in(&mut decision);
-        events.receive(Event::Compared(target, &decision));
-        memberships.extend(decision.membership);
+        memberships.extend(decision.membership.clone());
+        decisions.push(decision);
+    }
+    let targets: Vec<&Target> = plan.targets().collect();
+    effects::find(&targets, &mut decisions);
+    for (target, decision) in targets.into_iter().zip(&decisions) {
+        events.receive(Event::Compared(target, decision));
     }
     let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
     report.warnings.extend(parents.warnings(&memberships));

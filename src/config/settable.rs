@@ -91,6 +91,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("name", Default::Never(COMMAND)),
     ("namespace", Default::Never("it decides where objects are written, and which apply set is pruned")),
     ("no-config", Default::Never(CONFIGURED)),
+    ("no-effects", Default::Never(PASSES)),
     ("no-expect-applyset", Default::Never("a proposed change could apply without the set that is expected")),
     ("no-ignore-annotations", Default::Any(STRICTER)),
     ("no-pager", Default::Any(DETAILS)),

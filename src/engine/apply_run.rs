@@ -17,6 +17,7 @@ use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
 use reconcile_core::compare::{Action, Decision, DefinedKinds, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::effects;
 use reconcile_core::live::resolve::{Target, resource_of};
 use reconcile_core::plan::{Plan, PlanItem, ReadySet};
 use reconcile_core::resolve::Consent;
@@ -43,6 +44,7 @@ impl<'a> ApplyRun<'a> {
         comparison.name_apply_sets(&targets, &mut decisions).await;
         comparison.warn_of_missing_owners(&targets, &mut decisions).await;
         events.receive(Event::Ended(Stage::Compare));
+        effects::find(&targets, &mut decisions);
         let items = plan.items.into_iter().zip(decisions);
         let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, decision)).collect();
         for item in items.iter().filter(|item| !item.is_in_other_shard()) {

@@ -26,10 +26,15 @@ impl<'a> Events<'a> {
         Self { screen, journal, shard: output.shard, builder: ReportBuilder::default() }
     }
 
+    /// Reports the effects of an apply, or leaves them out.
+    pub fn with_effects(self, has_effects: bool) -> Self {
+        Self { builder: self.builder.with_effects(has_effects), ..self }
+    }
+
     /// Sets the differences that a baseline has, which are marked.
     pub fn beside(self, known: Option<KnownDifferences>) -> Self {
         let shard = self.shard;
-        Self { builder: ReportBuilder::beside(known, shard), ..self }
+        Self { builder: self.builder.beside(known, shard), ..self }
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct ReportBuilder {
     /// The differences that a baseline has.
     known: Option<KnownDifferences>,
     shard: Option<Shard>,
+    /// True if effects are reported.
+    has_effects: bool,
 }
 
 #[derive(Default)]
@@ -30,14 +32,22 @@ struct Objects {
 }
 
 impl ReportBuilder {
-    /// A builder that marks the differences that a baseline has, in the objects of a shard.
-    pub fn beside(known: Option<KnownDifferences>, shard: Option<Shard>) -> Self {
-        Self { known, shard, ..Self::default() }
+    /// Marks the differences that a baseline has, in the objects of a shard.
+    pub fn beside(self, known: Option<KnownDifferences>, shard: Option<Shard>) -> Self {
+        Self { known, shard, ..self }
+    }
+
+    /// Reports the effects of an apply, or leaves them out.
+    pub fn with_effects(self, has_effects: bool) -> Self {
+        Self { has_effects, ..self }
     }
 
     /// Folds an event into the reports. Returns the report of its object as it is now, if it is about one.
     pub fn fold(&self, event: Event<'_>) -> Option<RefMut<'_, ObjectReport>> {
         let mut report = RefMut::filter_map(self.objects.borrow_mut(), |objects| objects.fold(event)).ok()?;
+        if !self.has_effects {
+            report.diff.effects.clear();
+        }
         if let (Some(known), Event::Compared(..) | Event::Judged(..)) = (&self.known, &event) {
             known.mark(&mut report);
         }
@@ -156,7 +166,14 @@ impl Objects {
     fn put(&mut self, report: ObjectReport) -> Option<&mut ObjectReport> {
         let place = *self.places.entry(report.key.clone()).or_insert(self.reports.len());
         match self.reports.get_mut(place) {
-            Some(former) => *former = report,
+            Some(former) => {
+                // Only the first comparison has seen all objects.
+                let effects = std::mem::take(&mut former.diff.effects);
+                *former = report;
+                if former.diff.effects.is_empty() && former.diff.action != Action::None {
+                    former.diff.effects = effects;
+                }
+            }
             None => self.reports.push(report),
         }
         self.reports.get_mut(place)

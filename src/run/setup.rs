@@ -93,6 +93,10 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
         let hint = "the API server treats this name specially: choose another";
         return Err(Failure::invalid(Diagnostic::general(message).with_hint(hint)));
     }
+    if args.no_effects && args.fail_on.contains(&FailClass::Restart) {
+        let message = "`--fail-on restart` and `--no-effects` cannot be combined: restarts are effects";
+        return Err(Failure::refused(message, "leave one of them out"));
+    }
     let force = match args.writing.force_conflicts {
         ForceChoice::Manual => ForceConflicts::Manual,
         ForceChoice::All => ForceConflicts::All,

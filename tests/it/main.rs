@@ -41,6 +41,7 @@ mod diff;
 mod documentation;
 mod documents;
 mod early;
+mod effects;
 mod embedded_secrets;
 mod embedded_types;
 mod evidence;

@@ -25,6 +25,8 @@
 //! keeps the answers about differences, [`blame`] names the owner of each field, and [`audit`] finds the users behind field managers in
 //! an audit log.
 //!
+//! [`effects`] finds what an apply sets off beyond the fields that it writes, from all decisions of a run.
+//!
 //! Below these stages are [`rules`] (ignore rules and readiness rules), [`request`] (addresses, errors and counts of requests),
 //! [`object`] (knowledge about kinds, names and labels), [`owners`] (field managers and the users behind them), [`diagnostic`] (one type
 //! for every error and warning) and [`text`] (makes untrusted text safe to show).
@@ -39,6 +41,8 @@ pub mod compare;
 // Lists of our own are counted with plain arithmetic. Where numbers, sizes and times come from outside, none may overflow.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod diagnostic;
+#[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+pub mod effects;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod live;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]

@@ -8,6 +8,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ManagedObject, TypeRef};
 
 use super::diff::{Evidence, FieldDiff, Reason, Replacement};
+use super::effect::Effect;
 use super::judge::judge;
 use super::membership::Membership;
 use super::object_verdict::ObjectVerdict;
@@ -37,6 +38,8 @@ pub struct Decision {
     pub rules: BTreeSet<RuleRef>,
     /// The apply set that the object does not leave, if its manifest does not name it.
     pub membership: Option<Membership>,
+    /// The effects of an apply beyond the fields, once they are found.
+    pub effects: Vec<Effect>,
 }
 
 impl Decision {
@@ -82,7 +85,7 @@ pub fn decide(
     let mut builder = VerdictBuilder { target, context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
     let verdict = builder.verdict(&finding);
     let VerdictBuilder { warnings, rules, .. } = builder;
-    Decision { finding, verdict, warnings, rules, membership: None }
+    Decision { finding, verdict, warnings, rules, membership: None, effects: Vec::new() }
 }
 
 /// Builds a verdict, and collects the warnings and rules that belong to it.

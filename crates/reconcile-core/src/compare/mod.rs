@@ -14,6 +14,7 @@ mod classify;
 mod conflicts;
 mod decision;
 mod diff;
+mod effect;
 mod ignored_values;
 mod judge;
 mod machine;
@@ -38,6 +39,7 @@ pub use decision::{CompareContext, ComparisonResult, Decision, LiveObject, decid
 pub use diff::{
     Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, Reason, Replacement, Side, UnmanagedCount,
 };
+pub use effect::{Effect, EffectKind};
 pub use judge::judge;
 pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
 pub use membership::{Membership, UnnamedSet};

@@ -175,6 +175,7 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Position, Item<'_>)>]) -> Optio
     let mut common = first.clone();
     (common.diff.changes, common.diff.conflicts) = (Vec::new(), Vec::new());
     (common.diff.added_items, common.diff.ignored) = (Vec::new(), Vec::new());
+    common.diff.effects.clear();
     common.messages.warnings.clear();
     for places in all {
         let mut equal = places.iter().map(|(_, part)| *part);

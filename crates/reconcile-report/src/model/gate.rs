@@ -16,6 +16,8 @@ pub enum FailClass {
     Manual,
     /// Objects that would have to be replaced.
     Replace,
+    /// Objects whose apply ends running Pods.
+    Restart,
     /// Objects that no manifest, owner or apply set explains.
     UnmanagedObjects,
     /// Changes of this class.
@@ -25,7 +27,7 @@ pub enum FailClass {
 }
 
 /// All kinds of differences that can be named.
-pub static FAIL_CLASSES: [FailClass; 21] = [
+pub static FAIL_CLASSES: [FailClass; 22] = [
     FailClass::Drift,
     FailClass::From(Side::Manifest),
     FailClass::From(Side::Cluster),
@@ -41,6 +43,7 @@ pub static FAIL_CLASSES: [FailClass; 21] = [
     FailClass::Of(Class::Reordered),
     FailClass::Of(Class::Conflict),
     FailClass::Replace,
+    FailClass::Restart,
     FailClass::Of(Class::Unmanaged),
     FailClass::UnmanagedObjects,
     FailClass::Of(Class::Adopted),
@@ -61,6 +64,7 @@ impl FailClass {
             Self::Drift => "drift",
             Self::Manual => "manual",
             Self::Replace => "replace",
+            Self::Restart => "restart",
             Self::UnmanagedObjects => "unmanagedObjects",
             Self::Of(class) => ClassInfo::of(class).id,
             Self::From(Side::Manifest) => "manifest",
@@ -76,6 +80,7 @@ impl FailClass {
             Self::Drift => "Every object that does not match its manifest, conflicts included (the default)",
             Self::Manual => "Changes and additions by kubectl or a manager listed in `manualManagers`",
             Self::Replace => "Objects that would have to be replaced",
+            Self::Restart => "Objects whose apply restarts or deletes running Pods",
             Self::UnmanagedObjects => "Objects that `--report-unmanaged` finds",
             Self::Of(class) => ClassInfo::of(class).fields,
             Self::From(Side::Manifest) => "Changes of the manifests: by the base, or else pending and pruned",
@@ -103,6 +108,7 @@ impl FailClass {
                 object.diff.added_items.len() > object.diff.known_added_items || new.any(ChangeReport::is_manual)
             }
             Self::Replace => object.diff.action == Action::Replace && !object.is_known(),
+            Self::Restart => object.restarts() && !object.is_known(),
             // These are not objects of the manifests.
             Self::UnmanagedObjects => false,
             Self::Of(class) => new.any(|change| change.class == class),

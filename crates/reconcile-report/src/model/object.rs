@@ -2,10 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, Class, Conflict, Decision, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
+    Action, Class, Conflict, Decision, Effect, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
     Replacement, Side, UnmanagedCount, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::effects::of_deletion;
 use reconcile_core::live::Target;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::{BaseObject, BaseState, ReleaseName, Source};
@@ -100,6 +101,9 @@ pub struct ObjectDiff {
     /// Differences that rules ignore, by rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<IgnoredFields>,
+    /// The effects of an apply beyond these fields, such as Pods that restart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
 }
 
 /// The messages about one object.
@@ -193,6 +197,7 @@ impl ObjectDiff {
             added_items: Vec::new(),
             known_added_items: 0,
             ignored: Vec::new(),
+            effects: Vec::new(),
         }
     }
 }
@@ -204,6 +209,7 @@ impl ObjectReport {
         report.messages.warnings = target.desired.warnings().iter().chain(&decision.warnings).cloned().collect();
         report.details.rules.clone_from(&decision.rules);
         report.details.times = decision.times();
+        report.diff.effects.clone_from(&decision.effects);
         if report.differs() || report.is_ownership_only() {
             report.name_live(decision.live());
         }
@@ -261,6 +267,7 @@ impl ObjectReport {
             ObjectVerdict::Create { desired, .. } => report.diff.changes = vec![FieldChange::missing(desired).into()],
             ObjectVerdict::Delete { live, reason } => {
                 report.name_live(Some(&live));
+                report.diff.effects.extend(of_deletion(key, &live));
                 report.diff.changes = vec![FieldChange::pruned(live).into()];
                 report.messages.reason = Some(reason);
             }
@@ -276,6 +283,9 @@ impl ObjectReport {
     pub fn with_deletion(mut self, deletion: Option<&Deletion>, refusal: Option<&Diagnostic>) -> Self {
         self.diff.deletion = deletion.cloned();
         self.messages.error = refusal.cloned();
+        if refusal.is_some() || deletion.is_some_and(|deletion| !deletion.allowed && !deletion.needs.is_empty()) {
+            self.diff.effects.clear();
+        }
         self
     }
 
@@ -334,6 +344,7 @@ impl ObjectReport {
             self.diff.deletion = new.deletion;
             self.diff.changes = new.changes;
             self.diff.conflicts = new.conflicts;
+            self.diff.effects = new.effects;
             self.details.versions = details.versions;
             self.run.changed_during_run = true;
         }
@@ -380,6 +391,11 @@ impl ObjectReport {
         let is_named =
             |conflict: &Conflict| named.get(&conflict.path).is_some_and(|owners| owners.contains(&conflict.owner));
         self.diff.conflicts.iter().filter(|conflict| !is_named(conflict)).collect()
+    }
+
+    /// Returns true if an apply ends running Pods of it.
+    pub(crate) fn restarts(&self) -> bool {
+        self.diff.effects.iter().any(Effect::is_restart)
     }
 
     /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.

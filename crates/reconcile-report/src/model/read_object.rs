@@ -1,6 +1,6 @@
 //! Reads an object of a report, and refuses fields that it does not know: serde does not do both for an object with flattened parts.
 
-use reconcile_core::compare::{Action, Conflict, Evidence, IgnoredFields, Replacement, Side};
+use reconcile_core::compare::{Action, Conflict, Effect, Evidence, IgnoredFields, Replacement, Side};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::ObjectReadiness;
 use reconcile_core::manifest::{BaseState, ReleaseName, Source};
@@ -44,6 +44,8 @@ struct ObjectEntry {
     known_added_items: usize,
     #[serde(default)]
     ignored: Vec<IgnoredFields>,
+    #[serde(default)]
+    effects: Vec<Effect>,
     warnings: Vec<String>,
     #[serde(default, deserialize_with = "diagnostic::read_of_object")]
     error: Option<Diagnostic>,
@@ -82,6 +84,7 @@ impl From<ObjectEntry> for ObjectReport {
             added_items,
             known_added_items,
             ignored,
+            effects,
             ..
         } = entry;
         for change in &mut changes {
@@ -110,6 +113,7 @@ impl From<ObjectEntry> for ObjectReport {
                 added_items,
                 known_added_items,
                 ignored,
+                effects,
             },
             messages: ObjectMessages { warnings, error, reason, hint },
             run: ObjectRun { outcome, readiness, changed_during_run, postponed },

@@ -10,6 +10,7 @@ use reconcile_core::manifest::Source;
 use reconcile_core::text::visible;
 use ring::digest::{SHA256, digest};
 
+use super::effects::effect;
 use super::label::outcome_name;
 use super::{deletions, describe};
 use crate::model::{CLASSES, ChangeReport, ClassInfo, Command, ContextReport, Level, ObjectReport, Report};
@@ -37,6 +38,8 @@ const NEEDS_CONSENT: Rule = rule("needsConsent", Level::Warning, "The deletion h
 const RENAMED: Rule =
     rule("renamed", Level::Note, "An object has a new name, because the name has a hash of the content");
 const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
+const EFFECT: Rule =
+    rule("effect", Level::Note, "An apply does more than write the fields: Pods restart or stop, or keep an old value");
 pub(crate) const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object");
@@ -58,6 +61,7 @@ pub(crate) fn rules() -> impl Iterator<Item = Rule> {
         UNMANAGED_OBJECT,
         IGNORED,
         RUN,
+        EFFECT,
     ];
     CLASSES.iter().map(Rule::from).chain(others)
 }
@@ -199,6 +203,9 @@ pub(crate) fn of_object<'r>(
         let one = finding(ClassInfo::of(change.class).into(), describe::change(change), place(change));
         found.push(Finding { path: change.path.to_string(), is_change: true, ..one });
     }
+    for one in &object.diff.effects {
+        found.push(finding(EFFECT, describe::message(&effect(one)), own.clone()));
+    }
     if let Some(readiness) = object.run.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
         // A status that could not be read is reported as an error above.
         if object.messages.error.is_none() || command == Command::Apply {
@@ -209,7 +216,7 @@ pub(crate) fn of_object<'r>(
         found.push(finding(WARNING, describe::message(warning), own.clone()));
     }
     if object.is_done() {
-        found.iter_mut().filter(|one| ![NOT_READY, WARNING].contains(&one.rule)).for_each(settle);
+        found.iter_mut().filter(|one| ![EFFECT, NOT_READY, WARNING].contains(&one.rule)).for_each(settle);
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.level));
     found.into_iter()
@@ -258,7 +265,7 @@ pub(crate) fn unique(found: &Finding<'_>, seen: &mut HashMap<String, usize>) -> 
     // A finding of the run has nothing but its message, in which that about ignored differences counts live ones. The message about a
     // missing object may name users.
     let has_only_message = found.object.is_none() || found.path.is_empty() && !found.is_change;
-    let is_known_by_message = has_only_message && found.rule != IGNORED;
+    let is_known_by_message = has_only_message && ![IGNORED, EFFECT].contains(&found.rule);
     let message = if is_known_by_message { found.message.as_str() } else { "" };
     let parts = [found.context.unwrap_or_default(), group, &name, found.rule.id, &found.path, message];
     let base = parts.join("\0");

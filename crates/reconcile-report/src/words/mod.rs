@@ -5,6 +5,7 @@ pub(crate) mod conflict;
 pub(crate) mod cut;
 pub(crate) mod deletions;
 pub(crate) mod describe;
+pub(crate) mod effects;
 pub mod excerpt;
 pub(crate) mod findings;
 pub(crate) mod grants;

@@ -6,6 +6,7 @@ use structured_merge::{FieldPath, PathElement};
 
 use super::deletions;
 use super::describe::{baseline, hooks_left_out, ignored_clauses, rest_of_base};
+use super::effects;
 use super::number::grouped;
 use super::sentence::{done, not_done, not_to_do, of_shard, readiness_counts, ready, to_do};
 use crate::model::summary::tally;
@@ -18,6 +19,8 @@ pub(crate) struct SummaryLines {
     pub done: String,
     /// `not done: 36 not compared, 1 needs --replace=immutable`
     pub not_done: Option<String>,
+    /// `an apply restarts 14 Pods of 3 workloads`
+    pub effects: Option<String>,
     /// `left alone: 3 fields added by others (--show-unmanaged)`
     pub left_alone: Option<String>,
     /// Remarks about the run: hooks that are left out, known differences, the configuration in force, and the differences that make it fail.
@@ -36,6 +39,7 @@ impl SummaryLines {
         Self {
             done: first(report, if is_apply { done(report) } else { to_do(report, view) }),
             not_done: (!not_done.is_empty()).then(|| format!("not done: {not_done}")),
+            effects: effects::summary(report),
             left_alone: left_alone(report).map(|clauses| format!("left alone: {clauses}")),
             remarks: [
                 rest_of_base(&report.summary),
@@ -61,8 +65,8 @@ pub(crate) fn result(report: &Report, view: &View) -> (Vec<String>, Vec<String>)
         Command::Status if report.verdict == Verdict::Interrupted => alone(format!("interrupted: {}", ready(report))),
         Command::Status => alone(ready(report)),
         Command::Diff | Command::Apply => {
-            let SummaryLines { done, not_done, left_alone, remarks } = SummaryLines::of(report, view);
-            ([Some(done), not_done, left_alone].into_iter().flatten().collect(), remarks)
+            let SummaryLines { done, not_done, effects, left_alone, remarks } = SummaryLines::of(report, view);
+            ([Some(done), not_done, effects, left_alone].into_iter().flatten().collect(), remarks)
         }
     }
 }

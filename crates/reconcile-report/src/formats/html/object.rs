@@ -15,6 +15,7 @@ use crate::model::ObjectReport;
 use crate::view::View;
 use crate::words::conflict::conflict_hint;
 use crate::words::deletions;
+use crate::words::effects::effect;
 use crate::words::label::{sign, summary_label};
 use crate::words::users;
 use crate::words::why::owner_text;
@@ -117,6 +118,9 @@ impl Objects<'_> {
         // The page breaks lines itself.
         styled(page, &object_error(object, &View { width: usize::MAX, ..self.view.clone() }));
         changes(page, &object.diff.changes, &self.limits);
+        for one in &object.diff.effects {
+            page.element("<p class=\"effect\"", &format!("↳ {}", effect(one)), "</p>");
+        }
         self.conflicts(page, object, 1);
         self.notes(page, object);
         for change in object.diff.changes.iter().filter(|change| change.path.elements().is_empty()) {

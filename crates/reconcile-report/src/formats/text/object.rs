@@ -16,11 +16,13 @@ use crate::view::View;
 use crate::words::certificate::summarised;
 use crate::words::conflict::{conflict_hint, installer};
 use crate::words::deletions;
+use crate::words::effects::effect;
 use crate::words::label::{NEEDS_REPLACEMENT, sign, stopped_step};
 use crate::words::line_diff::Line;
 use crate::words::shared_diagnostic::coded;
 use crate::words::styled::{Role, Styled};
 use crate::words::why::{added_by, owner_text, owners};
+use crate::words::wrapped::wrapped;
 use crate::words::{excerpt, users};
 
 /// Largest number of changes, conflicts or warnings of one object that are shown; anyone who may write the live object decides
@@ -71,6 +73,7 @@ pub(crate) fn object_text(object: &ObjectReport, view: &View) -> Styled {
     definition::versions(&mut sheet, object, &summarised);
     shown.extend(definition::few_owned(&summarised));
     changes(&mut sheet, &shown);
+    effects(&mut sheet, &object.diff.effects.iter().map(effect).collect::<Vec<_>>());
     let most = most(view);
     conflicts(&mut sheet, object);
     hint_on_conflicts(&mut sheet, object, 1);
@@ -101,6 +104,19 @@ pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&ChangeReport]) {
     }
     count += additions(sheet, &added);
     more(sheet, shown.len().saturating_sub(count), "change", MARGIN.len());
+}
+
+/// Appends the effects of an apply beyond the fields.
+pub(super) fn effects(sheet: &mut Sheet<'_>, effects: &[String]) {
+    let most = most(sheet.view);
+    let room = sheet.view.width.saturating_sub(MARGIN.len()).saturating_sub(2);
+    for effect in effects.iter().take(most) {
+        for (at, line) in wrapped(effect, room).into_iter().enumerate() {
+            let mark = if at == 0 { "↳" } else { " " };
+            sheet.line(Role::Note, format!("{MARGIN}{mark} {line}"));
+        }
+    }
+    more(sheet, effects.len().saturating_sub(most), "effect", MARGIN.len());
 }
 
 fn needs_replacement(object: &ObjectReport) -> bool {

@@ -1,11 +1,15 @@
 //! Objects with something in common, which is printed once, and the rest of each object.
 
+use std::collections::BTreeMap;
+
 use reconcile_core::compare::Action;
 use reconcile_core::text::width;
+use structured_merge::ObjectKey;
 
 use crate::groups::{self, ChangeGroup, Entry, Messages, Shows};
 use crate::model::{ChangeReport, ObjectReport};
 use crate::view::View;
+use crate::words::effects;
 use crate::words::label::sign;
 use crate::words::number::{counted_objects, grouped};
 use crate::words::styled::{Role, Styled};
@@ -40,9 +44,18 @@ impl Shows for InText<'_> {
 /// The texts of objects, in their order; a group has the position of its first object.
 pub(super) fn texts(objects: &[&ObjectReport], view: &View) -> Styled {
     let mut text = Styled::new();
-    for entry in groups::entries(objects, view.sort, &InText(view)) {
+    let entries = groups::entries(objects, view.sort, &InText(view));
+    // The effects of an object whose changes are all in groups are told with the first of these.
+    let grouped =
+        entries.iter().filter_map(|entry| if let Entry::Grouped(object) = entry { Some(*object) } else { None });
+    let mut untold: BTreeMap<&ObjectKey, &ObjectReport> = grouped.map(|object| (&object.key, object)).collect();
+    for entry in entries {
         match entry {
-            Entry::Changes(group) => text.append(changes_text(&group, view)),
+            Entry::Changes(group) => {
+                let told = group.objects.iter().filter_map(|object| untold.remove(&object.key));
+                let effects = effects::of_group(&told.collect::<Vec<_>>());
+                text.append(changes_text(&group, &effects, view));
+            }
             Entry::Messages(messages, objects) => text.append(messages_text(&messages, &objects, view)),
             Entry::Object(_, rest) => text.append(object_text(&rest, view)),
             Entry::Grouped(_) => {}
@@ -52,7 +65,7 @@ pub(super) fn texts(objects: &[&ObjectReport], view: &View) -> Styled {
 }
 
 /// Changes that several objects have in common, with the names of the objects below.
-fn changes_text(group: &ChangeGroup<'_>, view: &View) -> Styled {
+fn changes_text(group: &ChangeGroup<'_>, effects: &[String], view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
     let ChangeGroup { common, objects } = group;
     let (sign, role) = sign(common);
@@ -60,6 +73,7 @@ fn changes_text(group: &ChangeGroup<'_>, view: &View) -> Styled {
     let left = Styled::new().with(role, format!("{sign} ")).with(Role::Name, count);
     sheet.row_with_places(left, objects, MARGIN.len());
     object::changes(&mut sheet, &common.diff.changes.iter().collect::<Vec<_>>());
+    object::effects(&mut sheet, effects);
     object::conflicts(&mut sheet, common);
     names(&mut sheet, objects);
     object::hint_on_conflicts(&mut sheet, common, objects.len());

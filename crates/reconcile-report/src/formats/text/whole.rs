@@ -11,6 +11,7 @@ use crate::model::{ApplySetInfo, ClusterInfo, Command, ObjectReport, Report};
 use crate::view::View;
 use crate::words::conflict;
 use crate::words::deletions::asked;
+use crate::words::effects;
 use crate::words::label::{ParentLabel, parent_label};
 use crate::words::number::grouped;
 use crate::words::sentence::{not_to_do, to_do};
@@ -114,10 +115,10 @@ pub(crate) fn unmanaged_lines(report: &Report, view: &View) -> Styled {
 
 /// The last lines: the summary, and the cluster.
 pub fn summary(report: &Report, view: &View) -> Styled {
-    let SummaryLines { done, not_done, left_alone, remarks } = SummaryLines::of(report, view);
+    let SummaryLines { done, not_done, effects, left_alone, remarks } = SummaryLines::of(report, view);
     let mut text = line(Role::Plain, done);
     let asides = left_alone.into_iter().chain(remarks).map(|words| (Role::Note, words));
-    for (role, words) in not_done.into_iter().map(|words| (Role::Plain, words)).chain(asides) {
+    for (role, words) in not_done.into_iter().chain(effects).map(|words| (Role::Plain, words)).chain(asides) {
         text.append(line(role, words));
     }
     if let Some(info) = report.cluster.as_ref().filter(|_| !view.is_headed) {
@@ -137,6 +138,9 @@ pub fn plan(report: &Report, view: &View) -> Styled {
     let not_to_do = not_to_do(report);
     if !not_to_do.is_empty() {
         text.append(line(Role::Plain, format!("not done: {not_to_do}")));
+    }
+    if let Some(effects) = effects::summary(report) {
+        text.append(line(Role::Plain, effects));
     }
     text.append(asked(report));
     text

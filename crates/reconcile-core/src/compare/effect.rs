@@ -1,0 +1,57 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The kind of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum EffectKind {
+    /// Pods are replaced one after the other; none are if the workload does not roll out by itself.
+    Rollout,
+    /// All Pods stop before new ones start.
+    Recreate,
+    /// Pods stop or start, because the number of replicas changes.
+    Scale,
+    /// Pods are deleted with their workload, which may be created again.
+    Delete,
+    /// Running Pods keep the old value of a ConfigMap or a Secret.
+    Stale,
+    /// Running Pods see the new value of a ConfigMap or a Secret in a volume.
+    Refresh,
+    /// A Service no longer selects any Pods of the input.
+    Unselected,
+}
+
+/// An effect of the apply of one object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Effect {
+    /// The kind of the effect.
+    pub kind: EffectKind,
+    /// The number of Pods that stop, restart or start; absent if it is not known, or if the effect is not about a number of Pods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<u64>,
+    /// The other objects that take part: the workloads that use a value, the Service that loses its Pods, or the workloads that it
+    /// selected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
+    /// The effect in words.
+    pub message: String,
+}
+
+impl Effect {
+    /// An effect without other objects.
+    pub(crate) fn new(kind: EffectKind, pods: Option<u64>, message: impl Into<String>) -> Self {
+        Self { kind, pods, by: Vec::new(), message: message.into() }
+    }
+
+    /// Names the other objects that take part.
+    pub(crate) fn by(self, objects: impl IntoIterator<Item = String>) -> Self {
+        Self { by: objects.into_iter().collect(), ..self }
+    }
+
+    /// Returns true if running Pods end: they restart, or are deleted.
+    pub fn is_restart(&self) -> bool {
+        let ends = matches!(self.kind, EffectKind::Rollout | EffectKind::Recreate | EffectKind::Delete);
+        ends && self.pods != Some(0)
+    }
+}

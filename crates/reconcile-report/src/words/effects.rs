@@ -1,0 +1,109 @@
+//! The effects of an apply beyond the fields that it writes, in words.
+
+use std::collections::BTreeMap;
+
+use reconcile_core::compare::{Action, Effect};
+
+use super::number::grouped;
+use crate::model::{Command, ObjectReport, Report};
+
+/// Most objects that take part in an effect and are named.
+const NAMED: usize = 3;
+
+/// `2 Deployments keep the old value until they restart: Deployment shop/api, Deployment shop/web`
+pub(crate) fn effect(effect: &Effect) -> String {
+    let Effect { by, message, .. } = effect;
+    let is_named = by.iter().all(|name| message.contains(name.as_str()));
+    if is_named {
+        return message.clone();
+    }
+    let mut names: Vec<String> = by.iter().take(NAMED).cloned().collect();
+    if let Some(more @ 1..) = by.len().checked_sub(NAMED) {
+        names.push(format!("{} more", grouped(more)));
+    }
+    format!("{message}: {}", names.join(", "))
+}
+
+/// The effects of several objects with equal changes: `restarts 90 Pods of 30 workloads`, and the others in their own words.
+pub(crate) fn of_group(objects: &[&ObjectReport]) -> Vec<String> {
+    if let [object] = objects {
+        return object.diff.effects.iter().map(effect).collect();
+    }
+    let mut lines: Vec<String> = Ended::of(objects.iter().copied()).sentence("restarts").into_iter().collect();
+    let mut others: BTreeMap<String, usize> = BTreeMap::new();
+    for one in objects.iter().flat_map(|object| &object.diff.effects).filter(|effect| !effect.is_restart()) {
+        *others.entry(effect(one)).or_default() += 1;
+    }
+    lines.extend(others.into_iter().map(|(words, count)| match count {
+        1 => words,
+        count => format!("{words} (each of {count})"),
+    }));
+    lines
+}
+
+/// The last lines of a report about restarts: `an apply restarts 14 Pods of 3 workloads`. `None` if there are none.
+pub(crate) fn summary(report: &Report) -> Option<String> {
+    if report.command == Command::Apply && report.objects.iter().any(|object| object.run.outcome.is_some()) {
+        let done = report.objects.iter().filter(|object| object.is_changed());
+        return Ended::of(done).sentence("this apply restarts");
+    }
+    Ended::of(report.objects.iter()).sentence("an apply restarts")
+}
+
+/// The Pods that end, and their workloads.
+#[derive(Default)]
+struct Ended {
+    restarted: Counts,
+    deleted: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    pods: u64,
+    workloads: usize,
+    /// True if the Pods of a workload are not known.
+    is_open: bool,
+}
+
+impl Counts {
+    fn add(&mut self, effect: &Effect) {
+        self.pods = self.pods.saturating_add(effect.pods.unwrap_or(0));
+        self.workloads = self.workloads.saturating_add(1);
+        self.is_open |= effect.pods.is_none();
+    }
+
+    /// `14 Pods of 3 workloads`; `None` if there are none.
+    fn words(&self) -> Option<String> {
+        let workloads = match self.workloads {
+            0 => return None,
+            1 => "1 workload".to_owned(),
+            more => format!("{} workloads", grouped(more)),
+        };
+        Some(match self.pods {
+            _ if self.is_open => format!("the Pods of {workloads}"),
+            1 => format!("1 Pod of {workloads}"),
+            more => format!("{} Pods of {workloads}", grouped(usize::try_from(more).unwrap_or(usize::MAX))),
+        })
+    }
+}
+
+impl Ended {
+    fn of<'r>(objects: impl Iterator<Item = &'r ObjectReport>) -> Self {
+        let mut ended = Self::default();
+        for object in objects {
+            let counts = if object.diff.action == Action::Delete { &mut ended.deleted } else { &mut ended.restarted };
+            object.diff.effects.iter().filter(|effect| effect.is_restart()).for_each(|effect| counts.add(effect));
+        }
+        ended
+    }
+
+    fn sentence(&self, restarts: &str) -> Option<String> {
+        let deletes = restarts.replace("restarts", "deletes");
+        match (self.restarted.words(), self.deleted.words()) {
+            (None, None) => None,
+            (Some(restarted), None) => Some(format!("{restarts} {restarted}")),
+            (None, Some(deleted)) => Some(format!("{deletes} {deleted}")),
+            (Some(restarted), Some(deleted)) => Some(format!("{restarts} {restarted} and deletes {deleted}")),
+        }
+    }
+}

@@ -27,6 +27,10 @@ pub struct CompareArgs {
     /// Leave out what an apply sets off beyond the fields that it writes, such as Pods that restart
     #[arg(long)]
     pub no_effects: bool,
+    /// Resolve only these differences, and leave the others as they are in the cluster: `apply --only cluster` heals what changed in the
+    /// cluster, and leaves what is new in the manifests for a release (repeatable) [default: all]
+    #[arg(long, value_name = "CLASS,…", value_delimiter = ',', value_parser = only_classes(), hide_default_value = true)]
+    pub only: Vec<FailClass>,
     /// Flags that decide what an apply writes
     #[command(flatten)]
     pub writing: WritingArgs,
@@ -43,6 +47,11 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
+    /// The names of the differences that the run resolves, if they were chosen.
+    pub fn chosen(&self) -> Vec<&'static str> {
+        self.only.iter().map(|class| class.name()).collect()
+    }
+
     /// The flags of a command that has only these: everything else is as without a flag.
     pub fn only(evidence: &EvidenceArgs, writing: &WritingArgs) -> Self {
         Self {
@@ -53,6 +62,7 @@ impl CompareArgs {
             strict_ownership: false,
             fail_on: Vec::new(),
             no_effects: true,
+            only: Vec::new(),
             adopt: Vec::new(),
             leave_applyset: false,
             no_expect_applyset: true,
@@ -104,7 +114,17 @@ impl Default for WritingArgs {
 
 /// Reads the name of a class, and offers all of them to the help and to completion.
 fn fail_classes() -> impl TypedValueParser<Value = FailClass> {
-    let known = FAIL_CLASSES.iter().map(|class| PossibleValue::new(class.name()).help(class.help()));
+    classes(|_| true)
+}
+
+/// The same without what an apply sets off, which is known only once it is decided what is applied.
+fn only_classes() -> impl TypedValueParser<Value = FailClass> {
+    classes(|class| class != FailClass::Restart)
+}
+
+fn classes(is_offered: impl Fn(FailClass) -> bool) -> impl TypedValueParser<Value = FailClass> {
+    let known = FAIL_CLASSES.iter().filter(|class| is_offered(**class));
+    let known: Vec<_> = known.map(|class| PossibleValue::new(class.name()).help(class.help())).collect();
     PossibleValuesParser::new(known).try_map(|name| FailClass::named(&name).ok_or("there is no such class"))
 }
 

@@ -26,7 +26,7 @@ use crate::live::autoscalers::AutoscalerSource;
 use crate::live::parse;
 use crate::output::Output;
 use crate::run::invocation::Invocation;
-use crate::run::reading::stored::reads_of_stored;
+use crate::run::reading::stored::{reads_of_releases, reads_of_stored};
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::requested;
 use crate::run::unmanaged::namespaces_of;
@@ -96,6 +96,9 @@ pub struct AccessArgs {
         help_heading = "Access"
     )]
     pub report_unmanaged: Option<Vec<String>>,
+    /// Include what `--base helm` needs: to read the records of the releases in the namespace
+    #[arg(long, value_name = "BASE", value_parser = ["helm"], conflicts_with = "from", help_heading = "Access")]
+    pub base: Option<String>,
     /// Flags for pruning
     #[command(flatten)]
     pub prune: PruneArgs,
@@ -196,7 +199,10 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         prunes,
         autoscalers: autoscalers(&targets),
         unmanaged,
-        stored: reads_of_stored(&args.input, &run.server, false).await?,
+        stored: match &args.base {
+            Some(_) => reads_of_releases(&run.server),
+            None => reads_of_stored(&args.input, &run.server, false).await?,
+        },
     };
     let purposes = purposes(args);
     let Access { roles, mut permissions, optional } = Access::of(&targets, &purposes, &needs, &args.name, discovery);

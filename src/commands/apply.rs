@@ -210,7 +210,8 @@ impl ContextCommand for Apply<'_> {
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         if let Some(to_follow) = &self.to_follow {
-            to_follow.check(&run.info, &flags(&args.compare, &args.prune, args.shard), &digests(plan.targets()))?;
+            let flags = flags(&args.compare, &args.prune, args.shard, run.base);
+            to_follow.check(&run.info, &flags, &digests(plan.targets()))?;
         }
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
         // Objects of this shard still come after the objects of other shards that they need.
@@ -224,7 +225,7 @@ impl ContextCommand for Apply<'_> {
             );
         }
 
-        let would_be = events.builder.report(Command::Diff, &gate, &pass);
+        let would_be = events.builder.report(Command::Diff, &gate, &pass).with_only(args.compare.chosen());
         let would_be = run.with_rest_of_base(would_be, args.shard.shard).await;
         let dropped = would_be.dropped.clone();
         let unchanged = would_be.summary.unchanged;
@@ -242,7 +243,8 @@ impl ContextCommand for Apply<'_> {
         drop(would_be);
 
         pass.act(wait).await;
-        let report = events.builder.last_report(Command::Apply, &gate, &pass).with_rest_of_base(dropped, unchanged);
+        let report = events.builder.last_report(Command::Apply, &gate, &pass);
+        let report = report.with_only(args.compare.chosen()).with_rest_of_base(dropped, unchanged);
         pass.end();
         Ok(report)
     }

@@ -229,13 +229,14 @@ impl ContextCommand for Diff<'_> {
 
         let planned = self.plan_file.as_ref().map(|_| events.builder.plan(&gate));
         let report = events.builder.last_report(Command::Diff, &gate, &pass);
+        let report = report.with_only(args.compare.chosen());
         let mut report = run.with_rest_of_base(report, args.shard.shard).await;
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
         report.warnings.splice(..0, caveats);
         if let (Some(file), Some(digests), Some(planned), false) =
             (&self.plan_file, digests, planned, run.interrupt.is_set())
         {
-            let flags = flags(&args.compare, &args.prune, args.shard);
+            let flags = flags(&args.compare, &args.prune, args.shard, run.base);
             report.warnings.extend(file.write(&planned, cluster.clone(), flags, digests)?);
         }
         self.name_users(&mut report, &plurals, run.interrupt.token()).await;
@@ -380,6 +381,7 @@ pub(crate) async fn without_cluster(
         events.receive(Event::Compared(target, decision));
     }
     let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
+    report = report.with_only(args.compare.chosen());
     report.warnings.extend(parents.warnings(&memberships));
     report.base = base.map(|base| base.info.clone());
     let is_live = |target: &&Target| matches!(snapshot.state(&target.key), LiveState::Present(_));

@@ -96,6 +96,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("no-ignore-annotations", Default::Any(STRICTER)),
     ("no-pager", Default::Any(DETAILS)),
     ("object", Default::Never(COMMAND)),
+    ("only", Default::Never(PASSES)),
     ("output", Default::Never("a proposed change could write files with it, or leave out the differences")),
     ("patch", Default::Never(COMMAND)),
     ("plan", Default::Never(COMMAND)),

@@ -141,6 +141,9 @@ impl<'a> Comparison<'a> {
             let warning = give_bases(self.cluster, &self.server.discovery, &compared).await;
             self.warnings.extend(warning);
         }
+        while machines.iter_mut().fold(false, |again, machine| machine.leave() || again) {
+            self.ask(&mut machines, &coming).await;
+        }
         let decisions = self.decide(machines);
         if let Some((types, policy)) = inputs.into_parts() {
             self.types = types;
@@ -194,6 +197,9 @@ impl<'a> Comparison<'a> {
         }
         let mut machine = ComparisonMachine::new(crd, state, self.types.of(&crd.key.gvk), &self.policy);
         self.ask_one(&mut machine, false, &Types::default()).await;
+        while machine.leave() {
+            self.ask_one(&mut machine, false, &Types::default()).await;
+        }
         let verdict = machine.decide(false, &self.redactor).verdict;
         matches!(verdict.action(), Action::None | Action::Unknown)
     }

@@ -35,6 +35,14 @@ pub async fn drive(cluster: &Cluster, resource: &Resource, machine: &mut Compari
     }
 }
 
+/// Drives a comparison to its end: again without the differences that the pass leaves, if it leaves some. The base has to be known.
+pub async fn drive_to_end(cluster: &Cluster, resource: &Resource, machine: &mut ComparisonMachine<'_>) {
+    drive(cluster, resource, machine).await;
+    while machine.leave() {
+        drive(cluster, resource, machine).await;
+    }
+}
+
 async fn object(cluster: &Cluster, change: DryRun, asked: &Asked<'_>, warnings: &Warnings) -> Answer {
     let reply = cluster.change(change, warnings).await;
     match reply.and_then(|reply| asked.read(cluster, &reply.body)) {

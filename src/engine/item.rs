@@ -167,7 +167,8 @@ impl Item {
     /// Returns true if it exists in the cluster and nothing about it failed: it was written, was in sync, or has conflicts.
     pub fn exists(&self) -> bool {
         use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
-        matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict))
+        let is_there = matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict));
+        is_there && !self.verdict().leaves_missing()
     }
 }
 
@@ -194,6 +195,8 @@ pub(crate) enum Unmet {
     LeftAlone,
     NotCompared,
     Skipped,
+    /// It does not exist, and `--only` leaves it.
+    Left,
 }
 
 impl Unmet {
@@ -207,6 +210,7 @@ impl Unmet {
             Outcome::Conflict => Some(Self::LeftAlone),
             Outcome::Skipped if action == Action::Unknown => Some(Self::NotCompared),
             Outcome::Skipped => Some(Self::Skipped),
+            Outcome::Unchanged if item.verdict().leaves_missing() => Some(Self::Left),
             _ => None,
         }
     }
@@ -258,7 +262,7 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
             DependencyKind::Order => false,
             // An object that the API refuses is not created, and may not exist.
             DependencyKind::Existence | DependencyKind::Inside => {
-                action == Action::Create || target.desired.is_refused()
+                action == Action::Create || other.verdict().leaves_missing() || target.desired.is_refused()
             }
             DependencyKind::Success | DependencyKind::Explicit => true,
         };
@@ -308,6 +312,7 @@ impl From<Skip> for TurnResult {
                     Unmet::LeftAlone => "was left alone",
                     Unmet::NotCompared => "could not be compared",
                     Unmet::Skipped => "was skipped",
+                    Unmet::Left => "does not exist and is left by `--only`",
                 };
                 Self::skipped(format!("it needs {what}, which {end}"))
             }

@@ -135,13 +135,17 @@ impl Base {
         matches!(self.manifests, BaseManifests::Releases)
     }
 
+    /// Its manifests; `None` if they are those of the input, or are read from the cluster.
+    pub fn manifests(&self) -> Option<&[Manifest]> {
+        match &self.manifests {
+            BaseManifests::Read(read) => Some(&read.manifests),
+            BaseManifests::Input | BaseManifests::Releases => None,
+        }
+    }
+
     /// The definitions of custom kinds in the base.
     pub fn definitions(&self) -> impl Iterator<Item = &Manifest> {
-        let read = match &self.manifests {
-            BaseManifests::Read(read) => read.manifests.as_slice(),
-            BaseManifests::Input | BaseManifests::Releases => &[],
-        };
-        read.iter().filter(|manifest| manifest.gvk().is_crd())
+        self.manifests().unwrap_or_default().iter().filter(|manifest| manifest.gvk().is_crd())
     }
 }
 
@@ -160,8 +164,10 @@ fn needed(args: &CompareArgs) -> Result<(), Failure> {
     if args.evidence.base.changed_only {
         return Err(Failure::refused("`--changed-only` needs a base", hint));
     }
-    if args.fail_on.contains(&FailClass::From(Side::Both)) {
-        return Err(Failure::refused("`--fail-on both` needs a base", hint));
+    for (flag, classes) in [("--fail-on", &args.fail_on), ("--only", &args.only)] {
+        if classes.contains(&FailClass::From(Side::Both)) {
+            return Err(Failure::refused(format!("`{flag} both` needs a base"), hint));
+        }
     }
     Ok(())
 }

@@ -10,15 +10,20 @@ use clap::ValueEnum;
 use reconcile_core::compare::{Redactor, Secrecy};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::Target;
+use reconcile_core::manifest::Manifest;
 use reconcile_core::text::{hex, io_reason};
-use reconcile_report::{Baseline, ClusterInfo, Failure, ManifestDigest, PlanFlags, Report, SavedPlan, SecretCoverage};
+use reconcile_report::{
+    Baseline, ClusterInfo, Failure, ManifestDigest, PlanBase, PlanFlags, Report, SavedPlan, SecretCoverage,
+};
 use ring::{digest, hmac};
-use structured_merge::FieldPath;
+use serde_json::Value;
+use structured_merge::{FieldPath, GroupVersionKind};
 
 use crate::cli::{CompareArgs, ConnectionArgs, PruneArgs, ShardArgs};
 use crate::output::direct_file::Readers;
 use crate::output::report_file::ReportFile;
 use crate::output::unwritable;
+use crate::run::base::Base;
 use crate::run::contexts::only_one;
 
 /// The variable with the key that covers the values of Secrets.
@@ -92,18 +97,25 @@ impl PlanToFollow {
 }
 
 /// The flags that decide what is done, as a plan records them.
-pub(crate) fn flags(compare: &CompareArgs, prune: &PruneArgs, ShardArgs { shard }: ShardArgs) -> PlanFlags {
+pub(crate) fn flags(
+    compare: &CompareArgs,
+    prune: &PruneArgs,
+    ShardArgs { shard }: ShardArgs,
+    base: Option<&Base>,
+) -> PlanFlags {
     PlanFlags {
         field_manager: compare.evidence.field_manager.clone(),
         force_conflicts: typed(&compare.writing.force_conflicts),
         replace: typed(&compare.writing.replace),
         adopt: compare.adopt.clone(),
+        only: compare.chosen().into_iter().map(ToOwned::to_owned).collect(),
         applyset: prune.applyset.clone().filter(|_| prune.prune),
         prune_allow: prune.allowed(),
         applyset_recover: prune.applyset_recover,
         leave_applyset: compare.leave_applyset,
         create_namespace: compare.writing.create_namespace,
         shard,
+        base: base.map(base_of_plan),
     }
 }
 
@@ -112,19 +124,31 @@ fn typed(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
+/// A base as a plan records it. The order of its files does not count.
+fn base_of_plan(base: &Base) -> PlanBase {
+    let key = key();
+    let digest = base.manifests().map(|manifests| {
+        let of = |manifest: &Manifest| digest_of(manifest.gvk(), manifest.object(), key.as_ref());
+        let mut digests: Vec<String> = manifests.iter().map(of).collect();
+        digests.sort();
+        hex(digest::digest(&digest::SHA256, digests.join("\n").as_bytes()).as_ref())
+    });
+    PlanBase { from: base.info.from.clone(), digest }
+}
+
 /// The digests of what is sent for each object.
 pub(crate) fn digests<'t>(targets: impl Iterator<Item = &'t Target>) -> Vec<ManifestDigest> {
     let key = key();
-    targets.map(|target| ManifestDigest::new(&target.key, digest_of(target, key.as_ref()))).collect()
+    let digest = |target: &Target| digest_of(&target.key.gvk, target.desired.object(), key.as_ref());
+    targets.map(|target| ManifestDigest::new(&target.key, digest(target))).collect()
 }
 
 /// With a key, the digest covers all values; without one, everything but those of Secrets.
-fn digest_of(target: &Target, key: Option<&hmac::Key>) -> String {
-    let object = target.desired.object();
+fn digest_of(gvk: &GroupVersionKind, object: &Value, key: Option<&hmac::Key>) -> String {
     if let Some(key) = key {
         return hex(hmac::sign(key, object.to_string().as_bytes()).as_ref());
     }
-    let secrecy = Secrecy::of(&target.key.gvk, Some(object), None);
+    let secrecy = Secrecy::of(gvk, Some(object), None);
     let shown = Redactor::default().value(&secrecy, &FieldPath::root(), object);
     hex(digest::digest(&digest::SHA256, shown.to_string().as_bytes()).as_ref())
 }

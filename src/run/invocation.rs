@@ -71,7 +71,7 @@ pub(crate) struct Run<'a> {
     /// Ctrl-C.
     pub interrupt: Interrupt,
     /// The manifests that were applied last.
-    base: Option<&'a Base>,
+    pub base: Option<&'a Base>,
     /// The parts of the base and of the input that are not compared.
     rest_of_base: Cell<RestOfBase>,
     /// The folder for what is kept between runs.

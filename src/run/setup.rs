@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use apply_set::{ApplySet, ParentReference};
-use reconcile_core::compare::{EvidenceMode, ForceConflicts, Policy, Replace, UnnamedSet};
+use reconcile_core::compare::{Chosen, EvidenceMode, ForceConflicts, Policy, Replace, UnnamedSet};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::resolve::{Namespaces, resolve};
 use reconcile_core::live::{Discovery, Target};
@@ -123,10 +123,28 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
         adopt,
         replace,
         unnamed_set,
+        only: chosen(&args.only).map(Arc::new),
         ignore,
         autoscalers,
         ..Policy::of(&manager)
     })
+}
+
+/// The differences that the run resolves; `None` for all of them.
+fn chosen(only: &[FailClass]) -> Option<Chosen> {
+    let mut chosen = Chosen::default();
+    for class in only {
+        match *class {
+            FailClass::Drift => chosen.drift = true,
+            FailClass::Manual => chosen.manual = true,
+            FailClass::Replace => chosen.replace = true,
+            FailClass::Of(class) => _ = chosen.classes.insert(class),
+            FailClass::From(side) => _ = chosen.sides.insert(side),
+            // These are no differences of the manifests' objects.
+            FailClass::Restart | FailClass::UnmanagedObjects => {}
+        }
+    }
+    (!only.is_empty()).then_some(chosen)
 }
 
 /// The apply set that the flags name, if they do. Nothing is deleted in namespaces that the configuration does not expect.

@@ -154,6 +154,28 @@ fn each_context_is_compared_and_one_that_is_down_hides_nothing() {
     );
 }
 
+/// A base is read once, and decides in each context; so does the choice of what is resolved.
+#[test]
+fn a_base_and_a_choice_hold_for_each_context() {
+    let fleet = Fleet::new();
+    fleet.eu.write("old.yaml", MANIFESTS);
+    fleet.run("apply", "eu,us", &[]).exits_with(0);
+    fleet.us.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"colour": "blue"}}));
+    fleet.eu.write("web.yaml", &MANIFESTS.replace("hello", "good evening"));
+    let flags = ["--base", "old.yaml", "--only", "cluster"];
+    let run = fleet.run("diff", "eu,us", &flags).exits_with(1);
+    for (context, left, update) in [("eu", 1, 0), ("us", 1, 1)] {
+        let one = of(&run, context);
+        assert_eq!((&one["summary"]["left"], &one["summary"]["update"]), (&json!(left), &json!(update)), "{run}");
+        assert_eq!((&one["base"], &one["only"]), (&json!({"from": "old.yaml"}), &json!(["cluster"])), "{run}");
+    }
+    fleet.run("apply", "eu,us", &flags).exits_with(0);
+    assert_eq!(fleet.colours(), [Some(json!("red")), Some(json!("red"))]);
+    for ws in [&fleet.eu, &fleet.us] {
+        assert_eq!(ws.get("ConfigMap", "banner")["data"]["text"], "hello");
+    }
+}
+
 #[test]
 fn one_context_is_reported_as_ever() {
     let fleet = Fleet::new();

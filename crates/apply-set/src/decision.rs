@@ -96,6 +96,8 @@ pub enum Reason {
     Defines(ObjectKey),
     /// The object defines a kind whose objects could not be listed.
     DefinesUnseen,
+    /// The run makes no deletions.
+    NotChosen,
 }
 
 impl fmt::Display for Reason {
@@ -120,6 +122,7 @@ impl fmt::Display for Reason {
             Self::NamespaceOfUnseen(kind) => write!(f, "its objects of kind `{kind}` cannot be listed"),
             Self::Defines(object) => write!(f, "it defines the kind of {object}"),
             Self::DefinesUnseen => f.write_str("its objects cannot be listed"),
+            Self::NotChosen => f.write_str("this run makes no deletions"),
         }
     }
 }

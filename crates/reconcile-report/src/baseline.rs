@@ -134,7 +134,8 @@ impl KnownDifferences {
             Some(object) => {
                 let changes = object.diff.changes.iter().filter(|change| change.known);
                 let still: BTreeSet<(&FieldPath, Class)> = changes.map(|change| (&change.path, change.class)).collect();
-                known.drift().filter(|(path, class)| !still.contains(&(path, *class))).count()
+                let left: BTreeSet<&FieldPath> = object.diff.left.iter().map(|left| &left.path).collect();
+                known.drift().filter(|(path, class)| !left.contains(path) && !still.contains(&(path, *class))).count()
             }
         });
         resolved.fold(0, usize::saturating_add)

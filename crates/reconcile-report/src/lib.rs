@@ -46,7 +46,7 @@ pub use model::{
     ObjectDiff, ObjectMessages, ObjectReport, ObjectRun, ParentAction, ParentInfo, ReadinessCounts, Report, Reports,
     SideCounts, StartTime, Summary, ToolInfo, UnmanagedObject, Verdict, Why,
 };
-pub use saved_plan::{ManifestDigest, PlanFlags, SavedPlan, SecretCoverage};
+pub use saved_plan::{ManifestDigest, PlanBase, PlanFlags, SavedPlan, SecretCoverage};
 pub use theme::{STANDARD, THEMES, Theme, paint, plain};
 pub use view::{Sort, View};
 pub use words::describe::{hooks_left_out, left_alone};

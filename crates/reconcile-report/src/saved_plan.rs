@@ -73,6 +73,9 @@ pub struct PlanFlags {
     pub replace: String,
     /// `--adopt`
     pub adopt: Vec<String>,
+    /// `--only`
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub only: BTreeSet<String>,
     /// `--applyset`, with `--prune`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applyset: Option<String>,
@@ -88,6 +91,27 @@ pub struct PlanFlags {
     /// `--shard`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
+    /// The base: the side of a difference, and with it what is done, may depend on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<PlanBase>,
+}
+
+/// The base of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanBase {
+    /// As it was given.
+    pub from: String,
+    /// The digest of its objects; absent if they are read from the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+impl PlanBase {
+    /// Returns true if both have the same objects, whatever they are called, or the same name if these are not known before.
+    fn is_same(&self, other: &Self) -> bool {
+        if self.digest.is_some() { self.digest == other.digest } else { self == other }
+    }
 }
 
 /// The values that the digests of a plan cover: those of Secrets only with a key, as they could be guessed from a digest without one.
@@ -231,7 +255,7 @@ impl SavedPlan {
         manifests: &[ManifestDigest],
     ) -> Result<(), Diagnostic> {
         let error = if self.cluster.is_same(cluster) {
-            self.flags.difference(flags).or_else(|| self.changed(manifests))
+            self.flags.difference(flags).or_else(|| self.flags.other_base(flags)).or_else(|| self.changed(manifests))
         } else {
             Some(format!("the plan is for `{}`, and this run is for `{}`", self.cluster.server, cluster.server))
         };
@@ -324,6 +348,7 @@ impl PlanFlags {
             force_conflicts,
             replace,
             adopt,
+            only,
             applyset,
             // The plan and its apply may both allow deletions.
             prune_allow: _,
@@ -331,12 +356,14 @@ impl PlanFlags {
             leave_applyset,
             create_namespace,
             shard,
+            base: _,
         } = self;
         let pairs = [
             ("field-manager", *field_manager == now.field_manager),
             ("force-conflicts", *force_conflicts == now.force_conflicts),
             ("replace", *replace == now.replace),
             ("adopt", *adopt == now.adopt),
+            ("only", *only == now.only),
             ("applyset", *applyset == now.applyset),
             ("applyset-recover", *applyset_recover == now.applyset_recover),
             ("leave-applyset", *leave_applyset == now.leave_applyset),
@@ -345,5 +372,23 @@ impl PlanFlags {
         ];
         let different = pairs.iter().find(|(_, is_same)| !is_same);
         different.map(|(flag, ..)| format!("the plan was made with another `--{flag}`"))
+    }
+
+    /// The difference between the bases.
+    fn other_base(&self, now: &Self) -> Option<String> {
+        match (&self.base, &now.base) {
+            (Some(planned), Some(now)) if planned.is_same(now) => None,
+            (Some(planned), Some(now)) if planned.from == now.from => {
+                Some(format!("the base `{}` is no longer that of the plan", planned.from))
+            }
+            (Some(planned), Some(now)) => {
+                Some(format!("the plan was made with the base `{}`, and this run has `{}`", planned.from, now.from))
+            }
+            (Some(planned), None) => {
+                Some(format!("the plan was made with the base `{}`, and this run has none", planned.from))
+            }
+            (None, Some(_)) => Some("the plan was made without a base, and this run has one".to_owned()),
+            (None, None) => None,
+        }
     }
 }

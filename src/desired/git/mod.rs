@@ -9,13 +9,17 @@ mod objects;
 mod tree;
 
 use std::ffi::OsStr;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 pub use checkout::Checkout;
 use objects::Objects;
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::text::similar;
 pub use tree::Tree;
 
 use crate::desired::files::reason;
@@ -26,6 +30,11 @@ use crate::work_tree::root;
 const AUTO: &str = "auto";
 /// Most bytes of a message of git that are passed on.
 const MAX_TEXT: u64 = 4 << 10;
+/// Most branches and tags among which a similar name is looked for, and most bytes of their names.
+const MAX_REFERENCES: usize = 1_000;
+const MAX_NAMES: u64 = 1 << 20;
+/// Longest time that a question to git may take.
+const LIMIT: Duration = Duration::from_mins(1);
 /// Largest list of files that is read, in bytes: 256 MiB.
 const MAX_LIST: u64 = 256 << 20;
 /// Variables that would lead git to another repository than that of the files.
@@ -92,8 +101,23 @@ impl Repository {
         commit.map(|commit| Revision { name: name.to_owned(), commit }).ok_or_else(|| {
             let message = format!("`--since`: the repository {} has no revision `{name}`", self.root.display());
             let hint = "fetch it first (a pipeline may have a part of the history only), or pass the former manifests with `--base`";
+            let hint = match self.nearest(name) {
+                Some(nearest) => format!("did you mean `{nearest}`? Otherwise {hint}"),
+                None => hint.to_owned(),
+            };
             Diagnostic::general(message).with_hint(hint)
         })
+    }
+
+    /// The branch or tag whose name is most like a name that there is not.
+    fn nearest(&self, name: &str) -> Option<String> {
+        let count = format!("--count={MAX_REFERENCES}");
+        let references = ["refs/heads", "refs/tags", "refs/remotes"];
+        let arguments = [&["for-each-ref", "--format=%(refname:short)", &count][..], &references].concat();
+        let known = self.output(&arguments, MAX_NAMES).ok()??;
+        let known = String::from_utf8_lossy(&known);
+        let is_plain = |known: &&str| !known.chars().any(char::is_control);
+        similar(name, known.lines().filter(is_plain)).map(ToOwned::to_owned)
     }
 
     fn commit(&self, name: &str) -> Result<Option<String>, Diagnostic> {
@@ -168,27 +192,12 @@ impl Repository {
     fn output(&self, arguments: &[&str], most: u64) -> Result<Option<Vec<u8>>, Diagnostic> {
         let failed = |why: String| Diagnostic::general(format!("`git {}` {why}", arguments.first().unwrap_or(&"")));
         let mut command = self.command(arguments);
-        let mut child = command
+        let child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| failed(format!("cannot be run: {}", reason(&error))))?;
-        let said = child.stderr.take().map(|pipe| {
-            std::thread::spawn(move || {
-                let mut text = Vec::new();
-                let _ = pipe.take(MAX_TEXT).read_to_end(&mut text);
-                String::from_utf8_lossy(&text).into_owned()
-            })
-        });
-        let mut output = Vec::new();
-        let read = child.stdout.take().map(|pipe| pipe.take(most.saturating_add(1)).read_to_end(&mut output));
-        if u64::try_from(output.len()).unwrap_or(u64::MAX) > most || matches!(read, Some(Err(_))) {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(failed("printed more than is read".to_owned()));
-        }
-        let status = child.wait().map_err(|error| failed(format!("failed: {}", reason(&error))))?;
-        let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
+        let Ended { status, output, said } = ended(child, most, LIMIT).map_err(failed)?;
         if !status.success() && said.contains("dubious ownership") {
             let message =
                 format!("git does not trust the repository {}, as somebody else owns it", self.root.display());
@@ -228,5 +237,67 @@ impl Repository {
     }
 }
 
+/// A program that ended.
+struct Ended {
+    status: ExitStatus,
+    output: Vec<u8>,
+    said: String,
+}
+
+/// Reads what a program prints until it ends, up to a bound and for a time. The error completes a sentence that begins with the command.
+fn ended(mut child: Child, most: u64, limit: Duration) -> Result<Ended, String> {
+    let output = child.stdout.take().map(|pipe| read(pipe, most.saturating_add(1)));
+    let said = child.stderr.take().map(|pipe| read(pipe, MAX_TEXT));
+    let output = output.map(|output| output.recv_timeout(limit));
+    let is_long = |output: &Vec<u8>| u64::try_from(output.len()).unwrap_or(u64::MAX) > most;
+    let output = match output {
+        Some(Ok(Ok(output))) if !is_long(&output) => output,
+        None => Vec::new(),
+        refused => {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(match refused {
+                Some(Err(_)) => format!("did not end within {}s", limit.as_secs()),
+                Some(Ok(Err(error))) => format!("failed: {}", reason(&error)),
+                _ => "printed more than is read".to_owned(),
+            });
+        }
+    };
+    let status = child.wait().map_err(|error| format!("failed: {}", reason(&error)))?;
+    let said = said.and_then(|said| said.recv_timeout(limit).ok()?.ok()).unwrap_or_default();
+    Ok(Ended { status, output, said: String::from_utf8_lossy(&said).into_owned() })
+}
+
+/// Reads a pipe on a thread of its own.
+fn read(pipe: impl Read + Send + 'static, most: u64) -> mpsc::Receiver<std::io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut content = Vec::new();
+        let read = pipe.take(most).read_to_end(&mut content);
+        let _ = sender.send(read.map(|_| content));
+    });
+    receiver
+}
+
 /// The advice for an input of which no revision can be read.
 pub const OTHERWISE: &str = "pass the manifests that were applied last with `--base`";
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn run(script: &str, most: u64, limit: Duration) -> Result<Ended, String> {
+        let mut command = Command::new("sh");
+        let child = command.args(["-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        ended(child, most, limit)
+    }
+
+    #[test]
+    fn a_program_has_bounds_of_time_and_size() {
+        let second = Duration::from_secs(1);
+        let done = run("echo found; echo said >&2", 100, 20 * second).unwrap();
+        assert_eq!((done.output, done.said.as_str(), done.status.success()), (b"found\n".to_vec(), "said\n", true));
+        assert_eq!(run("exec sleep 60", 100, second).err().unwrap(), "did not end within 1s");
+        assert_eq!(run("echo a long text", 4, 20 * second).err().unwrap(), "printed more than is read");
+    }
+}

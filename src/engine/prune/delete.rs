@@ -12,7 +12,7 @@ use crate::client::{Cluster, IN_FLIGHT, Warnings};
 use crate::engine::event::{Event, EventSink, Judgement};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
-use reconcile_core::compare::{ObjectVerdict, ROUNDS, Redactor, Secrecy};
+use reconcile_core::compare::{Evidence, FieldChange, FieldDiff, ObjectVerdict, ROUNDS, Redactor, Secrecy};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
 use reconcile_core::live::discreet::shown_warning;
@@ -52,6 +52,7 @@ impl PruneEntry {
                 let reason = "no longer in the manifests".to_owned();
                 ObjectVerdict::Delete { live: shown(&self.member.member, redactor), reason }
             }
+            Some(Reason::NotChosen) => FieldDiff::leaving(Evidence::Server, &FieldChange::pruned(Value::Null)).into(),
             Some(reason) => ObjectVerdict::Kept { reason: kept_because(reason) },
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use apply_set::{DesiredMembers, Member, PruneDecision, PruneRules, Trust, part_of};
+use apply_set::{DesiredMembers, Member, PruneDecision, PruneRules, Reason, Trust, part_of};
 use serde_json::Value;
 use structured_merge::{Applier as _, GroupKind, ManagedFieldsEntry, ObjectKey};
 
@@ -12,7 +12,7 @@ use super::limits::Limits;
 use super::parent::Parent;
 use super::search::{Coverage, ListedMember};
 use crate::engine::event::EventSink;
-use reconcile_core::compare::{Policy, Redactor};
+use reconcile_core::compare::{Action, FieldChange, Policy, Redactor};
 use reconcile_core::live::Target;
 use reconcile_core::object::{Shard, kept_from_pruning};
 use reconcile_core::plan::prune_order::{PruneStep, prune_order};
@@ -71,7 +71,8 @@ impl Listed {
         let listed: BTreeSet<String> = members.iter().map(|listed| listed.member.uid().to_owned()).collect();
         let unwanted = in_prune_order(desired.unwanted(members));
         let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
-        let decisions = desired.decide_all(&members);
+        let mut decisions = desired.decide_all(&members);
+        leave(&mut decisions, &members, &mut desired, policy);
         let entries = unwanted.into_iter().zip(decisions);
         let mut entries: Vec<PruneEntry> = entries.map(PruneEntry::from).collect();
         let namespaces: BTreeSet<String> =
@@ -85,6 +86,18 @@ impl Listed {
         }
         let parent_change = parent.change(desired.inventory());
         Judged { parent, coverage, desired, entries, parent_change, notes, is_held: false, namespaces, pruned_by }
+    }
+}
+
+/// Keeps the members that would be deleted, if deletions are not among the differences that the run resolves.
+fn leave(decisions: &mut [PruneDecision], members: &[&Member], desired: &mut DesiredMembers, policy: &Policy) {
+    let deletion = FieldChange::pruned(Value::Null);
+    if policy.only.as_ref().is_none_or(|chosen| chosen.has(&deletion, Action::Delete)) {
+        return;
+    }
+    for (decision, member) in decisions.iter_mut().zip(members).filter(|(decision, _)| decision.is_prune()) {
+        *decision = PruneDecision::Keep(Reason::NotChosen);
+        desired.settle(&member.key, decision);
     }
 }
 

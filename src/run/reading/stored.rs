@@ -216,6 +216,18 @@ pub(crate) async fn reads_of_stored(
     })
 }
 
+/// The permissions to read the records of the releases of a namespace, whatever they are called.
+pub(crate) fn reads_of_releases(server: &Server) -> BTreeSet<Permission> {
+    let read = |verb: &str| Permission {
+        namespace: Some(server.namespaces.default.clone()),
+        group: String::new(),
+        resource: "secrets".to_owned(),
+        name: None,
+        verb: verb.to_owned(),
+    };
+    ["get", "list"].map(read).into()
+}
+
 impl From<ReleaseError> for Failure {
     fn from(error: ReleaseError) -> Self {
         match error {

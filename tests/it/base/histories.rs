@@ -9,10 +9,10 @@ use serde_json::json;
 use crate::control_plane::{Rng, Run, Workspace};
 
 /// The fields that move, each with its value; `None` if it is not set.
-type Fields = BTreeMap<&'static str, Option<String>>;
+pub type Fields = BTreeMap<&'static str, Option<String>>;
 
 /// The paths of the fields, as reports name them.
-const PATHS: [(&str, &str); 5] = [
+pub const PATHS: [(&str, &str); 5] = [
     ("image", "spec.template.spec.containers[name=web].image"),
     ("replicas", "spec.replicas"),
     ("label", "metadata.labels.tier"),
@@ -20,7 +20,7 @@ const PATHS: [(&str, &str); 5] = [
     ("log", "spec.template.spec.containers[name=web].env[name=LOG].value"),
 ];
 
-fn manifest(fields: &Fields) -> String {
+pub fn manifest(fields: &Fields) -> String {
     let value = |name: &str| fields[name].as_deref();
     let mut object = json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"app": "web"}, "annotations": {"fixed": "yes"}},
@@ -40,7 +40,7 @@ fn manifest(fields: &Fields) -> String {
     object.to_string()
 }
 
-fn random(rng: &mut Rng, name: &str) -> Option<String> {
+pub fn random(rng: &mut Rng, name: &str) -> Option<String> {
     let number = 1 + rng.below(4);
     match name {
         "replicas" => rng.chance(80).then(|| number.to_string()),
@@ -50,7 +50,7 @@ fn random(rng: &mut Rng, name: &str) -> Option<String> {
 }
 
 /// The first write: one of the ways in which a manifest comes into the cluster.
-fn create(ws: &Workspace, rng: &mut Rng) -> &'static str {
+pub fn create(ws: &Workspace, rng: &mut Rng) -> &'static str {
     match rng.below(5) {
         0 => {
             ws.kubectl(["create", "-f", "old.yaml"]).exits_with(0);
@@ -76,7 +76,7 @@ fn create(ws: &Workspace, rng: &mut Rng) -> &'static str {
 }
 
 /// One write by somebody else.
-fn change(ws: &Workspace, rng: &mut Rng, live: &mut Fields) -> String {
+pub fn change(ws: &Workspace, rng: &mut Rng, live: &mut Fields) -> String {
     let number = 1 + rng.below(4);
     let text = format!("v{number}");
     match rng.below(7) {

@@ -1,6 +1,8 @@
 //! The third side: what was applied last decides which side of a difference changed.
 
+mod charts;
 mod histories;
+mod only;
 mod paths;
 mod releases;
 mod rest;

@@ -137,6 +137,13 @@ fn an_object_is_new_deleted_or_both() {
         assert_eq!((&object["base"], &object["side"]), (&json!(state), &json!(of)), "{name}: {diff}");
         assert_eq!((&object["changes"][0]["class"], &object["changes"][0]["side"]), (&json!("missing"), &json!(of)));
     }
+    for line in ["ConfigMap $NS/same  deleted in the cluster", "ConfigMap $NS/fresh  new"] {
+        assert!(diff.stdout.contains(&ws.fill_in(line)), "{diff}");
+    }
+    let github = ws.reconcile(["diff", "-f", "new", "--base", "old", "-o", "github"]).exits_with(1);
+    for words in ["the object is new in the manifests", "the object was deleted in the cluster"] {
+        assert!(github.stdout.contains(words), "{github}");
+    }
 }
 
 #[test]

@@ -71,6 +71,29 @@ fn a_release_that_cannot_be_read_is_named_once() {
     assert!(sides(&diff).iter().all(|(_, side)| side != "manifest") || !sides(&diff).is_empty());
 }
 
+/// A user with the roles that `access` prints reads the releases, and one without may not.
+#[test]
+fn access_has_what_the_releases_need() {
+    let ws = installed(true);
+    let manifest = ws.fill_in(&without_hooks(&rendered("2.4.1")));
+    let access = |more: &[&str]| {
+        let flags = ["access", "-f", "-", "--for", "diff", "--subject", "User:limited", "--name", "pipeline"];
+        ws.stdin(&manifest).reconcile([&flags[..], more].concat()).exits_with(0).stdout
+    };
+    let diff = || ws.as_user("limited").stdin(&manifest).reconcile(["diff", "-f", "-", "--base", "helm"]);
+    let until = |is_readable: bool| {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while diff().stderr.contains("cannot be read as a base") == is_readable {
+            assert!(std::time::Instant::now() < end, "{}", diff());
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+    };
+    ws.stdin(&access(&["--base", "helm"])).kubectl(["apply", "-f", "-"]).exits_with(0);
+    until(true);
+    let found = sides(&diff());
+    assert!(!found.is_empty() && found.iter().all(|(_, side)| side == "manifest"), "{found:?}");
+}
+
 #[test]
 fn releases_are_the_only_base_and_need_a_cluster() {
     let ws = Workspace::new();

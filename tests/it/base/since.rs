@@ -135,6 +135,7 @@ fn what_is_in_no_revision_is_refused_with_what_to_do() {
     refused(&["-f", "-", "--since", "main"], "standard input is none");
     refused(&["-f", "https://example.com/a.yaml", "--since", "main"], "a URL is none");
     refused(&["-f", "deploy", "--since", "nowhere"], "has no revision `nowhere`");
+    refused(&["-f", "deploy", "--since", "mian"], "did you mean `main`?");
     refused(&["-f", "deploy", "--since=--output=owned"], "has no revision `--output=owned`");
     refused(&["-f", "deploy", "--since=-h"], "has no revision `-h`");
     refused(&["-f", "deploy", "--since", "main:deploy"], "has no revision `main:deploy`");

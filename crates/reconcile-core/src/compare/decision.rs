@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ManagedObject, TypeRef};
 
-use super::diff::{Evidence, FieldDiff, Reason, Replacement};
+use super::diff::{Evidence, FieldChange, FieldDiff, Reason, Replacement};
 use super::effect::Effect;
 use super::judge::judge;
 use super::membership::Membership;
@@ -213,8 +213,19 @@ pub struct LiveObject {
 impl LiveObject {
     /// Reads the owners of an object, and applies the ignore rules to it.
     pub fn new(target: &Target, object: Value, schema: TypeRef<'_>, policy: &Policy) -> Self {
+        Self::leaving(&[], target, object, schema, policy)
+    }
+
+    /// The same for a pass that leaves these differences.
+    pub(super) fn leaving(
+        left: &[FieldChange],
+        target: &Target,
+        object: Value,
+        schema: TypeRef<'_>,
+        policy: &Policy,
+    ) -> Self {
         let current = ManagedObject::new(object, &policy.manager);
-        let wanted = Wanted::over(target, &current, schema, policy);
+        let wanted = Wanted::leaving(left, target, &current, schema, policy);
         Self { current, wanted }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use structured_merge::{Change, FieldPath, Op, Operation};
 
 use super::versions::Versions;
+use crate::manifest::BaseState;
 use crate::owners::{AuditAnswer, Owner, User};
 
 /// The action that one object needs, as reports name it.
@@ -113,6 +114,15 @@ impl Side {
                 _ => Self::Both,
             })
         })
+    }
+
+    /// The side on which an object is missing that a base has like this.
+    pub fn of_missing(base: BaseState) -> Self {
+        match base {
+            BaseState::Same => Self::Cluster,
+            BaseState::Differs => Self::Both,
+            BaseState::Absent => Self::Manifest,
+        }
     }
 
     /// Returns true if something changed in the cluster.
@@ -252,6 +262,8 @@ pub struct FieldDiff {
     pub unmanaged: UnmanagedCount,
     /// The differences that rules ignore, by rule.
     pub ignored: Vec<IgnoredFields>,
+    /// The differences that the pass leaves (`--only`).
+    pub left: Vec<LeftDifference>,
     /// The object before and after an apply, if a report shows it.
     pub versions: Option<Arc<Versions>>,
 }
@@ -266,8 +278,14 @@ impl FieldDiff {
             added_items: Vec::new(),
             unmanaged: UnmanagedCount::default(),
             ignored: Vec::new(),
+            left: Vec::new(),
             versions: None,
         }
+    }
+
+    /// The result for an object that is left as it is, although it is missing or has to be deleted.
+    pub fn leaving(evidence: Evidence, change: &FieldChange) -> Self {
+        Self { left: LeftDifference::of(change).into_iter().collect(), ..Self::none(evidence) }
     }
 
     /// Returns true if a value differs, which is drift.
@@ -278,6 +296,26 @@ impl FieldDiff {
     /// Returns true if the record of owners would change.
     pub fn changes_owners(&self) -> bool {
         self.changes.iter().any(|change| matches!(change.class, Class::Adopted | Class::Released))
+    }
+}
+
+/// A difference that the pass leaves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeftDifference {
+    /// The field; empty for the whole object.
+    pub path: FieldPath,
+    /// The reason for the difference.
+    pub class: Class,
+    /// The side that changed.
+    pub side: Side,
+}
+
+impl LeftDifference {
+    /// The difference as it is left; `None` if the change is none.
+    pub(super) fn of(change: &FieldChange) -> Option<Self> {
+        let FieldChange { path, class, side, .. } = change;
+        Some(Self { path: path.clone(), class: *class, side: (*side)? })
     }
 }
 

@@ -236,7 +236,7 @@ fn ends_with_an_apply(rule: RuleRef, policy: &Policy) -> bool {
         RuleRef::Configured(index) => policy.ignore.get(index).is_some_and(|rule| {
             !rule.managers.is_empty() && !rule.managers.iter().any(|glob| glob.matches(&policy.manager))
         }),
-        RuleRef::Annotation => false,
+        RuleRef::Annotation | RuleRef::Left => false,
         RuleRef::Autoscaler(_) | RuleRef::BuiltIn(_) => true,
     }
 }

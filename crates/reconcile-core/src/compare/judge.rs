@@ -75,6 +75,7 @@ pub fn judge(
         added_items: added,
         unmanaged: counted,
         ignored: Vec::new(),
+        left: Vec::new(),
         versions: None,
     };
     (diff, warnings)

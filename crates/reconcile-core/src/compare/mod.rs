@@ -22,6 +22,7 @@ mod membership;
 mod nulls;
 mod object_verdict;
 mod offline;
+mod only;
 mod patch;
 mod policy;
 mod prediction;
@@ -37,7 +38,8 @@ mod wanted;
 
 pub use decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
 pub use diff::{
-    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, Reason, Replacement, Side, UnmanagedCount,
+    Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, LeftDifference, Reason, Replacement,
+    Side, UnmanagedCount,
 };
 pub use effect::{Effect, EffectKind};
 pub use judge::judge;
@@ -46,6 +48,7 @@ pub use membership::{Membership, UnnamedSet};
 pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
 pub use object_verdict::ObjectVerdict;
 pub use offline::offline;
+pub use only::Chosen;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
 pub use prediction::{ObjectPair, Prediction, predict};
 pub use redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};

@@ -1,7 +1,7 @@
 use serde_json::Value;
 use structured_merge::FieldPath;
 
-use super::diff::{Action, Conflict, Evidence, FieldChange, FieldDiff, Reason};
+use super::diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Reason};
 use crate::diagnostic::Diagnostic;
 
 /// The action that one object needs, with secret values redacted.
@@ -89,6 +89,11 @@ impl ObjectVerdict {
     /// Returns true if values are equal and only the record of owners would change.
     pub fn is_ownership_only(&self) -> bool {
         matches!(self, Self::InSync(fields) if fields.changes_owners())
+    }
+
+    /// Returns true if the object does not exist, and the pass does not create it.
+    pub fn leaves_missing(&self) -> bool {
+        self.fields().is_some_and(|fields| fields.left.iter().any(|left| left.class == Class::Missing))
     }
 
     /// Returns true if there is nothing to write.

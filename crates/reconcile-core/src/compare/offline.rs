@@ -9,7 +9,6 @@ use crate::live::{LiveState, Target, is_builtin_group};
 
 /// Decides about an object of a snapshot, without a server.
 pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, redactor: &Redactor) -> Decision {
-    let mut membership = None;
     let finding = match live {
         _ if let (true, Err(diagnostic)) = (target.desired.is_refused(), &target.resource) => {
             ComparisonResult::Unknown(diagnostic.clone())
@@ -33,9 +32,9 @@ pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, re
             let policy = Policy { evidence: EvidenceMode::ReadOnly, ..context.policy.clone() };
             let mut machine = ComparisonMachine::new(target, live, context.schema, &policy);
             machine.start();
-            membership = machine.membership().cloned();
-            machine.into_finding()
+            while machine.leave() {}
+            return machine.decide(context.types_will_change, redactor);
         }
     };
-    Decision { membership, ..decide(target, finding, context, redactor) }
+    decide(target, finding, context, redactor)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use structured_merge::{Applier, ManagedFieldsEntry, Operation};
 
 use super::membership::UnnamedSet;
+use super::only::Chosen;
 use crate::owners::{AuditAnswer, Owner};
 use crate::rules::{Autoscalers, IgnoreRules};
 
@@ -71,6 +72,8 @@ pub struct Policy {
     pub replace: Replace,
     /// The treatment of live objects in an apply set that neither their manifests nor the run name.
     pub unnamed_set: UnnamedSet,
+    /// The differences that are resolved; `None` for all of them.
+    pub only: Option<Arc<Chosen>>,
     /// The rules for ignored fields.
     pub ignore: Arc<IgnoreRules>,
     /// The autoscalers, whose fields are ignored.
@@ -91,6 +94,7 @@ impl Policy {
             adopt: BTreeSet::new(),
             replace: Replace::default(),
             unnamed_set: UnnamedSet::default(),
+            only: None,
             ignore: Arc::default(),
             autoscalers: Arc::default(),
         }

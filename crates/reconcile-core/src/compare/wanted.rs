@@ -17,13 +17,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use structured_merge::{
-    ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Ownership, PathElement, TypeRef,
-    changes, field_set, fields_of, leave_out_bookkeeping, with_fields_of, without_fields,
+    ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, ManagedObject, Op, Ownership, PathElement, TypeRef,
+    changes, field_set, fields_of, item_element, leave_out_bookkeeping, with_fields_of, without_fields,
 };
 
-use super::diff::IgnoredFields;
+use super::diff::{FieldChange, IgnoredFields};
 use super::ignored_values::IgnoredValues;
 use super::membership::{Membership, UnnamedSet, set_label, unnamed_set};
+use super::only::left_fields;
 use super::policy::Policy;
 use super::prediction::predict;
 use crate::live::Target;
@@ -53,13 +54,26 @@ pub struct Wanted {
 impl Wanted {
     /// Computes the object to send over a live one.
     pub fn over(target: &Target, live: &ManagedObject, schema: TypeRef<'_>, policy: &Policy) -> Self {
+        Self::leaving(&[], target, live, schema, policy)
+    }
+
+    /// The same for a pass that leaves these differences.
+    pub(super) fn leaving(
+        left: &[FieldChange],
+        target: &Target,
+        live: &ManagedObject,
+        schema: TypeRef<'_>,
+        policy: &Policy,
+    ) -> Self {
         let manifest = target.desired.object();
-        let coverage = coverage(target, Some(live), schema, policy);
+        let mut coverage = coverage(target, Some(live), schema, policy);
         let covering = coverage.iter().map(|(_, covered)| covered.rule).collect();
+        let fields = left_fields(left);
+        coverage.leave(&fields);
         let values = IgnoredValues::of(target, live, &coverage, schema, policy);
         let unnamed = unnamed_set(manifest, &live.object);
         let mut wanted = Self { covering, warnings: values.warnings, ..Self::default() };
-        if values.rules.is_empty() && values.parts.is_empty() && unnamed.is_none() {
+        if values.rules.is_empty() && values.parts.is_empty() && unnamed.is_none() && left.is_empty() {
             wanted.membership = Membership::in_another_set(manifest, &live.object);
             return wanted;
         }
@@ -70,11 +84,18 @@ impl Wanted {
         let bare = without_fields(manifest, &left_out, schema);
         let settled = settled(target, &bare, live, schema, policy);
         let mut kept = fields_to_keep(&settled, &left_out);
+        // What is left stays ours, too, where others own it as well.
+        let copy = last_applied_copy();
+        kept = kept.union(&live.owners.our_fields().filter(|path| fields.contains_at_or_above(path) && *path != copy));
         wanted.membership = match unnamed {
             Some(id) => keep_label(id, &settled, policy, &mut kept),
             None => Membership::in_another_set(manifest, &live.object),
         };
-        wanted.object = Some(with_fields_of(&bare, &live.object, &kept, schema));
+        let mut object = with_fields_of(&bare, &live.object, &kept, schema);
+        for moved in left.iter().filter(|change| change.op == Op::Move) {
+            keep_order(&mut object, &live.object, &moved.path, schema);
+        }
+        wanted.object = Some(object);
         wanted.ignored = left_out.union(&values.parts.keys().cloned().collect());
         wanted.rules.extend(values.parts);
         wanted.partly_ignored = values.changed;
@@ -128,10 +149,14 @@ impl Wanted {
         let mut hidden: BTreeMap<RuleRef, BTreeSet<FieldPath>> = BTreeMap::new();
         for path in differences.into_iter().map(|change| change.path).filter(|path| *path != copy) {
             if let Some(rule) = self.rule_of(&path) {
+                if rule == RuleRef::Left {
+                    continue;
+                }
                 hidden.entry(rule).or_default().insert(path);
                 continue;
             }
             let below = self.rules.range(&path..).take_while(|(ignored, _)| path.is_prefix_of(ignored));
+            let below = below.filter(|(_, rule)| **rule != RuleRef::Left);
             for (ignored, rule) in below {
                 hidden.entry(*rule).or_default().insert(ignored.clone());
             }
@@ -178,6 +203,7 @@ fn named(
         RuleRef::Annotation => (Some(format!("annotation `{IGNORE_ANNOTATION}`")), None),
         RuleRef::Autoscaler(index) => (policy.autoscalers.get(index).map(|autoscaler| autoscaler.name.clone()), None),
         RuleRef::BuiltIn(index) => (Some("built in".to_owned()), BUILT_IN.get(index).map(|rule| rule.name.to_owned())),
+        RuleRef::Left => (None, None),
     };
     let is_built_in = !matches!(rule, RuleRef::Configured(_) | RuleRef::Annotation);
     let owned =
@@ -252,6 +278,16 @@ fn fields_to_keep(settled: &Ownership, ignored: &FieldSet) -> FieldSet {
     // The last-applied annotation of client-side apply is removed together with its owner.
     let copy = last_applied_copy();
     settled.our_fields().filter(|path| ignored.contains_at_or_above(path) && !others.contains(path) && *path != copy)
+}
+
+/// Sorts the items of a list with keys as the live object has them; those that it lacks come last.
+fn keep_order(object: &mut Value, live: &Value, at: &FieldPath, schema: TypeRef<'_>) {
+    let Some(live) = at.value_in(live).and_then(Value::as_array) else { return };
+    let Some(Value::Array(items)) = at.value_in_mut(object) else { return };
+    let list = schema.at(at.elements());
+    let places: BTreeMap<PathElement, usize> =
+        live.iter().enumerate().filter_map(|(place, item)| Some((item_element(item, list)?, place))).collect();
+    items.sort_by_key(|item| item_element(item, list).and_then(|key| places.get(&key).copied()).unwrap_or(usize::MAX));
 }
 
 /// Adds the label of an apply set to the fields to keep, unless the object is to leave the set. A label that only others own needs

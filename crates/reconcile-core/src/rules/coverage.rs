@@ -43,6 +43,8 @@ pub enum RuleRef {
     Autoscaler(usize),
     /// The rule at this position of [`BUILT_IN`].
     BuiltIn(usize),
+    /// No rule: the pass leaves the difference.
+    Left,
 }
 
 /// A field that a rule covers, with everything below it.
@@ -80,6 +82,16 @@ impl Coverage {
         let elements = path.elements();
         let above = |length: usize| self.fields.get(&FieldPath::from(elements.get(..length)?.to_vec()));
         (1..=elements.len()).find_map(above).map(|covered| covered.rule)
+    }
+
+    /// Adds fields that a pass leaves, unless a rule covers them.
+    pub fn leave(&mut self, fields: &FieldSet) {
+        for path in fields.paths() {
+            if self.rule_of(&path).is_none() {
+                let left = Covered { rule: RuleRef::Left, in_manifest: true, in_live: true, moved_in: None };
+                self.fields.insert(path, left);
+            }
+        }
     }
 
     fn add(&mut self, path: FieldPath, rule: RuleRef, at: Sides<'_>) {

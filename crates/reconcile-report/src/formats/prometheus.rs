@@ -144,13 +144,18 @@ fn fields(contexts: &[ContextReport]) -> Metric {
         let (counts, labels) = (&one.report.summary, labels(one));
         let counts = [
             ("ignored", counts.ignored),
+            ("left", counts.left.unwrap_or_default()),
             ("unmanaged", counts.unmanaged),
             ("unmanaged_manual", counts.unmanaged_manual),
             ("added_items", counts.added_items),
         ];
         samples.extend(counts.map(|(what, count)| (with(&labels, "what", what), count)));
     }
-    Metric { name: "other_fields", help: "Fields that are not drift: ignored by rules, or added by others.", samples }
+    Metric {
+        name: "other_fields",
+        help: "Fields that are not drift: ignored by rules, left by `--only`, or added by others.",
+        samples,
+    }
 }
 
 /// The differences of a baseline, where the run has one.

@@ -176,6 +176,7 @@ fn common(objects: &[&ObjectReport], all: &[Vec<(Position, Item<'_>)>]) -> Optio
     (common.diff.changes, common.diff.conflicts) = (Vec::new(), Vec::new());
     (common.diff.added_items, common.diff.ignored) = (Vec::new(), Vec::new());
     common.diff.effects.clear();
+    common.diff.left.clear();
     common.messages.warnings.clear();
     for places in all {
         let mut equal = places.iter().map(|(_, part)| *part);

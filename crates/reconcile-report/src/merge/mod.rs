@@ -112,6 +112,10 @@ fn checked(parts: &mut [MergeInput], cluster: &str) -> Result<Vec<Shard>, Diagno
             let message = format!("the runs of {} and {file} fail on different classes", first.file);
             return refused(message, "run all shards with the same flags");
         }
+        if part.report.only != first.report.only {
+            let message = format!("the runs of {} and {file} resolve different differences (`--only`)", first.file);
+            return refused(message, "run all shards with the same flags");
+        }
         objects(part, shard, &mut places)?;
     }
     Ok((0..count).map(|index| Shard { index, count }).filter(|shard| !files.contains_key(shard)).collect())

@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, Class, Conflict, Decision, Effect, Evidence, FieldChange, FieldDiff, IgnoredFields, ObjectVerdict, Reason,
-    Replacement, Side, UnmanagedCount, Versions,
+    Action, Class, Conflict, Decision, Effect, Evidence, FieldChange, FieldDiff, IgnoredFields, LeftDifference,
+    ObjectVerdict, Reason, Replacement, Side, UnmanagedCount, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects::of_deletion;
@@ -104,6 +104,9 @@ pub struct ObjectDiff {
     /// The effects of an apply beyond these fields, such as Pods that restart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
+    /// Differences that the run leaves (`--only`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<LeftDifference>,
 }
 
 /// The messages about one object.
@@ -198,6 +201,7 @@ impl ObjectDiff {
             known_added_items: 0,
             ignored: Vec::new(),
             effects: Vec::new(),
+            left: Vec::new(),
         }
     }
 }
@@ -230,12 +234,7 @@ impl ObjectReport {
     /// Takes the part of the base of the object, which tells on which side a missing object is missing.
     fn take_base(&mut self, base: Option<BaseState>) {
         self.diff.base = base;
-        let side = match base {
-            Some(BaseState::Same) => Side::Cluster,
-            Some(BaseState::Differs) => Side::Both,
-            Some(BaseState::Absent) => Side::Manifest,
-            None => return,
-        };
+        let Some(side) = base.map(Side::of_missing) else { return };
         self.diff.changes.iter_mut().filter(|change| change.class == Class::Missing).for_each(|change| {
             change.side = Some(side);
         });
@@ -298,11 +297,12 @@ impl ObjectReport {
 
     /// Takes the differences of its fields.
     fn fill(&mut self, fields: FieldDiff) {
-        let FieldDiff { evidence: _, changes, conflicts, added_items, unmanaged, ignored, versions } = fields;
+        let FieldDiff { evidence: _, changes, conflicts, added_items, unmanaged, ignored, left, versions } = fields;
         self.diff.changes = changes.into_iter().map(ChangeReport::from).collect();
         self.diff.conflicts = conflicts;
         self.diff.added_items = added_items;
         self.diff.ignored = ignored;
+        self.diff.left = left;
         self.details.unmanaged = unmanaged;
         self.details.versions = versions;
     }
@@ -345,6 +345,7 @@ impl ObjectReport {
             self.diff.changes = new.changes;
             self.diff.conflicts = new.conflicts;
             self.diff.effects = new.effects;
+            self.diff.left = new.left;
             self.details.versions = details.versions;
             self.run.changed_during_run = true;
         }
@@ -401,6 +402,11 @@ impl ObjectReport {
     /// Returns true if it is a member of an apply set that is no longer in the manifests and is kept.
     pub fn is_kept(&self) -> bool {
         self.source.is_none() && self.diff.action == Action::None
+    }
+
+    /// Returns true if it is missing or a member to delete, and the run leaves it so.
+    pub(crate) fn is_left_whole(&self) -> bool {
+        self.diff.left.iter().any(|left| left.path.elements().is_empty())
     }
 
     /// Returns true if it is to be deleted, and cannot be for a reason that was known before.

@@ -1,6 +1,6 @@
 //! Reads an object of a report, and refuses fields that it does not know: serde does not do both for an object with flattened parts.
 
-use reconcile_core::compare::{Action, Conflict, Effect, Evidence, IgnoredFields, Replacement, Side};
+use reconcile_core::compare::{Action, Conflict, Effect, Evidence, IgnoredFields, LeftDifference, Replacement, Side};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::ObjectReadiness;
 use reconcile_core::manifest::{BaseState, ReleaseName, Source};
@@ -46,6 +46,8 @@ struct ObjectEntry {
     ignored: Vec<IgnoredFields>,
     #[serde(default)]
     effects: Vec<Effect>,
+    #[serde(default)]
+    left: Vec<LeftDifference>,
     warnings: Vec<String>,
     #[serde(default, deserialize_with = "diagnostic::read_of_object")]
     error: Option<Diagnostic>,
@@ -85,6 +87,7 @@ impl From<ObjectEntry> for ObjectReport {
             known_added_items,
             ignored,
             effects,
+            left,
             ..
         } = entry;
         for change in &mut changes {
@@ -114,6 +117,7 @@ impl From<ObjectEntry> for ObjectReport {
                 known_added_items,
                 ignored,
                 effects,
+                left,
             },
             messages: ObjectMessages { warnings, error, reason, hint },
             run: ObjectRun { outcome, readiness, changed_during_run, postponed },

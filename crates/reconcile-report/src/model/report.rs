@@ -50,6 +50,10 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "classes")]
     #[schemars(schema_with = "class_names")]
     pub fail_on: Vec<&'static str>,
+    /// The differences that the run resolves, if they were chosen (`--only`). It leaves the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "classes")]
+    #[schemars(schema_with = "class_names")]
+    pub only: Vec<&'static str>,
     /// The base, if the differences were compared with what was applied last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<BaseInfo>,
@@ -225,6 +229,7 @@ impl Report {
             verdict,
             exit_code: verdict.exit_code(false),
             fail_on: Vec::new(),
+            only: Vec::new(),
             base: None,
             release: None,
             releases: Vec::new(),
@@ -275,6 +280,15 @@ impl Report {
         if fails && is_found && matches!(self.verdict, Verdict::InSync | Verdict::Drift) {
             self.verdict = Verdict::Drift;
             self.exit_code = self.verdict.exit_code(false);
+        }
+        self
+    }
+
+    /// Names the differences that the run resolves, if they were chosen, and counts the others.
+    pub fn with_only(mut self, classes: Vec<&'static str>) -> Self {
+        if !classes.is_empty() {
+            self.only = classes;
+            self.summary.left = Some(self.objects.iter().map(|object| object.diff.left.len()).sum());
         }
         self
     }

@@ -62,6 +62,9 @@ pub struct Summary {
     /// Objects that were not compared, because their manifests are those of the base; absent without `--changed-only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<usize>,
+    /// Differences that the run leaves: each field, and each object to create or to delete; absent without `--only`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<usize>,
     /// Hooks that the run left out.
     #[serde(default)]
     pub hooks: usize,
@@ -124,6 +127,7 @@ impl Summary {
             resolved,
             dropped,
             unchanged,
+            left,
             hooks,
             not_deployed,
             kept,
@@ -154,6 +158,7 @@ impl Summary {
             (&mut self.known, known),
             (&mut self.resolved, resolved),
             (&mut self.unchanged, unchanged),
+            (&mut self.left, left),
             (&mut self.kept, kept),
         ];
         for (sum, count) in optional {
@@ -171,7 +176,9 @@ impl Summary {
         let with = |action: Action| count(&|object| object.diff.action == action);
         Self {
             objects: objects.len(),
-            in_sync: count(&|object| object.diff.action == Action::None && !object.is_kept()),
+            in_sync: count(&|object| {
+                object.diff.action == Action::None && !object.is_kept() && !object.is_left_whole()
+            }),
             create: with(Action::Create),
             update: with(Action::Update),
             replace: with(Action::Replace),
@@ -191,6 +198,7 @@ impl Summary {
             resolved: None,
             dropped: 0,
             unchanged: None,
+            left: None,
             hooks: 0,
             not_deployed: 0,
             kept: None,

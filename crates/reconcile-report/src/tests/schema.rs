@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::blame::BlamedObject;
 use crate::model::{Report, Reports};
 use crate::pull::PullReport;
-use crate::saved_plan::{ManifestDigest, PlanFlags, SavedPlan, SecretCoverage};
+use crate::saved_plan::{ManifestDigest, PlanBase, PlanFlags, SavedPlan, SecretCoverage};
 
 static REPORT: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(&derived()).unwrap());
 static SARIF: LazyLock<Value> = LazyLock::new(|| load("testdata/formats/sarif-schema-2.1.0.json"));
@@ -66,12 +66,14 @@ fn a_plan_follows_its_schema() {
         force_conflicts: "manual".to_owned(),
         replace: "never".to_owned(),
         adopt: vec!["helm".to_owned()],
+        only: ["cluster".to_owned()].into(),
         applyset: Some("shop".to_owned()),
         prune_allow: [DeletionKind::Namespaces, DeletionKind::Most].into(),
         applyset_recover: false,
         leave_applyset: false,
         create_namespace: true,
         shard: None,
+        base: Some(PlanBase { from: "main".to_owned(), digest: Some("00ff".to_owned()) }),
     };
     let report = super::scenario::diff("plain");
     let digests = report.objects.iter().map(|object| ManifestDigest::new(&object.key, "00ff".to_owned())).collect();

@@ -1,6 +1,6 @@
 //! Changes, owners and objects in one line each, for formats that show no more than a line.
 
-use reconcile_core::compare::{Class, Conflict};
+use reconcile_core::compare::{Class, Conflict, Side};
 use reconcile_core::owners::Owner;
 use reconcile_core::text::{end_within, one_line, visible, width};
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub(crate) fn change(change: &ChangeReport) -> String {
     if change.path.elements().is_empty() {
         let removed = users::removed(change, ToOwned::to_owned);
         let removed = removed.map(|removed| format!("; {}", one_line(&removed, MESSAGE)));
-        return format!("{}{}", whole_object(change.class), removed.unwrap_or_default());
+        return format!("{}{}", whole_object(change), removed.unwrap_or_default());
     }
     let why = why_on_line(change);
     let why = if why.is_empty() { why } else { format!(" ({why})") };
@@ -116,8 +116,13 @@ pub(crate) fn why_on_line(change: &ChangeReport) -> String {
     why(change, owners)
 }
 
-fn whole_object(class: Class) -> &'static str {
-    match class {
+fn whole_object(change: &ChangeReport) -> &'static str {
+    match change.class {
+        Class::Missing if change.side == Some(Side::Manifest) => "the object is new in the manifests",
+        Class::Missing if change.side == Some(Side::Cluster) => "the object was deleted in the cluster",
+        Class::Missing if change.side == Some(Side::Both) => {
+            "the object was deleted in the cluster, and its manifest has changed"
+        }
         Class::Missing => "the object does not exist",
         Class::Pruned => "the object is no longer in the manifests",
         _ => "its values match, but our field manager does not own all of them yet",
@@ -179,10 +184,23 @@ pub(crate) fn rest_of_base(summary: &Summary) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
+/// `4 differences left by --only`. `None` without the flag.
+pub(crate) fn left_by_only(summary: &Summary) -> Option<String> {
+    Some(match summary.left? {
+        1 => "1 difference left by --only".to_owned(),
+        count => format!("{} differences left by --only", grouped(count)),
+    })
+}
+
 /// The hooks and differences that the run leaves alone, and the rules in force: `2 differences ignored by rules; 3 ignore rules of
 /// .kubectl-reconcile.yaml in force`. `None` if there are none. Every format says it, also of the differences that a baseline has.
 pub fn left_alone(report: &Report) -> Option<String> {
-    let others = [baseline(&report.summary), rest_of_base(&report.summary), hooks_left_out(report.summary.hooks)];
+    let others = [
+        left_by_only(&report.summary),
+        baseline(&report.summary),
+        rest_of_base(&report.summary),
+        hooks_left_out(report.summary.hooks),
+    ];
     let mut clauses: Vec<String> = others.into_iter().flatten().chain(ignored_by_rules(report)).collect();
     clauses.extend(
         Some(managed::clauses(report).join(", ")).filter(|all| !all.is_empty()).map(|all| format!("left alone: {all}")),

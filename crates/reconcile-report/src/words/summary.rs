@@ -5,7 +5,7 @@ use reconcile_core::compare::Class;
 use structured_merge::{FieldPath, PathElement};
 
 use super::deletions;
-use super::describe::{baseline, hooks_left_out, ignored_clauses, rest_of_base};
+use super::describe::{baseline, hooks_left_out, ignored_clauses, left_by_only, rest_of_base};
 use super::effects;
 use super::number::grouped;
 use super::sentence::{done, not_done, not_to_do, of_shard, readiness_counts, ready, to_do};
@@ -42,6 +42,7 @@ impl SummaryLines {
             effects: effects::summary(report),
             left_alone: left_alone(report).map(|clauses| format!("left alone: {clauses}")),
             remarks: [
+                left_by_only(&report.summary),
                 rest_of_base(&report.summary),
                 hooks_left_out(report.summary.hooks),
                 baseline(&report.summary),

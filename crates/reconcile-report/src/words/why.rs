@@ -40,6 +40,15 @@ fn why_at(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String, time: impl
     }
 }
 
+/// The reason why an object is missing: `new`, or `deleted in the cluster`. `None` without a base.
+pub(crate) fn missing(change: &ChangeReport) -> Option<&'static str> {
+    match change.side.filter(|_| change.class == Class::Missing)? {
+        Side::Manifest => Some("new"),
+        Side::Cluster | Side::Both => Some("deleted in the cluster"),
+        Side::Either => None,
+    }
+}
+
 /// Returns the manager that changed a field, or another reason for the difference, for a note next to its value.
 pub(crate) fn note(change: &ChangeReport, view: &View) -> String {
     let note = words(ClassInfo::of(change.class).note, change, |managers| owners(managers, view));

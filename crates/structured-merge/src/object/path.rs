@@ -101,6 +101,20 @@ impl FieldPath {
             }),
         })
     }
+
+    /// The same, to change it.
+    pub fn value_in_mut<'v>(&self, object: &'v mut Value) -> Option<&'v mut Value> {
+        self.0.iter().try_fold(object, |value, element| match element {
+            PathElement::Field(name) => value.get_mut(name),
+            PathElement::Index(index) => value.get_mut(usize::try_from(*index).ok()?),
+            PathElement::Member(member) => {
+                value.as_array_mut()?.iter_mut().find(|item| Scalar::from_json(item) == *member)
+            }
+            PathElement::Key(keys) => value.as_array_mut()?.iter_mut().find(|item| {
+                keys.iter().all(|(name, key)| item.get(name).is_some_and(|found| Scalar::from_json(found) == *key))
+            }),
+        })
+    }
 }
 
 impl From<Vec<PathElement>> for FieldPath {

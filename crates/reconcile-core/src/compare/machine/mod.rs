@@ -22,7 +22,7 @@ use structured_merge::{
 };
 
 use super::decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
-use super::diff::Evidence;
+use super::diff::{Evidence, FieldChange};
 use super::membership::Membership;
 use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};
@@ -74,6 +74,10 @@ pub struct ComparisonMachine<'a> {
     warnings: Vec<String>,
     unproven: Option<Unproven>,
     membership: Option<Membership>,
+    /// The differences without which it is compared again, as the pass leaves them.
+    left: Vec<FieldChange>,
+    /// The number of times that it may be compared without more differences.
+    selections: usize,
 }
 
 /// The progress of a comparison.
@@ -133,7 +137,18 @@ impl<'a> ComparisonMachine<'a> {
     /// Creates a comparison with the object that was read. [`Self::start`] begins it.
     pub fn new(target: &'a Target, live: LiveState, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
         let state = State::Read(live);
-        Self { target, schema, policy, state, rounds: ROUNDS, warnings: Vec::new(), unproven: None, membership: None }
+        Self {
+            target,
+            schema,
+            policy,
+            state,
+            rounds: ROUNDS,
+            warnings: Vec::new(),
+            unproven: None,
+            membership: None,
+            left: Vec::new(),
+            selections: ROUNDS,
+        }
     }
 
     /// The target that is compared.
@@ -220,6 +235,34 @@ impl<'a> ComparisonMachine<'a> {
         }
     }
 
+    /// Compares the object again without the differences that the pass leaves, if it leaves some and resolves others. Returns false if
+    /// there are none. The base has to be known.
+    pub fn leave(&mut self) -> bool {
+        let Some(chosen) = &self.policy.only else { return false };
+        let State::Done(finding) = &self.state else { return false };
+        let (ComparisonResult::Predicted { live, .. } | ComparisonResult::Refused { live: Some(live), .. }) = finding
+        else {
+            return false;
+        };
+        if self.selections == 0 {
+            return false;
+        }
+        // What the server refuses may be what is left.
+        let context = CompareContext { schema: self.schema, policy: self.policy, types_will_change: true };
+        let verdict = decide(self.target, finding.clone(), context, &Redactor::default()).verdict;
+        let left = chosen.to_leave(&verdict);
+        if left.is_empty() {
+            return false;
+        }
+        let object = live.current.object.clone();
+        self.selections = self.selections.saturating_sub(1);
+        self.left.extend(left);
+        self.warnings.clear();
+        let live = self.live_object(object);
+        self.state = self.compare(live);
+        true
+    }
+
     /// Takes the answer to the last question, and the server's warnings in it.
     pub fn answer(&mut self, answer: Answer, warnings: Vec<String>) {
         self.add_warnings(warnings);
@@ -234,7 +277,7 @@ impl<'a> ComparisonMachine<'a> {
             (State::Transferring { live, trial }, Answer::Object(object)) => self.trial_accepted(live, trial, object),
             (State::Transferring { live, trial }, Answer::Refused(error)) => self.trial_rejected(live, trial, &error),
             (State::Reading { answer, wanted }, Answer::Live(LiveState::Present(object)))
-                if version(&object) == version(&answer) =>
+                if self.left.is_empty() && version(&object) == version(&answer) =>
             {
                 let live = self.live_object(object);
                 let is_same = live.wanted.object(self.target) == wanted.object(self.target)
@@ -276,13 +319,18 @@ impl<'a> ComparisonMachine<'a> {
         let warnings = std::mem::take(&mut self.warnings);
         let membership = self.membership.take();
         let context = CompareContext { schema: self.schema, policy: self.policy, types_will_change };
+        let left = std::mem::take(&mut self.left);
         let mut decision = decide(target, self.into_finding(), context, redactor);
+        if let Some(chosen) = &context.policy.only {
+            chosen.settle(&mut decision.verdict, target, &left);
+        }
         decision.warnings.extend(warnings);
         Decision { membership, ..decision }
     }
 
     /// Begins with the object that was read: ends the comparison, or asks the first question.
     fn begin(&mut self, live: LiveState) -> State {
+        self.left.clear();
         match live {
             LiveState::Absent if self.policy.evidence == EvidenceMode::ReadOnly => self.missing_locally(),
             LiveState::Absent if !self.policy.tries_creations => {
@@ -298,7 +346,7 @@ impl<'a> ComparisonMachine<'a> {
     }
 
     fn live_object(&mut self, object: Value) -> LiveObject {
-        let live = LiveObject::new(self.target, object, self.schema, self.policy);
+        let live = LiveObject::leaving(&self.left, self.target, object, self.schema, self.policy);
         self.membership.clone_from(&live.wanted.membership);
         live
     }

@@ -158,7 +158,11 @@ impl Objects<'_> {
             ignored.paths.iter().map(move |path| format!("ignored by {}: {path}{reason}", ignored.rule))
         });
         let beside = object.diff.added_items.iter().map(|path| format!("added by hand: {path}"));
-        let mut notes = warnings.chain(ignored).chain(beside).peekable();
+        let left = object.diff.left.iter().map(|left| match left.path.elements() {
+            [] => "left by --only".to_owned(),
+            _ => format!("left by --only: {}", left.path),
+        });
+        let mut notes = warnings.chain(ignored).chain(left).chain(beside).peekable();
         if notes.peek().is_none() {
             return;
         }

@@ -71,6 +71,7 @@ impl Shows for OnPage {
     fn more(&self, object: &ObjectReport) -> bool {
         !object.diff.effects.is_empty()
             || !object.diff.ignored.is_empty()
+            || !object.diff.left.is_empty()
             || !object.diff.added_items.is_empty()
             || object.run.readiness.is_some()
     }

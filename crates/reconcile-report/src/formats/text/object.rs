@@ -21,7 +21,7 @@ use crate::words::label::{NEEDS_REPLACEMENT, sign, stopped_step};
 use crate::words::line_diff::Line;
 use crate::words::shared_diagnostic::coded;
 use crate::words::styled::{Role, Styled};
-use crate::words::why::{added_by, owner_text, owners};
+use crate::words::why::{self, added_by, owner_text, owners};
 use crate::words::wrapped::wrapped;
 use crate::words::{excerpt, users};
 
@@ -163,9 +163,11 @@ fn about(object: &ObjectReport) -> String {
     if let Some(release) = &object.release {
         return format!("release {release}");
     }
-    let desired = object.diff.changes.first().and_then(|change| change.desired.as_ref());
-    let Some(desired) = desired.filter(|_| object.diff.action == Action::Create) else { return String::new() };
-    let mut parts = Vec::new();
+    let Some(change) = object.diff.changes.first().filter(|_| object.diff.action == Action::Create) else {
+        return String::new();
+    };
+    let Some(desired) = &change.desired else { return String::new() };
+    let mut parts: Vec<String> = why::missing(change).map(ToOwned::to_owned).into_iter().collect();
     match desired.pointer("/spec/replicas").and_then(Value::as_u64) {
         Some(1) => parts.push("1 replica".to_owned()),
         Some(replicas) => parts.push(format!("{replicas} replicas")),

@@ -16,8 +16,10 @@
 )]
 
 mod bare;
+mod busy;
 mod contest;
 mod costs;
+mod large;
 mod meter;
 mod objects;
 mod scenarios;
@@ -45,4 +47,6 @@ fn main() {
         }
     }
     spread::run(&selection);
+    busy::run(&selection);
+    large::run(&selection);
 }

@@ -6,6 +6,8 @@ use super::contest::Network;
 
 /// Numbers of objects.
 pub const SIZES: [usize; 3] = [100, 1_000, 10_000];
+/// Number of objects of four kinds in 200 namespaces, which take minutes to create: they are measured only if the number is named.
+pub const LARGE: usize = 100_000;
 /// Networks.
 pub const NETWORKS: [Network; 4] = [
     Network { name: "loopback", delay: Duration::ZERO },
@@ -19,8 +21,8 @@ const USUAL: usize = 2;
 pub const COSTS: &str = "costs";
 /// Tasks with objects in one namespace.
 pub const WHAT: [&str; 6] = ["all-new", "in-sync", "no-op-apply", "1%-drifted", "all-drifted", "prune-10%"];
-/// Tasks with objects in many namespaces.
-pub const SPREAD: [&str; 2] = ["many-namespaces", "one-of-four"];
+/// Tasks with objects in many namespaces, and beside another client that writes all the time.
+pub const SPREAD: [&str; 3] = ["many-namespaces", "one-of-four", "busy"];
 /// The programs: kubectl, ours, and the floor.
 pub const PROGRAMS: [&str; 3] = ["kubectl", super::OURS, "floor"];
 
@@ -41,7 +43,7 @@ impl Selection {
         let names =
             NETWORKS.map(|network| network.name).into_iter().chain(WHAT).chain(SPREAD).chain(PROGRAMS).chain([COSTS]);
         let known: Vec<String> =
-            SIZES.map(|size| size.to_string()).into_iter().chain(names.map(str::to_owned)).collect();
+            SIZES.into_iter().chain([LARGE]).map(|size| size.to_string()).chain(names.map(str::to_owned)).collect();
         for word in &words {
             assert!(known.contains(word), "`{word}` is none of: {}", known.join(", "));
         }
@@ -57,6 +59,11 @@ impl Selection {
     /// Returns true if rows with this number of objects are wanted. Rows about spread objects have numbers of their own.
     pub fn wants_size(&self, objects: usize) -> bool {
         if self.types_a_size() { self.types(&objects.to_string()) } else { self.wants_some(&WHAT) }
+    }
+
+    /// Returns true if the rows with the most objects are wanted.
+    pub fn wants_large(&self) -> bool {
+        self.types(&LARGE.to_string())
     }
 
     /// Returns true if rows of this task are wanted.
@@ -77,7 +84,7 @@ impl Selection {
     }
 
     fn types_a_size(&self) -> bool {
-        SIZES.iter().any(|size| self.types(&size.to_string()))
+        SIZES.iter().chain(&[LARGE]).any(|size| self.types(&size.to_string()))
     }
 
     /// The networks that are wanted.
@@ -98,6 +105,8 @@ impl Selection {
             ("kubectl", _) if is_far => 0,
             ("kubectl", 1_000..) => 1,
             ("kubectl", _) => 3,
+            (_, LARGE..) if is_repeatable => 2,
+            (_, LARGE..) => 0,
             (_, 10_000..) if is_repeatable => 5,
             (_, 10_000..) => 1,
             _ if is_repeatable => 9,

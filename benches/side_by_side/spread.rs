@@ -18,6 +18,10 @@ const KINDS: [&str; 3] = ["ConfigMap", "ServiceAccount", "Widget"];
 /// Objects of which every fourth is in the manifests.
 const CROWD: usize = 40_000;
 
+/// The diff of kubectl with the whole input.
+pub const DIFF_OF_KUBECTL: &[&str] =
+    &["diff", "--server-side", "--force-conflicts", "--field-manager=kubectl-reconcile", "-f", "all.yaml"];
+
 /// Prints the rows.
 pub fn run(selection: &Selection) {
     if selection.wants("many-namespaces") {
@@ -59,25 +63,14 @@ fn one_of_four(selection: &Selection) {
     in_sync(selection, "one-of-four", CROWD / 4, ws, &lists);
 }
 
-fn in_sync(selection: &Selection, what: &str, objects: usize, ws: &Rc<Workspace>, lists: &[Value]) {
+/// Prints the row of a `diff` with this input, which has been applied.
+pub fn in_sync(selection: &Selection, what: &str, objects: usize, ws: &Rc<Workspace>, lists: &[Value]) {
     prepare(ours(ws, &["apply", "-q", "-f", "all.yaml"]));
     for network in selection.networks() {
         let shown = thousands(objects as u64);
         let contest = Contest { plane: ws.plane(), objects: &shown, network, what };
         let ways: [Way<'_>; 3] = [
-            Box::new(|| {
-                kubectl(
-                    ws,
-                    &[
-                        "diff",
-                        "--server-side",
-                        "--force-conflicts",
-                        "--field-manager=kubectl-reconcile",
-                        "-f",
-                        "all.yaml",
-                    ],
-                )
-            }),
+            Box::new(|| kubectl(ws, DIFF_OF_KUBECTL)),
             Box::new(|| ours(ws, &["diff", "-f", "all.yaml"])),
             Box::new(|| floor(ws, lists)),
         ];

@@ -126,6 +126,8 @@ pub enum PurposeChoice {
     Pull,
     /// Permissions that `resolve` needs: those of `apply`
     Resolve,
+    /// Permissions that `own` needs
+    Own,
 }
 
 /// `-o`
@@ -270,6 +272,7 @@ fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
         PurposeChoice::Diff | PurposeChoice::Pull => Purpose::Diff,
         PurposeChoice::Apply | PurposeChoice::Resolve => Purpose::Apply,
         PurposeChoice::Blame => Purpose::Blame,
+        PurposeChoice::Own => Purpose::Own,
     };
     match args.purposes.as_slice() {
         [] if args.input.from.is_some() => BTreeSet::from([Purpose::Diff]),

@@ -9,6 +9,7 @@ mod completion;
 mod config;
 pub(crate) mod diff;
 mod man;
+mod own;
 mod pull;
 mod report;
 mod resolve;
@@ -31,6 +32,7 @@ use self::completion::CompletionArgs;
 use self::config::{ConfigCommand, ConfigCommandArgs};
 use self::diff::DiffArgs;
 use self::man::ManArgs;
+use self::own::OwnArgs;
 use self::pull::PullArgs;
 use self::report::{ReportArgs, ReportCommand};
 use self::resolve::ResolveArgs;
@@ -75,6 +77,9 @@ pub enum Command {
     /// Decide about each difference on the terminal: apply it, pull it into the manifest, ignore it, or skip it
     #[command(after_long_help = connected(resolve::AFTER_HELP))]
     Resolve(ResolveArgs),
+    /// Give the fields of the manifests to a field manager without changing a value
+    #[command(after_long_help = connected(own::AFTER_HELP))]
+    Own(OwnArgs),
     /// Save the live objects for an offline `diff --live FILE`
     #[command(after_long_help = connected(snapshot::AFTER_HELP))]
     Snapshot(SnapshotArgs),
@@ -110,6 +115,7 @@ impl Command {
             Self::Status(args) => Some(&args.input),
             Self::Pull(args) => Some(&args.input),
             Self::Resolve(args) => Some(&args.input),
+            Self::Own(args) => Some(&args.input),
             Self::Snapshot(args) => Some(&args.input),
             Self::Access(args) => Some(&args.input),
             Self::Blame(args) => args.reads_manifests().then_some(&args.input),
@@ -130,6 +136,7 @@ impl Command {
             Self::Status(args) => Some(&args.output.console),
             Self::Pull(args) => Some(&args.console),
             Self::Resolve(args) => Some(&args.console),
+            Self::Own(args) => Some(&args.output.console),
             Self::Snapshot(args) => Some(&args.console),
             Self::Access(args) => Some(&args.console),
             Self::Blame(args) => Some(&args.text.console),
@@ -168,6 +175,7 @@ pub async fn run(typed: Typed<Cli>) -> ExitCode {
         Command::Status(args) => Box::pin(status::run(&args, configured)).await,
         Command::Pull(args) => Box::pin(pull::run(&args, &Cli::command(), configured, &terminal)).await,
         Command::Resolve(args) => Box::pin(resolve::run(&args, &Cli::command(), configured, &terminal)).await,
+        Command::Own(args) => Box::pin(own::run(&args, configured)).await,
         Command::Snapshot(args) => Box::pin(snapshot::run(&args, configured, &terminal)).await,
         Command::Access(args) => Box::pin(access::run(&args, configured, &terminal)).await,
         Command::Blame(args) => Box::pin(blame::run(&args, configured, &terminal)).await,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reconcile_core::compare::{Decision, ObjectVerdict};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::own::Handover;
 use reconcile_core::pass::TurnResult;
 use reconcile_core::plan::deletion::Deletion;
 use structured_merge::ObjectKey;
@@ -46,6 +47,8 @@ pub(crate) enum Event<'e> {
     Ended(Stage),
     /// The decision about one object, in the order of the plan; a second one replaces the first, which was provisional.
     Compared(&'e Target, &'e Decision),
+    /// The change of the owners of one object, or the reason why there is none, in the order of the plan.
+    HandedOver(&'e Target, &'e Decision, &'e Result<Handover, Diagnostic>),
     /// The verdict on one member of the apply set that is in no manifest; a second one replaces the first.
     Judged(Judgement<'e>),
     /// The turn of one object is over: it was written, could not be, or needed no write.

@@ -19,6 +19,7 @@ pub(crate) mod membership;
 mod missing_owners;
 pub(crate) mod namespaces;
 pub(crate) mod other_shards;
+pub(crate) mod own;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;
 pub(crate) mod server;

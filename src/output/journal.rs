@@ -64,7 +64,9 @@ impl Journal {
         let entry = match event {
             Event::Began(stage, objects) => Some(JsonlEvent::Began { stage: name(stage), objects }),
             Event::Ended(stage) => Some(JsonlEvent::Ended { stage: name(stage) }),
-            Event::Compared(..) | Event::Judged(..) => about(|object| JsonlEvent::Compared { object }),
+            Event::Compared(..) | Event::HandedOver(..) | Event::Judged(..) => {
+                about(|object| JsonlEvent::Compared { object })
+            }
             Event::Written(..) => about(|object| JsonlEvent::Written { object }),
             Event::Skipped(..) => about(|object| JsonlEvent::Skipped { object }),
             Event::Pruned(..) => about(|object| JsonlEvent::Pruned { object }),

@@ -60,6 +60,11 @@ impl ReportBuilder {
         complete(self.beside_baseline(self.compared(command, objects, gate)), pass)
     }
 
+    /// The report of a run that gives fields to a manager, or only shows which.
+    pub fn handed_over(&self, has_written: bool) -> Report {
+        Report::handed_over(self.objects.borrow().reports.clone(), has_written)
+    }
+
     /// The same with each object that is created or deleted on its own, as a plan has them.
     pub fn plan(&self, gate: &FailOn) -> Report {
         Report::compared(Command::Diff, self.objects.borrow().reports.clone(), gate)
@@ -134,6 +139,9 @@ impl Objects {
     fn fold(&mut self, event: Event<'_>) -> Option<&mut ObjectReport> {
         match event {
             Event::Compared(target, decision) => self.put(ObjectReport::new(target, decision)),
+            Event::HandedOver(target, decision, handover) => {
+                self.put(ObjectReport::handed_over(target, decision, handover))
+            }
             Event::Judged(Judgement { key, verdict, deletion, refusal }) => {
                 self.put(ObjectReport::unwanted(key, verdict.clone()).with_deletion(deletion, refusal))
             }

@@ -62,7 +62,7 @@ impl<'a> Screen<'a> {
             Event::Began(stage, objects) => self.begin(stage, objects),
             Event::Advanced(stage, objects) => self.advance(stage, |_| objects),
             Event::Ended(stage) => self.end(stage),
-            Event::Compared(target, _) => self.outcomes.borrow_mut().plan(&target.key),
+            Event::Compared(target, _) | Event::HandedOver(target, ..) => self.outcomes.borrow_mut().plan(&target.key),
             Event::Written(..) | Event::Skipped(..) | Event::Pruned(..) => {
                 if let Some(object) = object {
                     self.done(object);

@@ -103,7 +103,8 @@ impl Settings {
         let mut matched: BTreeSet<RuleRef> = BTreeSet::new();
         for report in reports {
             let is_unknown = |object: &ObjectReport| object.diff.action == Action::Unknown;
-            let is_compared = matches!(report.command, ReportedCommand::Diff | ReportedCommand::Apply);
+            let is_compared =
+                matches!(report.command, ReportedCommand::Diff | ReportedCommand::Apply | ReportedCommand::Own);
             let is_empty = report.objects.is_empty() && report.shard.is_none() || report.summary.unchanged.is_some();
             if !is_compared || is_empty || report.objects.iter().any(is_unknown) {
                 return None;

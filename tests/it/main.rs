@@ -79,6 +79,7 @@ mod odd_inputs;
 mod odd_servers;
 mod order;
 mod output;
+mod own;
 mod ownership;
 mod packaging;
 mod pass;

@@ -22,7 +22,7 @@
 //!    objects when it is carried out.
 //!
 //! Beside these stages are the decisions of single commands: [`pull`] chooses the live values that go into the manifests, [`resolve`]
-//! keeps the answers about differences, [`blame`] names the owner of each field, and [`audit`] finds the users behind field managers in
+//! keeps the answers about differences, [`own`] finds the fields that a manager gets, [`blame`] names the owner of each field, and [`audit`] finds the users behind field managers in
 //! an audit log.
 //!
 //! [`effects`] finds what an apply sets off beyond the fields that it writes, from all decisions of a run.
@@ -49,6 +49,7 @@ pub mod live;
 pub mod manifest;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod object;
+pub mod own;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod owners;
 pub mod pass;

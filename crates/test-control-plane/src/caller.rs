@@ -11,7 +11,7 @@ use super::terminal;
 use super::workspace::Workspace;
 
 /// Commands of the program that have a report.
-const REPORTING: [&str; 3] = ["diff", "apply", "status"];
+const REPORTING: [&str; 4] = ["diff", "apply", "status", "own"];
 
 /// Runs programs in a workspace. Each method that adds something returns the caller with it.
 #[derive(Clone)]

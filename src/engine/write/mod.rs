@@ -336,12 +336,13 @@ fn recorded_owners(object: &Value) -> Value {
 }
 
 /// Returns true if it is unknown whether the write was done: there was no valid answer, or the server or a proxy failed.
-fn is_open(error: &RequestError) -> bool {
+pub fn is_open(error: &RequestError) -> bool {
     error
         .status()
         .map_or(!error.is_whole_run() && !matches!(error, RequestError::Invalid { .. }), |status| status.code >= 500)
 }
 
-fn is_conflict(error: &RequestError) -> bool {
+/// Returns true if the object is another one than the write expects.
+pub fn is_conflict(error: &RequestError) -> bool {
     error.status().is_some_and(|status| status.code == 409)
 }

@@ -50,6 +50,7 @@ pub use object_verdict::ObjectVerdict;
 pub use offline::offline;
 pub use only::Chosen;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
+pub(crate) use prediction::unreadable_owners;
 pub use prediction::{ObjectPair, Prediction, predict};
 pub use redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};
 pub use refusal::{Refusal, missing_namespace, refusal, refused_by_definition};

@@ -120,7 +120,7 @@ impl Policy {
     }
 
     /// The owners of entries, sorted and without duplicates.
-    pub(super) fn owners<'e>(&self, entries: impl IntoIterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owner> {
+    pub(crate) fn owners<'e>(&self, entries: impl IntoIterator<Item = &'e ManagedFieldsEntry>) -> Vec<Owner> {
         let mut owners: Vec<Owner> = entries.into_iter().map(|entry| self.owner(entry)).collect();
         owners.sort();
         owners.dedup();

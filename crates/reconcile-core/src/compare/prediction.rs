@@ -51,7 +51,7 @@ pub(super) fn predict_displacing(
 
 /// The diagnostic for an object with an owner whose fields are unknown. It cannot be compared or written: a conflict with that
 /// owner would be missed.
-pub(super) fn unreadable_owners(owners: &Ownership) -> Option<Diagnostic> {
+pub(crate) fn unreadable_owners(owners: &Ownership) -> Option<Diagnostic> {
     let manager = owners.unreadable.first()?;
     let message = format!(
         "the fields that `{manager}` owns are recorded in a form that cannot be read (`metadata.managedFields`)"

@@ -24,6 +24,7 @@ pub fn render(reports: &Reports, view: &View) -> String {
 fn is_meant(object: &ObjectReport, command: Command) -> bool {
     match command {
         Command::Status => object.is_unready(),
+        Command::Own => object.has_transfers() && (object.run.outcome.is_none() || object.is_changed()),
         Command::Apply => object.is_changed(),
         Command::Diff => !matches!(object.diff.action, Action::None | Action::Unknown),
     }

@@ -123,6 +123,10 @@ fn made_again(report: &mut Report, gate: &FailOn) -> Report {
     let mut made = match command {
         _ if objects.is_empty() && is_stopped => return Report::stopped(command, report.verdict, errors),
         Command::Status => Report::observed(command, objects),
+        Command::Own => {
+            let has_written = objects.iter().all(|object| !object.has_transfers() || object.run.outcome.is_some());
+            Report::handed_over(objects, has_written)
+        }
         Command::Diff | Command::Apply => Report::compared(command, objects, gate),
     };
     if let Some(resolved) = report.summary.resolved {

@@ -87,6 +87,8 @@ pub enum Command {
     Apply,
     /// Reports the readiness of the objects.
     Status,
+    /// Gives fields to a manager without changing a value.
+    Own,
 }
 
 /// The key of an object.

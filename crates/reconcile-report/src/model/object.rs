@@ -10,6 +10,7 @@ use reconcile_core::effects::of_deletion;
 use reconcile_core::live::Target;
 use reconcile_core::live::readiness::{ObjectReadiness, ReadinessState};
 use reconcile_core::manifest::{BaseObject, BaseState, ReleaseName, Source};
+use reconcile_core::own::{Handover, Transfer};
 use reconcile_core::owners::{ObjectTimes, Owner};
 use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::deletion::Deletion;
@@ -90,6 +91,9 @@ pub struct ObjectDiff {
     pub deletion: Option<Deletion>,
     /// The differences.
     pub changes: Vec<ChangeReport>,
+    /// The fields that `own` gives to a manager; absent for other commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfers: Option<Vec<Transfer>>,
     /// Fields of the manifest that other managers own.
     pub conflicts: Vec<Conflict>,
     /// Items that manual changes added to lists of the manifest.
@@ -196,6 +200,7 @@ impl ObjectDiff {
             replacement: None,
             deletion: None,
             changes: Vec::new(),
+            transfers: None,
             conflicts: Vec::new(),
             added_items: Vec::new(),
             known_added_items: 0,
@@ -218,6 +223,37 @@ impl ObjectReport {
             report.name_live(decision.live());
         }
         report
+    }
+
+    /// The report of an object whose owners change: the fields that differ stay with theirs.
+    pub fn handed_over(target: &Target, decision: &Decision, handover: &Result<Handover, Diagnostic>) -> Self {
+        let mut report = Self::new(target, decision);
+        let (transfers, changes) = match handover {
+            Ok(Handover { transfers, changes, .. }) => (transfers.clone(), changes.clone()),
+            Err(error) => {
+                report.messages.error = Some(error.clone());
+                Default::default()
+            }
+        };
+        report.diff.action = if handover.is_ok() { Action::None } else { Action::Unknown };
+        report.diff.changes = changes.into_iter().map(ChangeReport::from).collect();
+        report.diff.side = ClassInfo::side_of(&report.diff.changes);
+        report.diff.transfers = Some(transfers);
+        report.diff.replacement = None;
+        report.diff.conflicts.clear();
+        report.diff.added_items.clear();
+        report.messages.reason = None;
+        report.messages.hint = None;
+        report.details.unmanaged = UnmanagedCount::default();
+        report.details.versions = None;
+        report.find_lines(target);
+        report.name_live(decision.live());
+        report
+    }
+
+    /// Returns true if some of its fields go to a manager.
+    pub fn has_transfers(&self) -> bool {
+        self.diff.transfers.as_ref().is_some_and(|transfers| !transfers.is_empty())
     }
 
     fn about(target: &Target, verdict: ObjectVerdict) -> Self {

@@ -4,6 +4,7 @@ use reconcile_core::compare::{Action, Conflict, Effect, Evidence, IgnoredFields,
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::readiness::ObjectReadiness;
 use reconcile_core::manifest::{BaseState, ReleaseName, Source};
+use reconcile_core::own::Transfer;
 use reconcile_core::pass::Outcome;
 use reconcile_core::plan::deletion::Deletion;
 use serde::{Deserialize, Deserializer};
@@ -37,6 +38,7 @@ struct ObjectEntry {
     replacement: Option<Replacement>,
     deletion: Option<Deletion>,
     changes: Vec<ChangeReport>,
+    transfers: Option<Vec<Transfer>>,
     conflicts: Vec<Conflict>,
     #[serde(default)]
     added_items: Vec<FieldPath>,
@@ -82,6 +84,7 @@ impl From<ObjectEntry> for ObjectReport {
             replacement,
             deletion,
             mut changes,
+            transfers,
             conflicts,
             added_items,
             known_added_items,
@@ -112,6 +115,7 @@ impl From<ObjectEntry> for ObjectReport {
                 replacement,
                 deletion,
                 changes,
+                transfers,
                 conflicts,
                 added_items,
                 known_added_items,

@@ -218,6 +218,23 @@ impl Report {
         report
     }
 
+    /// The report of a run that gave fields to a manager, or of one that only shows which (`has_written`). A field that differs could
+    /// not be given.
+    pub fn handed_over(objects: Vec<ObjectReport>, has_written: bool) -> Self {
+        let differs = |object: &ObjectReport| object.diff.changes.iter().any(|change| change.class.is_drift());
+        let verdict = if objects.iter().any(|object| object.is_incomplete() || differs(object)) {
+            Verdict::Incomplete
+        } else if has_written {
+            Verdict::Applied
+        } else if objects.iter().any(ObjectReport::has_transfers) {
+            Verdict::Drift
+        } else {
+            Verdict::InSync
+        };
+        let report = Self::stopped(Command::Own, verdict, Vec::new());
+        Self { summary: Summary::of(&objects), objects, ..report }
+    }
+
     /// The report of a run that ended before it compared anything.
     pub fn stopped(command: Command, verdict: Verdict, errors: Vec<Diagnostic>) -> Self {
         Self {

@@ -240,5 +240,6 @@ pub(crate) fn command(command: Command) -> &'static str {
         Command::Diff => "diff",
         Command::Apply => "apply",
         Command::Status => "status",
+        Command::Own => "own",
     }
 }

@@ -12,8 +12,12 @@ use ring::digest::{SHA256, digest};
 
 use super::effects::effect;
 use super::label::outcome_name;
+use super::owned::{Passing, fields, passing};
 use super::{deletions, describe};
 use crate::model::{CLASSES, ChangeReport, ClassInfo, Command, ContextReport, Level, ObjectReport, Report};
+
+/// Most fields that a finding names.
+const NAMED: usize = 5;
 
 /// A kind of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,8 @@ const NOT_APPLIED: Rule = rule("notApplied", Level::Error, "The object could not
 const NEEDS_CONSENT: Rule = rule("needsConsent", Level::Warning, "The deletion has to be allowed (`--prune-allow`)");
 const RENAMED: Rule =
     rule("renamed", Level::Note, "An object has a new name, because the name has a hash of the content");
+const TRANSFERRED: Rule =
+    rule("transferred", Level::Note, "Fields of the object pass to another manager, and no value changes (`own`)");
 const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
 const EFFECT: Rule =
     rule("effect", Level::Note, "An apply does more than write the fields: Pods restart or stop, or keep an old value");
@@ -56,6 +62,7 @@ pub(crate) fn rules() -> impl Iterator<Item = Rule> {
         NOT_APPLIED,
         NEEDS_CONSENT,
         RENAMED,
+        TRANSFERRED,
         NOT_READY,
         WARNING,
         UNMANAGED_OBJECT,
@@ -195,6 +202,12 @@ pub(crate) fn of_object<'r>(
     if let Some(former) = &object.renamed_from {
         found.push(finding(RENAMED, describe::message(&format!("under a new name, was {former}")), own.clone()));
     }
+    for Passing { managers, paths } in passing(object.diff.transfers.as_deref().unwrap_or_default()) {
+        let named = paths.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let more = paths.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {}", fields(more)) } else { String::new() };
+        found.push(finding(TRANSFERRED, describe::message(&format!("{managers}: {named}{more}")), own.clone()));
+    }
     let place = |change: &ChangeReport| {
         let line = object.line_of(&change.path).filter(|_| !is_in_no_file);
         own.clone().map(|own| FindingLocation { line: line.or(own.line), ..own })
@@ -216,7 +229,10 @@ pub(crate) fn of_object<'r>(
         found.push(finding(WARNING, describe::message(warning), own.clone()));
     }
     if object.is_done() {
-        found.iter_mut().filter(|one| ![EFFECT, NOT_READY, WARNING].contains(&one.rule)).for_each(settle);
+        found
+            .iter_mut()
+            .filter(|one| ![EFFECT, NOT_READY, WARNING].contains(&one.rule) && command != Command::Own)
+            .for_each(settle);
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.level));
     found.into_iter()

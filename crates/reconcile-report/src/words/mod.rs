@@ -16,6 +16,7 @@ pub(crate) mod location;
 mod managed;
 pub(crate) mod meaning;
 pub(crate) mod number;
+pub(crate) mod owned;
 pub(crate) mod sentence;
 pub(crate) mod shared_diagnostic;
 mod structured;

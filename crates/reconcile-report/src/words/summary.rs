@@ -8,6 +8,7 @@ use super::deletions;
 use super::describe::{baseline, hooks_left_out, ignored_clauses, left_by_only, rest_of_base};
 use super::effects;
 use super::number::grouped;
+use super::owned;
 use super::sentence::{done, not_done, not_to_do, of_shard, readiness_counts, ready, to_do};
 use crate::model::summary::tally;
 use crate::model::{ApplySetInfo, ChangeReport, ClusterInfo, Command, Report, Summary, Verdict};
@@ -65,6 +66,7 @@ pub(crate) fn result(report: &Report, view: &View) -> (Vec<String>, Vec<String>)
         }
         Command::Status if report.verdict == Verdict::Interrupted => alone(format!("interrupted: {}", ready(report))),
         Command::Status => alone(ready(report)),
+        Command::Own => owned::result(report),
         Command::Diff | Command::Apply => {
             let SummaryLines { done, not_done, effects, left_alone, remarks } = SummaryLines::of(report, view);
             ([Some(done), not_done, effects, left_alone].into_iter().flatten().collect(), remarks)

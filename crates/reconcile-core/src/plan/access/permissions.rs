@@ -81,7 +81,7 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
             }
         }
     }
-    if let Some(pruned) = needs.prunes.as_ref().filter(|_| purpose != Purpose::Blame) {
+    if let Some(pruned) = needs.prunes.as_ref().filter(|_| matches!(purpose, Purpose::Diff | Purpose::Apply)) {
         needed.prune(targets, pruned, purpose);
     }
     // `apply` refuses such manifests.
@@ -136,6 +136,10 @@ fn verbs(collection: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeS
     if purpose == Purpose::Apply || purpose == Purpose::Diff && needs.asks {
         // A server-side apply of a missing object is a patch that creates it.
         verbs.extend(["patch", "create"]);
+    }
+    // It creates nothing.
+    if purpose == Purpose::Own {
+        verbs.insert("patch");
     }
     if purpose == Purpose::Apply && needs.replaces {
         verbs.insert("delete");
@@ -218,6 +222,8 @@ pub enum Purpose {
     Apply,
     /// `blame`
     Blame,
+    /// `own`
+    Own,
 }
 
 impl Purpose {
@@ -227,6 +233,7 @@ impl Purpose {
             Self::Diff => "diff",
             Self::Apply => "apply",
             Self::Blame => "blame",
+            Self::Own => "own",
         }
     }
 

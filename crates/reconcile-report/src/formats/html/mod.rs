@@ -70,6 +70,7 @@ fn page(title: &str, command: Command, header: &Markup, facets: &Facets<'_>, bod
         Command::Diff => "kubectl reconcile diff",
         Command::Apply => "kubectl reconcile apply",
         Command::Status => "kubectl reconcile status",
+        Command::Own => "kubectl reconcile own",
     };
     let mut page = Markup::default();
     page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");

@@ -11,6 +11,7 @@ pub mod matrix;
 mod notes;
 mod object;
 pub mod outcomes;
+pub mod owned;
 pub mod readiness;
 mod sheet;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use reconcile_core::rules::IgnoreRules;
 
 use super::sheet::Sheet;
-use super::{object, outcomes, readiness, together};
+use super::{object, outcomes, owned, readiness, together};
 use crate::model::{ApplySetInfo, ClusterInfo, Command, ObjectReport, Report};
 use crate::view::View;
 use crate::words::conflict;
@@ -23,6 +23,9 @@ use crate::words::users::listed_managers;
 pub fn whole(report: &Report, view: &View) -> Styled {
     if report.command == Command::Status {
         return readiness::whole(report, view);
+    }
+    if report.command == Command::Own {
+        return owned::whole(report, view);
     }
     let mut text = findings(report, view);
     text.append(summary(report, view));

@@ -1,0 +1,227 @@
+//! The fields that `own` gives to a manager, without a change of any value.
+//!
+//! ```text
+//! manifest, live object ─▶ fields whose values are equal ─▶ claims of the recipient (Apply)
+//!                                                       └─▶ no claims of manual changes and of released managers
+//!                      └─▶ fields whose values differ: they stay with their owners
+//! ```
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use structured_merge::{
+    Change, FieldPath, FieldSet, GroupVersionKind, Lookup, ManagedFieldsEntry, Op, Operation, Ownership, PathElement,
+    TypeRef, field_set, with_string_data,
+};
+
+use crate::compare::{Class, FieldChange, LiveObject, Policy, Redactor, Secrecy, unreadable_owners};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::Target;
+use crate::rules::Glob;
+
+/// A field whose owners change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transfer {
+    /// The field.
+    pub path: FieldPath,
+    /// The managers that lose it, each once; empty if the new owner only joins the present ones.
+    pub from: Vec<String>,
+    /// The manager that owns it afterwards.
+    pub to: String,
+}
+
+/// The manager that gets fields, and the managers that lose them.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipient<'a> {
+    /// The policy, whose field manager gets the fields. Manual changes lose them.
+    pub policy: &'a Policy,
+    /// The other managers that lose them (`--release`).
+    pub released: &'a [Glob],
+    /// The time of the run (RFC 3339), which becomes that of the new claims.
+    pub time: &'a str,
+}
+
+/// The change of owners of one object.
+#[derive(Clone, Debug, Default)]
+pub struct Handover {
+    /// The fields whose owners change.
+    pub transfers: Vec<Transfer>,
+    /// The fields of the manifest that stay with their owners, because their values differ.
+    pub changes: Vec<FieldChange>,
+    /// The owners afterwards; `None` if there is nothing to write.
+    pub owners: Option<Ownership>,
+}
+
+impl Recipient<'_> {
+    /// Returns true if the claims of an entry on the fields end.
+    fn ends(&self, entry: &ManagedFieldsEntry) -> bool {
+        self.policy.is_manual(entry) || self.released.iter().any(|glob| glob.matches(&entry.manager))
+    }
+
+    /// The change of owners of an object with these differences.
+    pub fn receive(
+        &self,
+        target: &Target,
+        live: &LiveObject,
+        differences: &[FieldChange],
+        schema: TypeRef<'_>,
+        redactor: &Redactor,
+    ) -> Result<Handover, Diagnostic> {
+        if let Some(diagnostic) = unreadable_owners(&live.current.owners) {
+            return Err(diagnostic);
+        }
+        let manifest = target.desired.object();
+        let fields = field_set(manifest, schema, target.kind().as_ref());
+        let before = &live.current.owners;
+        let gvk = &target.key.gvk;
+        let stored = with_string_data(gvk, fields.clone(), &[]);
+        let differing: Vec<&FieldChange> =
+            differences.iter().filter(|change| is_of_manifest(change, &stored)).collect();
+        let mut values = Lookup::of(&live.current.object);
+        let is_left_out = |path: &FieldPath| {
+            let is_leaf = fields.below(path).is_none_or(FieldSet::is_empty);
+            let is_ignored = live.wanted.ignores(path) || is_leaf && live.wanted.ignored.contains_at_or_below(path);
+            is_ignored
+                || differing
+                    .iter()
+                    .any(|change| change.path.is_prefix_of(path) || is_leaf && path.is_prefix_of(&change.path))
+        };
+        let mut equal = FieldSet::new();
+        fields.visit(&mut |path, _| {
+            let place = place(gvk, path);
+            if values.value(&place).is_some() && !is_left_out(path) && !is_left_out(&place) {
+                equal.insert(path);
+            }
+        });
+        let contested = self.written_otherwise(target, live, &fields, &equal, redactor);
+        let paths: BTreeSet<&FieldPath> = contested.iter().map(|change| &change.path).collect();
+        let equal = equal.filter(|path| !paths.contains(path));
+        let mut changes: Vec<FieldChange> = differing.into_iter().cloned().chain(contested).collect();
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        let transfers = self.transfers(gvk, before, &equal);
+        let owners = match transfers.as_slice() {
+            [] => None,
+            _ => Some(self.owners(target, before, &live.current.object, &equal)?),
+        };
+        Ok(Handover { transfers, changes, owners })
+    }
+
+    /// The fields whose value is the same, and written otherwise than in the manifest (`1000m` for `1`): a server-side apply of the
+    /// manifest changes their text, which the managers that go on owning them would refuse.
+    fn written_otherwise(
+        &self,
+        target: &Target,
+        live: &LiveObject,
+        fields: &FieldSet,
+        equal: &FieldSet,
+        redactor: &Redactor,
+    ) -> Vec<FieldChange> {
+        let remaining: Vec<&ManagedFieldsEntry> =
+            live.current.owners.others.iter().filter(|entry| !self.ends(entry)).collect();
+        if remaining.is_empty() {
+            return Vec::new();
+        }
+        let (manifest, object) = (target.desired.object(), &live.current.object);
+        let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), Some(object));
+        let (mut wanted, mut values) = (Lookup::of(manifest), Lookup::of(object));
+        let mut found = Vec::new();
+        fields.visit(&mut |path, below| {
+            let owners = remaining.iter().filter(|entry| entry.fields.contains_at_or_below(path));
+            let owners: Vec<&ManagedFieldsEntry> = owners.copied().collect();
+            let (Some(to), Some(from)) = (wanted.value(path), values.value(path)) else { return };
+            if owners.is_empty() || !below.is_empty() || !equal.contains(path) || is_same(to, from) {
+                return;
+            }
+            let shown = |value: &Value| Some(redactor.value(&secrecy, path, value));
+            let change = Change { path: path.clone(), op: Op::Change, from: shown(from), to: shown(to) };
+            found.push(FieldChange::new(change, Class::Conflict).with_managers(self.policy.owners(owners)));
+        });
+        found
+    }
+
+    fn transfers(&self, gvk: &GroupVersionKind, before: &Ownership, equal: &FieldSet) -> Vec<Transfer> {
+        let ours = before.our_fields();
+        let losing: Vec<&ManagedFieldsEntry> = before.others.iter().filter(|entry| self.ends(entry)).collect();
+        let mut transfers = Vec::new();
+        for path in equal.paths() {
+            let place = place(gvk, &path);
+            let owning = |entry: &&&ManagedFieldsEntry| entry.fields.contains(&path) || entry.fields.contains(&place);
+            let from: BTreeSet<String> = losing.iter().filter(owning).map(|entry| entry.manager.clone()).collect();
+            if !from.is_empty() || !ours.contains(&path) {
+                transfers.push(Transfer { path, from: from.into_iter().collect(), to: self.policy.manager.clone() });
+            }
+        }
+        transfers
+    }
+
+    /// The owners once the fields are those of the recipient.
+    fn owners(
+        &self,
+        target: &Target,
+        before: &Ownership,
+        live: &Value,
+        equal: &FieldSet,
+    ) -> Result<Ownership, Diagnostic> {
+        let api_version = target.key.gvk.api_version();
+        let claims = before.our_fields();
+        if before.ours.as_ref().is_some_and(|entry| entry.api_version != api_version) {
+            // The names of the fields may be others in the version of the manifest, in which the object was read.
+            let mut values = Lookup::of(live);
+            if claims.paths().iter().any(|path| values.value(path).is_none()) {
+                let manager = &self.policy.manager;
+                let message = format!("the record of `{manager}` names fields of another version than {api_version}");
+                let hint = format!("apply the object once as `{manager}`, or write its manifest in that version");
+                return Err(Diagnostic::new(Code::Unknown, message).with_hint(hint));
+            }
+        }
+        let ours = ManagedFieldsEntry {
+            manager: self.policy.manager.clone(),
+            operation: Operation::Apply,
+            api_version,
+            subresource: String::new(),
+            time: Some(self.time.to_owned()),
+            fields: claims.union(equal),
+        };
+        let lost = with_string_data(&target.key.gvk, equal.clone(), &[]);
+        let left = before.others.iter().filter_map(|entry| {
+            if !self.ends(entry) {
+                return Some(entry.clone());
+            }
+            let fields = rest(&entry.fields, &lost);
+            (!fields.is_empty()).then(|| ManagedFieldsEntry { fields, ..entry.clone() })
+        });
+        Ok(Ownership { ours: Some(ours), others: left.collect(), unreadable: Vec::new() })
+    }
+}
+
+/// The field in which the server keeps one of the manifest: it moves the texts of a Secret (`stringData`) into its `data`.
+fn place(gvk: &GroupVersionKind, path: &FieldPath) -> FieldPath {
+    match path.elements() {
+        [PathElement::Field(first), PathElement::Field(key)] if gvk.is_secret() && first == "stringData" => {
+            FieldPath::of(&["data", key])
+        }
+        _ => path.clone(),
+    }
+}
+
+/// Returns true if a difference is one of the manifest: it is in it, around it, or in a value that is compared as a whole.
+fn is_of_manifest(change: &FieldChange, fields: &FieldSet) -> bool {
+    let is_difference = change.class.is_drift() && change.class != Class::Pruned && change.op != Op::Move;
+    is_difference && fields.overlaps(&change.path)
+}
+
+/// Returns true if two values are the same text, for the server: of numbers, only the value counts.
+fn is_same(one: &Value, other: &Value) -> bool {
+    one == other || one.as_f64().is_some_and(|number| other.as_f64() == Some(number))
+}
+
+/// The fields that an owner keeps: none, if only maps and lists around those that it loses are left.
+fn rest(fields: &FieldSet, lost: &FieldSet) -> FieldSet {
+    let left = fields.difference(lost);
+    let mut has_own = false;
+    left.visit(&mut |path, _| has_own |= !lost.contains_at_or_below(path));
+    if has_own || left == *fields { left } else { FieldSet::new() }
+}

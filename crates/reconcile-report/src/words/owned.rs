@@ -1,0 +1,85 @@
+//! The words about fields that pass to another manager: counts of a run, and the managers of each object.
+
+use std::collections::BTreeMap;
+
+use reconcile_core::own::Transfer;
+use structured_merge::FieldPath;
+
+use super::number::grouped;
+use super::sentence::of_shard;
+use super::users::{listed_managers, quoted};
+use crate::model::{ObjectReport, Report, Verdict};
+
+/// The fields that pass between the same managers.
+pub(crate) struct Passing<'r> {
+    /// `kubectl → helm`, or `helm, too` where nobody loses them.
+    pub managers: String,
+    /// The fields.
+    pub paths: Vec<&'r FieldPath>,
+}
+
+/// The transfers of an object, by the managers between which fields pass: those that somebody loses first.
+pub(crate) fn passing(transfers: &[Transfer]) -> Vec<Passing<'_>> {
+    let mut groups: BTreeMap<(bool, &[String], &str), Vec<&FieldPath>> = BTreeMap::new();
+    for Transfer { path, from, to } in transfers {
+        groups.entry((from.is_empty(), from, to)).or_default().push(path);
+    }
+    let named = groups.into_iter().map(|((is_joined, from, to), paths)| {
+        let to = quoted(to);
+        let managers = if is_joined { format!("{to}, too") } else { format!("{} → {to}", listed_managers(from)) };
+        Passing { managers, paths }
+    });
+    named.collect()
+}
+
+/// `1 field`, `12 fields`
+pub(crate) fn fields(count: usize) -> String {
+    if count == 1 { "1 field".to_owned() } else { format!("{} fields", grouped(count)) }
+}
+
+fn objects(count: usize) -> String {
+    if count == 1 { "1 object".to_owned() } else { format!("{} objects", grouped(count)) }
+}
+
+/// The result of a run in sentences, and the remarks about it.
+pub(crate) fn result(report: &Report) -> (Vec<String>, Vec<String>) {
+    let configuration = report.configuration.as_ref().map(ToString::to_string);
+    (lines(report), configuration.into_iter().collect())
+}
+
+/// The result of a run: what was or would be given, and what could not be.
+fn lines(report: &Report) -> Vec<String> {
+    let giving: Vec<&ObjectReport> = report.objects.iter().filter(|object| object.has_transfers()).collect();
+    let has_begun = giving.iter().any(|object| object.run.outcome.is_some());
+    let given: Vec<&&ObjectReport> = giving.iter().filter(|object| !has_begun || object.is_changed()).collect();
+    let transfers = || given.iter().flat_map(|object| object.diff.transfers.iter().flatten());
+    let to = transfers().next().map(|transfer| quoted(&transfer.to).into_owned()).unwrap_or_default();
+    let count = transfers().count();
+    let verb = match (has_begun, count) {
+        (true, 1) => "now belongs to",
+        (true, _) => "now belong to",
+        (false, 1) => "goes to",
+        (false, _) => "go to",
+    };
+    let mut sentence = match given.len() {
+        0 if has_begun => "nothing was given".to_owned(),
+        0 => "nothing to give".to_owned(),
+        number => format!("{} of {} {verb} {to}", fields(count), objects(number)),
+    };
+    if report.verdict == Verdict::Interrupted {
+        sentence = format!("interrupted: {sentence}");
+    }
+    let differing = report.objects.iter().flat_map(|object| &object.diff.changes).count();
+    let left = report.objects.iter().filter(|object| object.is_incomplete()).count();
+    let mut not_done = Vec::new();
+    match differing {
+        0 => {}
+        1 => not_done.push("1 field differs and stays with its owners".to_owned()),
+        more => not_done.push(format!("{} fields differ and stay with their owners", grouped(more))),
+    }
+    if left > 0 {
+        not_done.push(format!("{} left as {}", objects(left), if left == 1 { "it was" } else { "they were" }));
+    }
+    let not_done = (!not_done.is_empty()).then(|| format!("not done: {}", not_done.join(", ")));
+    [Some(of_shard(report, &sentence)), not_done].into_iter().flatten().collect()
+}

@@ -1,0 +1,290 @@
+//! Gives fields to a manager: compares all objects, and rewrites the record of owners of those whose owners change. Each write is
+//! tried as a dry run first, and is not sent if any value would change.
+//!
+//! ```text
+//! Decision ─Recipient─▶ Handover ─▶ dry run ─▶ write ─409─▶ read and compare again
+//! ```
+
+use futures::StreamExt as _;
+use reconcile_core::compare::{ComparisonMachine, ComparisonResult, Decision, LiveObject, ObjectVerdict, ROUNDS};
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::discreet::shown_warning;
+use reconcile_core::live::{LiveState, Resource, Target};
+use reconcile_core::own::{Handover, Recipient};
+use reconcile_core::pass::{Outcome, TurnResult};
+use reconcile_core::plan::Plan;
+use serde_json::{Value, json};
+use structured_merge::{ObjectMeta as _, Ownership, TypeRef};
+
+use crate::client::{Change, Cluster, IN_FLIGHT, RequestError, Retry, Warnings, WriteRequest};
+use crate::engine::comparison::Comparison;
+use crate::engine::dry_run::drive;
+use crate::engine::event::{Event, Stage};
+use crate::engine::write::{is_conflict, is_open};
+use crate::live::answer::Asked;
+use crate::live::fetch;
+
+/// The objects of a run, with the change of their owners.
+pub(crate) struct OwnRun<'a> {
+    comparison: Comparison<'a>,
+    items: Vec<OwnItem>,
+}
+
+/// One object.
+struct OwnItem {
+    target: Target,
+    decision: Decision,
+    handover: Result<Handover, Diagnostic>,
+}
+
+impl<'a> OwnRun<'a> {
+    /// Compares the objects of a plan. With `tries`, each write is tried as a dry run.
+    pub async fn compare(
+        mut comparison: Comparison<'a>,
+        mut plan: Plan,
+        recipient: &Recipient<'_>,
+        tries: bool,
+    ) -> Self {
+        let events = comparison.events;
+        events.receive(Event::Began(Stage::Compare, plan.items.len()));
+        comparison.leave_out_nulls(&mut plan).await;
+        let targets: Vec<&Target> = plan.targets().collect();
+        let decisions = comparison.compare(&targets).await;
+        events.receive(Event::Ended(Stage::Compare));
+        let recipient = Recipient { policy: &comparison.policy, ..*recipient };
+        let found = plan.items.into_iter().map(|item| item.target).zip(decisions).map(|(target, decision)| {
+            let schema = comparison.types.of(&target.key.gvk);
+            let handover = handover(&target, &decision, schema, &recipient, &comparison);
+            OwnItem { target, decision, handover }
+        });
+        let mut items: Vec<OwnItem> = found.collect();
+        if tries {
+            try_all(&mut items, &comparison, &recipient).await;
+        }
+        for OwnItem { target, decision, handover } in &items {
+            events.receive(Event::HandedOver(target, decision, handover));
+        }
+        Self { comparison, items }
+    }
+
+    /// Writes the owners that change.
+    pub async fn act(&self, recipient: &Recipient<'_>) {
+        let Self { comparison, items } = self;
+        let Comparison { events, interrupt, .. } = comparison;
+        let recipient = Recipient { policy: &comparison.policy, ..*recipient };
+        events.receive(Event::Began(Stage::Apply, items.len()));
+        let writes = items.iter().map(async |item| {
+            let OwnItem { target, decision, handover } = item;
+            let result = match handover {
+                Err(_) => None,
+                Ok(Handover { owners: None, .. }) => Some(Outcome::Unchanged.into()),
+                Ok(_) if interrupt.is_set() => Some(TurnResult::skipped("the run was interrupted")),
+                Ok(Handover { owners: Some(owners), .. }) => match Giver::of(comparison, &recipient, target) {
+                    Some(giver) => Some(giver.give(decision, owners).await),
+                    None => None,
+                },
+            };
+            match result {
+                Some(result) if result.outcome == Outcome::Skipped => {
+                    events.receive(Event::Skipped(&target.key, &result));
+                }
+                Some(result) => events.receive(Event::Written(&target.key, &result)),
+                None => {}
+            }
+        });
+        let mut writes = futures::stream::iter(writes).buffer_unordered(IN_FLIGHT);
+        while writes.next().await.is_some() {}
+        events.receive(Event::Ended(Stage::Apply));
+    }
+
+    /// Warnings about the comparison as a whole.
+    pub fn warnings(&self) -> impl Iterator<Item = &String> {
+        self.comparison.warnings.iter()
+    }
+}
+
+/// Tries each write as a dry run. One that is refused, or would change a value, cannot be handed over.
+async fn try_all(items: &mut [OwnItem], comparison: &Comparison<'_>, recipient: &Recipient<'_>) {
+    let tries = items.iter().map(async |OwnItem { target, decision, handover }| {
+        let owners = handover.as_ref().ok()?.owners.as_ref()?;
+        let live = live_object(decision)?;
+        let giver = Giver::of(comparison, recipient, target).filter(|_| !comparison.interrupt.is_set())?;
+        match giver.attempt(&live.current.object, owners).await {
+            Ok(()) => None,
+            // Somebody changed it meanwhile: the write compares it again.
+            Err(Failed::Refused(error)) if is_conflict(&error) => None,
+            Err(failed) => Some(giver.diagnostic(failed, &live.current.object)),
+        }
+    });
+    let results: Vec<Option<Diagnostic>> = futures::stream::iter(tries).buffered(IN_FLIGHT).collect().await;
+    for (item, refused) in items.iter_mut().zip(results) {
+        if let Some(refused) = refused {
+            item.handover = Err(refused);
+        }
+    }
+}
+
+/// The change of owners that follows from a comparison, or the reason why there can be none.
+fn handover(
+    target: &Target,
+    decision: &Decision,
+    schema: TypeRef<'_>,
+    recipient: &Recipient<'_>,
+    comparison: &Comparison<'_>,
+) -> Result<Handover, Diagnostic> {
+    match &decision.verdict {
+        ObjectVerdict::Unknown(diagnostic) => Err(diagnostic.clone()),
+        ObjectVerdict::Create { .. } => {
+            let diagnostic = Diagnostic::new(Code::NotFound, "it does not exist");
+            Err(diagnostic.with_hint("`own` creates nothing: `kubectl reconcile apply` does"))
+        }
+        verdict => match live_object(decision) {
+            Some(live) => recipient.receive(target, live, verdict.changes(), schema, &comparison.redactor),
+            // Everything is recorded as that of the manager, and nobody else owns a part of it.
+            None => Ok(Handover::default()),
+        },
+    }
+}
+
+fn live_object(decision: &Decision) -> Option<&LiveObject> {
+    match &decision.finding {
+        ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. } => live.as_deref(),
+        ComparisonResult::Predicted { live, .. } => Some(live),
+        ComparisonResult::Missing(_) | ComparisonResult::Unknown(_) => None,
+    }
+}
+
+/// Writes the owners of one object.
+struct Giver<'a> {
+    comparison: &'a Comparison<'a>,
+    recipient: &'a Recipient<'a>,
+    cluster: Cluster,
+    target: &'a Target,
+    resource: &'a Resource,
+    schema: TypeRef<'a>,
+    warnings: Warnings,
+}
+
+/// The reason why owners could not be written.
+enum Failed {
+    /// The request failed.
+    Refused(RequestError),
+    /// A value would change.
+    Changes,
+}
+
+impl<'a> Giver<'a> {
+    fn of(comparison: &'a Comparison<'a>, recipient: &'a Recipient<'a>, target: &'a Target) -> Option<Self> {
+        let resource = target.resource.as_ref().ok()?;
+        let schema = comparison.types.of(&target.key.gvk);
+        // A write that was begun is finished, even if the run is interrupted.
+        let cluster = comparison.cluster.until_done();
+        Some(Self { comparison, recipient, cluster, target, resource, schema, warnings: Warnings::default() })
+    }
+
+    /// Writes the owners. If the object changed since it was read, or no answer came, it is read and compared again.
+    async fn give(&self, shown: &Decision, owners: &Ownership) -> TurnResult {
+        let result = self.written(shown, owners).await;
+        let live = live_object(shown).map(|live| &live.current.object);
+        let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
+        let warnings = self.warnings.take().into_iter();
+        let notes = warnings.map(|text| shown_warning(&self.target.key.gvk, &objects, text));
+        let new: Vec<String> = notes.filter(|text| !shown.warnings.contains(text)).collect();
+        match result {
+            Ok(outcome) => TurnResult { notes: new, ..outcome.into() },
+            Err(error) => TurnResult { notes: new, ..TurnResult::failed(error) },
+        }
+    }
+
+    async fn written(&self, shown: &Decision, owners: &Ownership) -> Result<Outcome, Diagnostic> {
+        let mut rounds = 0..ROUNDS;
+        let mut again: Option<Decision> = None;
+        let mut owners = owners.clone();
+        loop {
+            let Some(live) = live_object(again.as_ref().unwrap_or(shown)) else { return Ok(Outcome::Adopted) };
+            let live = &live.current.object;
+            let tried = self.attempt(live, &owners).await;
+            let failed = match tried {
+                Ok(()) => self.record(live, &owners).await.map_err(Failed::Refused).err(),
+                Err(failed) => Some(failed),
+            };
+            let error = match failed {
+                None => return Ok(Outcome::Adopted),
+                Some(Failed::Refused(error)) if is_conflict(&error) && rounds.next().is_some() => error,
+                Some(Failed::Refused(error)) if is_open(&error) => error,
+                Some(failed) => return Err(self.diagnostic(failed, live)),
+            };
+            let is_over = is_open(&error) && !is_conflict(&error);
+            let Some(now) = self.judge_again().await else {
+                return Err(self.diagnostic(Failed::Refused(error), live));
+            };
+            match handover(self.target, &now, self.schema, self.recipient, self.comparison)?.owners {
+                // The write was done, and its answer was lost; or somebody else did it.
+                None => return Ok(Outcome::Adopted),
+                Some(_) if is_over => return Err(self.diagnostic(Failed::Refused(error), live)),
+                Some(next) => owners = next,
+            }
+            again = Some(now);
+        }
+    }
+
+    /// Tries the write as a dry run.
+    async fn attempt(&self, live: &Value, owners: &Ownership) -> Result<(), Failed> {
+        let after = self.send(self.patch(live, owners).dry_run()).await.map_err(Failed::Refused)?;
+        if without_owners(live) == without_owners(&after) { Ok(()) } else { Err(Failed::Changes) }
+    }
+
+    async fn record(&self, live: &Value, owners: &Ownership) -> Result<(), RequestError> {
+        self.send(self.patch(live, owners).write(Retry::Safe)).await.map(drop)
+    }
+
+    async fn send(&self, change: impl Into<Change>) -> Result<Value, RequestError> {
+        let reply = self.cluster.change(change, &self.warnings).await?;
+        Asked::key(&self.target.key).read(&self.cluster, &reply.body)
+    }
+
+    /// Replaces the record of owners of the version that was read.
+    fn patch(&self, live: &Value, owners: &Ownership) -> WriteRequest {
+        let version = live.metadata("resourceVersion").cloned().unwrap_or_default();
+        let operations = json!([
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+            {"op": "add", "path": "/metadata/managedFields", "value": owners.to_json(live)},
+        ]);
+        let path = self.resource.object_path(self.target.key.namespace.as_deref(), &self.target.key.name);
+        WriteRequest::json_patch(path, &self.recipient.policy.manager, &operations)
+    }
+
+    /// Reads and compares the object again. Returns `None` if it cannot be read.
+    async fn judge_again(&self) -> Option<Decision> {
+        let live = fetch::get(&self.cluster, self.target, self.resource).await;
+        if matches!(live, LiveState::Unreadable(_)) {
+            return None;
+        }
+        let mut machine = ComparisonMachine::new(self.target, live, self.schema, self.recipient.policy);
+        drive(&self.cluster, self.resource, &mut machine).await;
+        Some(machine.decide(false, &self.comparison.redactor))
+    }
+
+    fn diagnostic(&self, failed: Failed, live: &Value) -> Diagnostic {
+        match failed {
+            Failed::Refused(error) => {
+                Diagnostic::about_object(&self.target.key.gvk, &[self.target.desired.object(), live], &error)
+            }
+            Failed::Changes => {
+                let message = "the server would change values of the object if its owners were written";
+                let hint = "look for a mutating webhook of this kind, which changes objects whenever they are updated";
+                Diagnostic::new(Code::Failed, message).with_hint(hint)
+            }
+        }
+    }
+}
+
+/// An object without the record of its owners and without its version.
+fn without_owners(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("managedFields");
+        metadata.remove("resourceVersion");
+    }
+    object
+}

@@ -136,19 +136,23 @@ fn scale(object: &Compared<'_>, before: &Value) -> Option<Effect> {
         let start = if pods == 1 { "starts" } else { "start" };
         return Some(Effect::new(EffectKind::Scale, Some(pods), format!("{} {start}", counted_pods(pods))));
     }
-    let pods = running(kind, before)?.saturating_sub(wanted);
+    // Pods that a controller has not started yet count as well, unless it has none at all.
+    let pods = if running(kind, before)? == 0 { 0 } else { former.saturating_sub(wanted) };
     let stop = if pods == 1 { "stops" } else { "stop" };
-    let is_less = wanted < former && pods > 0;
-    is_less.then(|| Effect::new(EffectKind::Scale, Some(pods), format!("{} {stop}", counted_pods(pods))))
+    (pods > 0).then(|| Effect::new(EffectKind::Scale, Some(pods), format!("{} {stop}", counted_pods(pods))))
 }
 
 /// The number of Pods that a live workload has; `None` for a `DaemonSet` that no controller has seen.
 fn running(kind: Kind, live: &Value) -> Option<u64> {
-    let is_seen = live.pointer("/status/observedGeneration").is_some();
+    let generation = |pointer: &str| live.pointer(pointer).and_then(Value::as_u64);
+    let observed = generation("/status/observedGeneration");
+    let is_seen = observed.is_some();
+    // A status of an earlier specification has other numbers.
+    let is_current = is_seen && generation("/metadata/generation").is_none_or(|newest| observed == Some(newest));
     match kind {
         Kind::DaemonSet => is_seen.then(|| number(live, "/status/desiredNumberScheduled").unwrap_or(0)),
         // In the middle of a rollout, there are more than it needs.
-        _ if is_seen => Some(number(live, "/status/replicas").unwrap_or(0).min(replicas(live))),
+        _ if is_current => Some(number(live, "/status/replicas").unwrap_or(0).min(replicas(live))),
         _ => Some(replicas(live)),
     }
 }

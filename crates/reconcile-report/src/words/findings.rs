@@ -44,7 +44,7 @@ const RENAMED: Rule =
 const TRANSFERRED: Rule =
     rule("transferred", Level::Note, "Fields of the object pass to another manager, and no value changes (`own`)");
 const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
-const EFFECT: Rule =
+pub(crate) const EFFECT: Rule =
     rule("effect", Level::Note, "An apply does more than write the fields: Pods restart or stop, or keep an old value");
 pub(crate) const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =

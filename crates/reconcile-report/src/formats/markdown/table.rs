@@ -6,7 +6,7 @@ use super::comment::{Comment, in_cell};
 use crate::groups::Entry;
 use crate::model::{ChangeReport, Command, ContextReport, ObjectReport};
 use crate::view::View;
-use crate::words::findings::{of_object, own_location};
+use crate::words::findings::{EFFECT, of_object, own_location};
 use crate::words::location::{self, places};
 use crate::words::number::counted_objects;
 use crate::words::{describe, label};
@@ -69,7 +69,7 @@ fn locations(objects: &[&ObjectReport], view: &View) -> String {
 
 /// The most important finding of an object in a few words, and the number of the others.
 fn in_brief(object: &ObjectReport, command: Command) -> String {
-    let found: Vec<_> = of_object(None, object, command).collect();
+    let found: Vec<_> = of_object(None, object, command).filter(|found| found.rule != EFFECT).collect();
     let conflicts = object.other_conflicts();
     let count = found.len().saturating_add(conflicts.len());
     let first = found.first().map(|first| {

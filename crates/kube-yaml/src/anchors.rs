@@ -123,13 +123,16 @@ impl<'b> Cost<'b> {
         if self.is_refused {
             return Some(Excess::Run { mebibytes: self.budget.mebibytes() });
         }
-        #[expect(clippy::cast_precision_loss, reason = "documents are bounded, and so are their steps")]
-        let steps = self.steps as f64;
-        let alias_steps = self.alias_steps as f64;
+        let [steps, alias_steps] = [self.steps, self.alias_steps].map(as_float);
         let allowed = 0.99 - 0.89 * ((steps.clamp(LOW, HIGH) - LOW) / (HIGH - LOW));
         let is_excessive = self.alias_steps > 100 && self.steps > 1000 && alias_steps / steps > allowed;
         is_excessive.then_some(Excess::Document)
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "documents are bounded, and so are their steps")]
+fn as_float(steps: usize) -> f64 {
+    steps as f64
 }
 
 /// Budget of every run, in bytes.

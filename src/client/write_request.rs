@@ -40,6 +40,11 @@ impl WriteRequest {
         Self::new(Method::PATCH, by(object, manager), "application/json-patch+json", operations.to_string())
     }
 
+    /// A JSON merge patch (RFC 7386).
+    pub fn merge_patch(object: Address, manager: &str, patch: &Value) -> Self {
+        Self::new(Method::PATCH, by(object, manager), "application/merge-patch+json", patch.to_string())
+    }
+
     /// A deletion with these `DeleteOptions`.
     pub fn delete(object: Address, options: &Value) -> Self {
         Self::new(Method::DELETE, object, "application/json", options.to_string())

@@ -15,7 +15,7 @@ use reconcile_report::Failure;
 use reconcile_report::access::{AccessReport, Reviewed};
 use serde_json::{Value, json};
 
-use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, InputArgs, PruneArgs, ReplaceChoice};
+use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, FromSource, InputArgs, PruneArgs, ReplaceChoice};
 use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, Warnings, WriteRequest, is_path_segment};
 use crate::engine::namespaces::needed_namespaces;
 use crate::engine::prune::{only_namespace, reach};
@@ -128,6 +128,8 @@ pub enum PurposeChoice {
     Resolve,
     /// Permissions that `own` needs
     Own,
+    /// Permissions that `apply --from helm/RELEASE` needs
+    Restore,
 }
 
 /// `-o`
@@ -203,7 +205,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         unmanaged,
         stored: match &args.base {
             Some(_) => reads_of_releases(&run.server),
-            None => reads_of_stored(&args.input, &run.server, false).await?,
+            None => reads_of_stored(&args.input, &run.server, restores(args)).await?,
         },
     };
     let purposes = purposes(args);
@@ -242,7 +244,12 @@ fn excluded(args: &AccessArgs) -> Result<(), Failure> {
         return Err(Failure::refused("the permissions for `--applyset-recover` cannot be listed", hint));
     }
     if args.input.from.is_some() {
-        let writes = |purpose: &&PurposeChoice| !matches!(purpose, PurposeChoice::Diff | PurposeChoice::Blame);
+        let is_restored = matches!(args.input.from, Some(FromSource::Helm { .. }));
+        let writes = |purpose: &&PurposeChoice| match purpose {
+            PurposeChoice::Diff | PurposeChoice::Blame => false,
+            PurposeChoice::Restore => !is_restored,
+            PurposeChoice::Apply | PurposeChoice::Pull | PurposeChoice::Resolve | PurposeChoice::Own => true,
+        };
         if let Some(purpose) = args.purposes.iter().find(writes) {
             let name = purpose.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
             let message = format!(
@@ -254,6 +261,10 @@ fn excluded(args: &AccessArgs) -> Result<(), Failure> {
             let message = "`access --from` prints no roles with permissions to write, which `--evidence=server` needs";
             return Err(Failure::refused(message, "leave out `--evidence`, or pass the manifests with `-f`"));
         }
+    }
+    if args.input.from.is_none() && restores(args) {
+        let hint = "name the release, as in `access --from helm/RELEASE --for restore`";
+        return Err(Failure::refused("`--for restore` needs `--from helm/RELEASE`", hint));
     }
     if !args.subjects.is_empty() && args.output == AccessFormat::Text {
         return Err(Failure::refused(
@@ -267,12 +278,18 @@ fn excluded(args: &AccessArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns true if the roles are to restore a release.
+fn restores(args: &AccessArgs) -> bool {
+    args.purposes.contains(&PurposeChoice::Restore)
+}
+
 fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
     let purpose = |choice: &PurposeChoice| match choice {
         PurposeChoice::Diff | PurposeChoice::Pull => Purpose::Diff,
         PurposeChoice::Apply | PurposeChoice::Resolve => Purpose::Apply,
         PurposeChoice::Blame => Purpose::Blame,
         PurposeChoice::Own => Purpose::Own,
+        PurposeChoice::Restore => Purpose::Restore,
     };
     match args.purposes.as_slice() {
         [] if args.input.from.is_some() => BTreeSet::from([Purpose::Diff]),

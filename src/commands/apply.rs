@@ -22,7 +22,7 @@ use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanToFollow, digests, flags};
 use crate::run::invocation::{Invocation, Run};
 use crate::run::question::can_confirm;
-use crate::run::reading::stored::refuse_stored;
+use crate::run::reading::stored::restores;
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::{early_reads, policy, requested};
 use crate::terminal::Closed;
@@ -121,6 +121,7 @@ impl From<ApplyArgs> for DiffArgs {
     /// `apply --dry-run` is `diff`.
     fn from(args: ApplyArgs) -> Self {
         let ApplyArgs { input, shard, mut compare, prune, dry_run, output, connection, .. } = args;
+        let restores = input.from.is_some();
         if dry_run == Some(DryRunChoice::Client) {
             compare.evidence.evidence = EvidenceChoice::ReadOnly;
         }
@@ -153,6 +154,7 @@ impl From<ApplyArgs> for DiffArgs {
             baseline,
             show_known,
             audit_logs,
+            restores,
             output,
             connection,
         }
@@ -175,7 +177,11 @@ pub(super) async fn run(args: &ApplyArgs, configured: Configured) -> Result<u8, 
 }
 
 async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Result<u8, Failure> {
-    refuse_stored(&args.input, "apply")?;
+    let restores = restores(&args.input, &args.compare, args.prune.prune || args.prune.applyset.is_some())?;
+    if restores && args.plan.is_some() {
+        let hint = "the record of the release says what it restores; see it with `--dry-run`";
+        return Err(Failure::refused("`apply --from` follows no saved plan", hint));
+    }
     let settings = &Settings::of(configured?, output);
     let policy = Policy { keeps_versions: output.shows_versions(), ..writing_policy(args, settings)? };
     let mut set = requested(&args.prune, &args.input, args.shard.shard, &settings.configuration.expect)?;
@@ -184,7 +190,8 @@ async fn apply(args: &ApplyArgs, configured: Configured, output: &Output) -> Res
         settings.configuration.expect.allows_apply_set(&args.prune).map_err(Failure::invalid)?;
     }
     let base = Base::of(&args.compare, &args.input, &output.terminal).await?;
-    let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_base(base.as_ref());
+    let invocation = Invocation::new(&args.connection, &args.input, output, settings);
+    let invocation = invocation.with_base(base.as_ref()).restoring(restores);
     let to_follow = args.plan.as_deref().map(|path| PlanToFollow::read(path, &args.connection)).transpose()?;
     if let (Some(set), Some(PlanToFollow { plan, .. })) = (&mut set, &to_follow) {
         set.limits.allowed.extend(plan.prune_allow());
@@ -200,7 +207,8 @@ impl ContextCommand for Apply<'_> {
     }
 
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
-        let Self { args, policy, set, .. } = self;
+        let Self { args, set, .. } = self;
+        let policy = &run.policy(&self.policy, &desired);
         let Run { server, output, .. } = run;
         output.name_cluster(&run.info);
         let gate = FailOn::default();

@@ -10,6 +10,7 @@ use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::{DependencyKind, Plan};
 use reconcile_report::formats::text::{self, explained};
+use reconcile_report::refused_by_upgrade;
 use reconcile_report::{Baseline, ClusterInfo, Command, DroppedObject, FailOn, Failure, KnownDifferences, Report};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -33,6 +34,7 @@ use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanFile, baseline, digests, flags};
 use crate::run::invocation::{Invocation, Run};
 use crate::run::reading::Reading;
+use crate::run::reading::stored::restores;
 use crate::run::settings::{Configured, Settings};
 use crate::run::setup::{Resolved, autoscalers, early_reads, policy, requested, resolved};
 use crate::run::unmanaged::UnmanagedSearch;
@@ -129,6 +131,9 @@ pub struct DiffArgs {
     /// compressed with gzip (repeatable)
     #[arg(long = "audit-log", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Compare", conflicts_with = "apply")]
     pub audit_logs: Vec<PathBuf>,
+    /// True for `apply --dry-run --from`, which shows what would be restored
+    #[arg(skip)]
+    pub restores: bool,
     /// Flags for the output
     #[command(flatten)]
     pub output: OutputArgs,
@@ -162,9 +167,12 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     let set = requested(&args.prune, &args.input, args.shard.shard, &settings.configuration.expect)?;
     allows_pruning(&args.compare, set.is_some())?;
     excluded(args, set.is_some(), output)?;
+    let restores =
+        args.restores && restores(&args.input, &args.compare, args.prune.prune || args.prune.applyset.is_some())?;
     let base = Base::of(&args.compare, &args.input, &output.terminal).await?;
     let base = base.as_ref();
     let invocation = Invocation::new(&args.connection, &args.input, output, settings).with_live().with_base(base);
+    let invocation = invocation.restoring(restores);
     let baseline = args.baseline.as_deref().map(baseline).transpose()?;
     let plan_file = args.save_plan.as_deref().map(|path| PlanFile::open(path, &args.connection)).transpose()?;
     let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
@@ -207,7 +215,8 @@ impl ContextCommand for Diff<'_> {
     }
 
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
-        let Self { args, policy, set, .. } = self;
+        let Self { args, set, .. } = self;
+        let policy = &run.policy(&self.policy, &desired);
         let Run { server, output, .. } = run;
         let cluster = run.info.clone();
         let gate = gate(args);
@@ -216,6 +225,8 @@ impl ContextCommand for Diff<'_> {
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let hooks = run.hooks(&desired);
+        let release =
+            desired.releases.as_ref().filter(|_| !self.args.restores).and_then(|one| one.server_side().cloned());
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         let digests = self.plan_file.as_ref().map(|_| digests(plan.targets()));
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
@@ -233,6 +244,9 @@ impl ContextCommand for Diff<'_> {
         let mut report = run.with_rest_of_base(report, args.shard.shard).await;
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
         report.warnings.splice(..0, caveats);
+        if let Some(release) = &release {
+            report.warnings.extend(refused_by_upgrade(&report.objects, release));
+        }
         if let (Some(file), Some(digests), Some(planned), false) =
             (&self.plan_file, digests, planned, run.interrupt.is_set())
         {

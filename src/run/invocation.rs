@@ -1,5 +1,6 @@
 //! The run of a command in one context, and the flags of the command.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::future::ready;
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ use crate::run::connection::{cluster_info, cluster_uid, connected, server_versio
 use crate::run::contexts::only_one;
 use crate::run::interrupt::listen;
 use crate::run::reading::named::of_words;
-use crate::run::reading::stored::excluded;
+use crate::run::reading::stored::{excluded, restoring};
 use crate::run::reading::{Manifests, Reading, while_connecting};
 use crate::run::settings::Settings;
 use crate::run::setup::{Resolved, autoscalers, resolved};
@@ -72,6 +73,8 @@ pub(crate) struct Run<'a> {
     pub interrupt: Interrupt,
     /// The manifests that were applied last.
     pub base: Option<&'a Base>,
+    /// True if a release of Helm is restored.
+    pub restores: bool,
     /// The parts of the base and of the input that are not compared.
     rest_of_base: Cell<RestOfBase>,
     /// The folder for what is kept between runs.
@@ -122,6 +125,11 @@ impl<'a> Invocation<'a> {
     /// Marks a command that has `--live`, as a hint says where there is no cluster.
     pub fn with_live(self) -> Self {
         Self { has_live: true, ..self }
+    }
+
+    /// The same for a command that restores a release of Helm.
+    pub fn restoring(self, restores: bool) -> Self {
+        Self { restores, ..self }
     }
 
     /// The same for a command that compares with what was applied last.
@@ -242,6 +250,7 @@ impl<'a> Invocation<'a> {
             settings: self.settings,
             interrupt,
             base: self.base,
+            restores: self.restores,
             rest_of_base: Cell::default(),
             cache,
             types,
@@ -294,6 +303,10 @@ impl Run<'_> {
         set: Option<&ApplySet>,
     ) -> Result<Plan, Failure> {
         let Resolved { mut targets, dropped, unchanged } = self.resolved(desired, set)?;
+        for Target { desired, .. } in targets.iter_mut().filter(|_| self.restores) {
+            let release = desired.origin.record.as_ref().and_then(|record| record.release());
+            release.iter().for_each(|release| desired.join_release(release));
+        }
         self.rest_of_base.replace(RestOfBase { dropped, unchanged });
         if args.writing.create_namespace {
             let required = self.server.namespaces.required.as_deref();
@@ -334,6 +347,11 @@ impl Run<'_> {
         let mut comparison = Comparison::new(server, policy, types, interrupt.clone(), events);
         comparison.releases_are_base = self.base.is_some_and(Base::is_of_releases);
         comparison.respecting(autoscalers(args, &server.discovery, plan)).with_readiness(&settings.readiness)
+    }
+
+    /// The policy of the run: that of the flags, or the one by which a release is restored.
+    pub fn policy<'p>(&self, policy: &'p Policy, desired: &DesiredSet) -> Cow<'p, Policy> {
+        if self.restores { Cow::Owned(restoring(policy, desired.releases.as_ref())) } else { Cow::Borrowed(policy) }
     }
 
     /// Asks for confirmation of the changes in the report, once for all contexts, after all of them were compared.

@@ -124,10 +124,6 @@ fn all_releases_of_a_namespace_are_one_run() {
     }
     let filtered = ws.reconcile(["diff", "--from", "helm", "--fail-on", "cluster,either"]).exits_with(1);
     assert!(filtered.stderr.contains("not deployed"), "{filtered}");
-    for refused in [&["apply"][..], &["diff", "--apply"]] {
-        let run = ws.reconcile([refused, &["--from", "helm"]].concat()).exits_with(2);
-        assert!(run.stderr.contains("helm upgrade"), "{run}");
-    }
 }
 
 #[test]

@@ -42,6 +42,15 @@ pub fn store(ws: &Workspace, kind: &str, about: (&str, u32, &str), content: &[u8
     ws.stdin(&object.to_string()).kubectl(["create", "--field-manager", "helm", "-f", "-"]).exits_with(0);
 }
 
+/// Stores a revision of a release with the method by which Helm wrote its objects.
+pub fn stored_by(ws: &Workspace, name: &str, (revision, status): (u32, &str), method: Option<&str>, manifest: &str) {
+    let mut record = record(name, revision, status, manifest);
+    if let Some(method) = method {
+        record["apply_method"] = json!(method);
+    }
+    store(ws, "Secret", (name, revision, status), &gzip(record.to_string().as_bytes()));
+}
+
 /// The Secret with the record of a deployed release of one revision.
 pub fn stored_release(name: &str, manifest: &str) -> Value {
     let content = gzip(record(name, 1, "deployed", manifest).to_string().as_bytes());
@@ -108,8 +117,8 @@ fn other_commands_read_it_too_and_those_that_write_refuse_it() {
     assert!(pull.stderr.contains("`helm rollback pay 1`"), "{pull}");
     for command in [&["apply"][..], &["diff", "--apply"]] {
         let refused = ws.reconcile(command.iter().chain(&["--from", "helm/pay@1"])).exits_with(2);
-        assert!(refused.stderr.contains("`apply` cannot take its manifests from the cluster"), "{refused}");
-        assert!(refused.stderr.contains("`helm rollback pay 1`"), "{refused}");
+        assert!(refused.stderr.contains("only the deployed one, 2, can be restored"), "{refused}");
+        assert!(refused.stderr.contains("`helm rollback pay 1 -n"), "{refused}");
     }
     assert_eq!(ws.all_resource_versions(), before);
     let offline = ws.reconcile(["diff", "--from", "helm/pay", "--live", "live.yaml"]).exits_with(2);

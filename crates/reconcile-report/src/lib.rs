@@ -54,4 +54,5 @@ pub use words::excerpt;
 pub use words::label::why_without_fields;
 pub use words::styled::{Role, Styled};
 pub use words::summary::cluster;
+pub use words::upgrade::refused_by_upgrade;
 pub use words::why::why;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::helm::helm;
 use super::run::Run;
 use super::running::{Expected, OnTerminal, Running};
 use super::target;
@@ -83,6 +84,12 @@ impl<'a> Caller<'a> {
     pub fn start_kubectl<S: AsRef<str>>(&self, arguments: impl IntoIterator<Item = S>) -> Running {
         let program = self.workspace.plane().kubectl();
         self.start("kubectl", &program, &self.fill_in(arguments), Expected::default())
+    }
+
+    /// Runs Helm of this major version, 3 or 4; `$NS` in an argument is the namespace.
+    #[track_caller]
+    pub fn helm<S: AsRef<str>>(&self, major: u32, arguments: impl IntoIterator<Item = S>) -> Run {
+        self.start("helm", &helm(major), &self.fill_in(arguments), Expected::default()).finish()
     }
 
     /// Runs our program; `$NS` in an argument is the namespace.

@@ -25,6 +25,7 @@ mod credentials;
 mod definition;
 mod fault;
 mod gzip;
+mod helm;
 mod nodes;
 mod pipeline;
 mod port;

@@ -19,7 +19,7 @@ use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
 use crate::live::fetch;
 use reconcile_core::compare::{
-    Class, CompareContext, ComparisonResult, FieldChange, LiveObject, ObjectVerdict, Policy, ROUNDS, decide,
+    Class, CompareContext, ComparisonResult, FieldChange, LiveObject, ObjectVerdict, Policy, ROUNDS, WriteAs, decide,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
@@ -85,7 +85,7 @@ fn miss_of(error: &RequestError) -> Miss {
 impl Writer<'_> {
     /// Creates a missing object. If the user confirmed it, it is created as it was shown, or not at all.
     pub(super) async fn create(&self, shown: &ObjectVerdict) -> Written {
-        if !self.agreed {
+        if !self.agreed && self.policy.writes == WriteAs::Apply {
             return self.create_by_apply(shown).await;
         }
         match self.create_new().await {
@@ -161,7 +161,7 @@ impl Writer<'_> {
             let answer = self.send(request).await;
             let asked = Asked::key(&self.target.key);
             let error = match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
-                Ok(created) => return Creation::Done(self.record_as_applied(created).await),
+                Ok(created) => return Creation::Done(self.recorded(created).await),
                 Err(error) => error,
             };
             match miss_of(&error) {
@@ -172,7 +172,7 @@ impl Writer<'_> {
             // The lost answer may have been about this very object.
             match fetch::get(self.cluster, self.target, self.resource).await {
                 LiveState::Present(object) if self.is_created_by_us(&object) => {
-                    return Creation::Done(self.record_as_applied(object).await);
+                    return Creation::Done(self.recorded(object).await);
                 }
                 LiveState::Present(_) => return Creation::Taken,
                 LiveState::Absent | LiveState::Unreadable(_) if is_worth_another(&error, pause) => {}
@@ -182,6 +182,11 @@ impl Writer<'_> {
             tokio::time::sleep(pause).await;
             is_repeated = true;
         }
+    }
+
+    /// Records the fields of a creation as applied, unless they are written by updates. Returns a warning if that fails.
+    async fn recorded(&self, created: Value) -> Option<String> {
+        if self.policy.writes == WriteAs::Apply { self.record_as_applied(created).await } else { None }
     }
 
     /// Returns true if an object was created by us, no matter what controllers have added to it since.

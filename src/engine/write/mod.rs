@@ -16,9 +16,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use structured_merge::{
-    Lookup, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling,
+    Lookup, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling, without_fields,
 };
 
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
@@ -191,6 +191,9 @@ impl Writer<'_> {
         left_behind: &mut Option<String>,
     ) -> Result<(), RequestError> {
         let LiveObject { current: ManagedObject { object: live, owners: before }, wanted } = live;
+        if self.policy.updates(before) {
+            return self.update_fields(live, wanted.object(self.target), after).await;
+        }
         let api_version = self.target.key.gvk.api_version();
         let claims = after.owners.our_fields();
         let mut version = live.metadata("resourceVersion").cloned().unwrap_or_default();
@@ -230,6 +233,25 @@ impl Writer<'_> {
                 Err(error)
             }
         }
+    }
+
+    /// Updates the fields that differ, as Helm 3 does: nothing else is sent, so that the owners of all other fields stay. It is locked to
+    /// the version that was judged.
+    async fn update_fields(&self, live: &Value, wanted: &Value, after: &Prediction) -> Result<(), RequestError> {
+        let body = with_live_spelling(wanted, live, self.schema);
+        let merged = merge(&body, live, self.schema);
+        let removed = changes(live, &after.object, self.schema, self.target.status_is_apart());
+        let removed = removed.into_iter().filter(|change| change.op == Op::Remove).map(|change| change.path);
+        let merged = without_fields(&merged, &removed.collect(), self.schema);
+        let Some(mut patch) = merge_patch(live, &merged) else { return Ok(()) };
+        if let Some(patch) = patch.as_object_mut() {
+            let metadata = patch.entry("metadata").or_insert_with(|| json!({}));
+            metadata["uid"] = live.metadata("uid").cloned().unwrap_or_default();
+            metadata["resourceVersion"] = live.metadata("resourceVersion").cloned().unwrap_or_default();
+        }
+        let patch = WriteRequest::merge_patch(self.path(), &self.policy.manager, &patch);
+        let reply = self.send(patch.write(Retry::Safe)).await?;
+        Asked::key(&self.target.key).read(self.cluster, &reply.body).map(drop)
     }
 
     /// Returns true if an empty map or list of the manifest is gone: when a map or list loses everything that we had applied, the server
@@ -328,6 +350,24 @@ impl Writer<'_> {
             Refusal::Typed(diagnostic) | Refusal::NotTried(diagnostic) | Refusal::Other(diagnostic) => diagnostic,
         })
     }
+}
+
+/// The JSON merge patch (RFC 7386) that turns one object into another; `None` if they are equal.
+fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
+    let (Value::Object(before), Value::Object(after)) = (before, after) else {
+        return (before != after).then(|| after.clone());
+    };
+    let mut patch = Map::new();
+    for (name, value) in after {
+        let difference = match before.get(name) {
+            Some(before) => merge_patch(before, value),
+            None => Some(value.clone()),
+        };
+        patch.extend(difference.map(|difference| (name.clone(), difference)));
+    }
+    let gone = before.keys().filter(|name| !after.contains_key(*name));
+    patch.extend(gone.map(|name| (name.clone(), Value::Null)));
+    (!patch.is_empty()).then_some(Value::Object(patch))
 }
 
 /// `metadata.managedFields` of an object, as an update writes them.

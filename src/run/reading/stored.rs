@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use reconcile_report::Verdict;
 use structured_merge::LAST_APPLIED;
 
-use crate::cli::{FromSource, InputArgs};
+use crate::cli::{CompareArgs, FromSource, HooksChoice, InputArgs};
 use crate::client::RequestError;
 use crate::desired::files::Inputs;
 use crate::engine::server::Server;
 use crate::live::all_releases::AllReleases;
 use crate::live::last_applied::last_applied;
 use crate::live::release::{Records, Release, ReleaseError, Wanted, config_maps, secrets};
+use reconcile_core::compare::{Policy, WriteAs};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resource};
-use reconcile_core::manifest::{Input, LAST_APPLIED_NAME, Record, Releases, stored_name};
+use reconcile_core::manifest::{ApplyMethod, Input, LAST_APPLIED_NAME, Record, Releases, stored_name};
 use reconcile_core::object::Permission;
 use reconcile_report::Failure;
 
@@ -33,6 +34,11 @@ const ALL: [(&str, &str); 10] = [
     ("batch", "CronJob"),
     ("batch", "Job"),
 ];
+
+/// The field manager of Helm.
+pub(crate) const HELM: &str = "helm";
+/// The field manager without `--field-manager`.
+const DEFAULT_MANAGER: &str = "kubectl-reconcile";
 
 /// Refuses the flags that choose what is stored, where they mean nothing.
 pub(crate) fn excluded(input: &InputArgs) -> Result<(), Failure> {
@@ -60,6 +66,46 @@ pub(crate) fn refuse_stored(input: &InputArgs, command: &str) -> Result<(), Fail
         Some(FromSource::LastApplied) => "pass the manifests with `-f`".to_owned(),
     };
     Err(Failure::refused(format!("`{command}` cannot take its manifests from the cluster (`--from`)"), hint))
+}
+
+/// Returns true if `apply` restores a release of Helm, and refuses what it cannot restore, and flags that mean nothing for it.
+pub(crate) fn restores(input: &InputArgs, compare: &CompareArgs, prunes: bool) -> Result<bool, Failure> {
+    let release = match &input.from {
+        None => return Ok(false),
+        Some(FromSource::Helm { release, .. }) => release,
+        Some(FromSource::Releases) => {
+            let hint = "name it, as in `--from helm/RELEASE`";
+            return Err(Failure::refused("`apply --from` restores one release at a time", hint));
+        }
+        Some(FromSource::LastApplied) => return refuse_stored(input, "apply").map(|()| false),
+    };
+    if prunes {
+        let hint = "`helm upgrade` deletes what a chart no longer has; leave out `--prune` and `--applyset`";
+        return Err(Failure::refused("`apply --from` deletes nothing, and does not join an apply set", hint));
+    }
+    if input.hooks == HooksChoice::Include {
+        let hint = "`helm upgrade` and `helm rollback` run them; leave out `--hooks`";
+        return Err(Failure::refused("`apply --from` runs no hooks", hint));
+    }
+    let manager = &compare.evidence.field_manager;
+    if manager != DEFAULT_MANAGER && manager != HELM {
+        let hint = format!(
+            "leave out `--field-manager`; `kubectl reconcile own --from helm/{release}` gives fields to another"
+        );
+        return Err(Failure::refused("`apply --from` restores fields as those of Helm (`helm`)", hint));
+    }
+    Ok(true)
+}
+
+/// The policy by which a release is restored: the fields are those of Helm, and are written as Helm has written them. Without a word about
+/// that in the record, each object shows it.
+pub(crate) fn restoring(policy: &Policy, releases: Option<&Releases>) -> Policy {
+    let writes = match releases.and_then(|releases| releases.method) {
+        Some(ApplyMethod::ServerSide) => WriteAs::Apply,
+        Some(ApplyMethod::ClientSide) => WriteAs::Update,
+        None => WriteAs::Before,
+    };
+    Policy { manager: HELM.to_owned(), writes, ..policy.clone() }
 }
 
 /// The manifests that the cluster keeps.

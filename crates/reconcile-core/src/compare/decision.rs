@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ManagedObject, TypeRef};
 
-use super::diff::{Evidence, FieldChange, FieldDiff, Reason, Replacement};
+use super::diff::{Class, Evidence, FieldChange, FieldDiff, Reason, Replacement};
 use super::effect::Effect;
 use super::judge::judge;
 use super::membership::Membership;
@@ -188,6 +188,10 @@ impl VerdictBuilder<'_> {
             status_is_apart: target.status_is_apart(),
         };
         let (mut fields, warnings) = judge(pair, &prediction, policy, self.redactor);
+        if policy.updates(&current.owners) {
+            // An update records no fields that are equal already.
+            fields.changes.retain(|change| !matches!(change.class, Class::Adopted | Class::Released));
+        }
         fields.ignored = wanted.hidden(target, current, schema, policy);
         // A changed definition is shown by its versions as a whole, not by each field of its schemas.
         if (policy.keeps_versions || target.key.gvk.is_crd()) && fields.has_drift() {

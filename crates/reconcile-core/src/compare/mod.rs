@@ -49,7 +49,7 @@ pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
 pub use object_verdict::ObjectVerdict;
 pub use offline::offline;
 pub use only::Chosen;
-pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace};
+pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace, WriteAs};
 pub(crate) use prediction::unreadable_owners;
 pub use prediction::{ObjectPair, Prediction, predict};
 pub use redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use structured_merge::{Applier, ManagedFieldsEntry, Operation};
+use structured_merge::{Applier, ManagedFieldsEntry, Operation, Ownership};
 
 use super::membership::UnnamedSet;
 use super::only::Chosen;
@@ -37,6 +37,18 @@ pub enum Replace {
     Immutable,
 }
 
+/// The way in which the fields of a manifest are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteAs {
+    /// By server-side apply.
+    #[default]
+    Apply,
+    /// By updates of what differs, as Helm 3 does.
+    Update,
+    /// As our manager has written the object before: by server-side apply if it has applied it, otherwise by an update.
+    Before,
+}
+
 /// The evidence that a verdict may use (`--evidence`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvidenceMode {
@@ -56,6 +68,8 @@ pub struct Policy {
     pub manager: String,
     /// The fields to take from other managers.
     pub force: ForceConflicts,
+    /// The way in which fields are written.
+    pub writes: WriteAs,
     /// True if reports show the fields that other managers added.
     pub show_unmanaged: bool,
     /// True if a report shows whole objects before and after an apply, so that they are kept.
@@ -86,6 +100,7 @@ impl Policy {
         Self {
             manager: manager.to_owned(),
             force: ForceConflicts::default(),
+            writes: WriteAs::default(),
             show_unmanaged: false,
             keeps_versions: false,
             evidence: EvidenceMode::default(),
@@ -97,6 +112,15 @@ impl Policy {
             only: None,
             ignore: Arc::default(),
             autoscalers: Arc::default(),
+        }
+    }
+
+    /// Returns true if an object with these owners is written by an update of what differs.
+    pub fn updates(&self, owners: &Ownership) -> bool {
+        match self.writes {
+            WriteAs::Apply => false,
+            WriteAs::Update => true,
+            WriteAs::Before => owners.ours.is_none(),
         }
     }
 
@@ -153,7 +177,9 @@ impl Policy {
 
     /// Returns true if a conflict with this owner is resolved by taking the field.
     pub fn takes_from(&self, entry: &ManagedFieldsEntry) -> bool {
+        let is_own_update = self.writes != WriteAs::Apply && entry.manager == self.manager;
         self.adopts(entry)
+            || is_own_update
             || match self.force {
                 ForceConflicts::All => true,
                 ForceConflicts::Manual => self.is_manual(entry),

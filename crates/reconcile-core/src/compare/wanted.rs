@@ -65,7 +65,8 @@ impl Wanted {
         schema: TypeRef<'_>,
         policy: &Policy,
     ) -> Self {
-        let manifest = target.desired.object();
+        let unmarked = target.desired.without_marks(&live.object);
+        let manifest = unmarked.as_ref().unwrap_or(target.desired.object());
         let mut coverage = coverage(target, Some(live), schema, policy);
         let covering = coverage.iter().map(|(_, covered)| covered.rule).collect();
         let fields = left_fields(left);
@@ -75,6 +76,7 @@ impl Wanted {
         let mut wanted = Self { covering, warnings: values.warnings, ..Self::default() };
         if values.rules.is_empty() && values.parts.is_empty() && unnamed.is_none() && left.is_empty() {
             wanted.membership = Membership::in_another_set(manifest, &live.object);
+            wanted.object = unmarked;
             return wanted;
         }
         let manifest = values.manifest.as_ref().unwrap_or(manifest);
@@ -92,6 +94,9 @@ impl Wanted {
             None => Membership::in_another_set(manifest, &live.object),
         };
         let mut object = with_fields_of(&bare, &live.object, &kept, schema);
+        if unmarked.is_some() {
+            target.desired.leave_out_marks(&live.object, &mut object);
+        }
         for moved in left.iter().filter(|change| change.op == Op::Move) {
             keep_order(&mut object, &live.object, &moved.path, schema);
         }

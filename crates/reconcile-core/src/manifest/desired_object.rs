@@ -4,12 +4,13 @@ use apply_set::PART_OF;
 use kube_yaml::Step;
 use serde_json::{Map, Value};
 use structured_merge::{
-    EmptyKey, FieldPath, PathElement, RefusedNull, TypeRef, builtin, fill_in_empty_keys, is_nothing,
+    EmptyKey, FieldPath, ObjectMeta as _, PathElement, RefusedNull, TypeRef, builtin, fill_in_empty_keys, is_nothing,
     take_out_refused_nulls,
 };
 
 use super::manifest::Manifest;
 use super::manifest::Origin;
+use super::release::{ReleaseMark, ReleaseName};
 use super::source::Source;
 use crate::rules::FieldPattern;
 
@@ -34,6 +35,8 @@ pub struct DesiredObject {
     warnings: Vec<String>,
     is_refused: bool,
     ignored: Vec<FieldPattern>,
+    /// The marks of its release that its manifest does not have.
+    release_marks: Vec<ReleaseMark>,
 }
 
 impl DesiredObject {
@@ -41,7 +44,8 @@ impl DesiredObject {
     /// change.
     pub fn of(manifest: Manifest, placement: Placement<'_>) -> Self {
         let Manifest { gvk, object, origin, left_out, warnings, refused, ignored, .. } = manifest;
-        let mut desired = Self { origin, object, warnings, is_refused: !refused.is_empty(), ignored };
+        let mut desired =
+            Self { origin, object, warnings, is_refused: !refused.is_empty(), ignored, release_marks: Vec::new() };
         desired.settle_namespace(placement.namespace);
         if let Some(schema) = builtin().object(&gvk) {
             desired.fill_in_empty_keys(schema);
@@ -65,7 +69,7 @@ impl DesiredObject {
 
     /// Takes an object that is sent exactly as it is.
     pub fn exactly(object: Value, origin: Origin) -> Self {
-        Self { origin, object, warnings: Vec::new(), is_refused: false, ignored: Vec::new() }
+        Self { origin, object, warnings: Vec::new(), is_refused: false, ignored: Vec::new(), release_marks: Vec::new() }
     }
 
     /// The object.
@@ -111,6 +115,46 @@ impl DesiredObject {
             *labels = Value::Object(Map::new());
         }
         labels[PART_OF] = id.into();
+    }
+
+    /// Gives it the label and the annotations by which Helm knows the objects of a release (Helm `pkg/action/validate.go`,
+    /// `setMetadataVisitor`). Over a live object, those count that it has.
+    pub fn join_release(&mut self, release: &ReleaseName) {
+        let Some(Value::Object(metadata)) = self.object.get_mut("metadata") else { return };
+        for mark in release.marks() {
+            let map = metadata.entry(mark.map).or_insert(Value::Null);
+            if !map.is_object() {
+                *map = Value::Object(Map::new());
+            }
+            if map.get(mark.key).is_none() {
+                self.release_marks.push(mark.clone());
+            }
+            map[mark.key] = mark.value.into();
+        }
+    }
+
+    /// The object without the marks of its release that a live object lacks; `None` if it lacks none of them.
+    pub fn without_marks(&self, live: &Value) -> Option<Value> {
+        if self.release_marks.is_empty() {
+            return None;
+        }
+        let mut object = self.object.clone();
+        self.leave_out_marks(live, &mut object).then_some(object)
+    }
+
+    /// Leaves out the marks of its release that a live object lacks. Returns true if it lacks some.
+    pub fn leave_out_marks(&self, live: &Value, object: &mut Value) -> bool {
+        let lacks = |mark: &&ReleaseMark| live.metadata(mark.map).and_then(|map| map.get(mark.key)).is_none();
+        let lacking: Vec<&ReleaseMark> = self.release_marks.iter().filter(lacks).collect();
+        let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return false };
+        for mark in &lacking {
+            let Some(Value::Object(map)) = metadata.get_mut(mark.map) else { continue };
+            map.remove(mark.key);
+            if map.is_empty() {
+                metadata.remove(mark.map);
+            }
+        }
+        !lacking.is_empty()
     }
 
     /// Leaves out the nulls that the type of a custom resource does not allow, each with a warning that names its line, so that

@@ -25,7 +25,7 @@ pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use record::Record;
-pub use release::{ApplyMethod, NewerRevision, ReleaseInfo, ReleaseName, Releases};
+pub use release::{ApplyMethod, NewerRevision, ReleaseInfo, ReleaseMark, ReleaseName, Releases};
 pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, read_alone, repeated};
 pub use source::{
     CHART, COMMAND_LINE, Input, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, rendered_by_helm, stored_name,

@@ -65,12 +65,20 @@ impl Record {
         matches!(self, Self::LastApplied | Self::Release { is_among_others: true, .. })
     }
 
+    /// The release that the record is of, if it is one.
+    pub fn release(&self) -> Option<ReleaseName> {
+        match self {
+            Self::Release { namespace, name, .. } => {
+                Some(ReleaseName { name: name.clone(), namespace: namespace.clone() })
+            }
+            Self::LastApplied => None,
+        }
+    }
+
     /// The release that an object is reported with: one of several that are read together.
     pub fn named_release(&self) -> Option<ReleaseName> {
         match self {
-            Self::Release { namespace, name, is_among_others: true } => {
-                Some(ReleaseName { name: name.clone(), namespace: namespace.clone() })
-            }
+            Self::Release { is_among_others: true, .. } => self.release(),
             Self::LastApplied | Self::Release { .. } => None,
         }
     }

@@ -15,6 +15,29 @@ pub struct ReleaseName {
     pub namespace: String,
 }
 
+/// A label or an annotation by which Helm knows the objects of a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleaseMark {
+    /// `labels` or `annotations`.
+    pub map: &'static str,
+    /// Its key.
+    pub key: &'static str,
+    /// Its value.
+    pub value: String,
+}
+
+impl ReleaseName {
+    /// The label and the annotations that Helm gives to the objects of the release.
+    pub fn marks(&self) -> [ReleaseMark; 3] {
+        let mark = |map, key, value: &str| ReleaseMark { map, key, value: value.to_owned() };
+        [
+            mark("labels", "app.kubernetes.io/managed-by", "Helm"),
+            mark("annotations", "meta.helm.sh/release-name", &self.name),
+            mark("annotations", "meta.helm.sh/release-namespace", &self.namespace),
+        ]
+    }
+}
+
 /// `shop/pay`
 impl fmt::Display for ReleaseName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,6 +132,11 @@ pub struct Releases {
 const ALL: usize = 20;
 
 impl Releases {
+    /// The only release, if Helm writes its objects by server-side apply.
+    pub fn server_side(&self) -> Option<&ReleaseInfo> {
+        self.found.first().filter(|_| !self.is_all && self.method == Some(ApplyMethod::ServerSide))
+    }
+
     /// The lines that name them: `release podinfo revision 1 (podinfo-6.9.3); revision 2 failed`. Of many, those with a newer revision.
     pub fn lines(&self) -> Vec<String> {
         if !self.is_all {

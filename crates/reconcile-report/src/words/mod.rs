@@ -22,6 +22,7 @@ pub(crate) mod shared_diagnostic;
 mod structured;
 pub mod styled;
 pub(crate) mod summary;
+pub mod upgrade;
 pub(crate) mod users;
 pub(crate) mod value;
 pub mod why;

@@ -64,7 +64,7 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
                 needed.add(&collection, None, verb);
             }
         }
-        if purpose == Purpose::Apply && needs.waits {
+        if purpose.writes() && needs.waits {
             needed.pods(&collection);
         }
     }
@@ -133,7 +133,7 @@ fn verbs(collection: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeS
     if collection.names.len() > FEW && can("list") && !needs.by_name {
         verbs.insert("list");
     }
-    if purpose == Purpose::Apply || purpose == Purpose::Diff && needs.asks {
+    if purpose.writes() || purpose == Purpose::Diff && needs.asks {
         // A server-side apply of a missing object is a patch that creates it.
         verbs.extend(["patch", "create"]);
     }
@@ -141,11 +141,11 @@ fn verbs(collection: &Collection<'_>, purpose: Purpose, needs: &Needs) -> BTreeS
     if purpose == Purpose::Own {
         verbs.insert("patch");
     }
-    if purpose == Purpose::Apply && needs.replaces {
+    if purpose.writes() && needs.replaces {
         verbs.insert("delete");
     }
     // Readiness needs a LIST and a watch, except for kinds whose objects are ready as soon as they exist.
-    if purpose == Purpose::Apply && needs.waits && can("list") {
+    if purpose.writes() && needs.waits && can("list") {
         verbs.insert("list");
         if can("watch") && structured_merge::builtin_kind(&collection.resource.gvk).is_none_or(|kind| kind.status) {
             verbs.insert("watch");
@@ -224,9 +224,16 @@ pub enum Purpose {
     Blame,
     /// `own`
     Own,
+    /// `apply --from helm/RELEASE`. Nobody gets rights to grant others because of what a record names.
+    Restore,
 }
 
 impl Purpose {
+    /// Returns true if the command writes the objects.
+    fn writes(self) -> bool {
+        matches!(self, Self::Apply | Self::Restore)
+    }
+
     /// The name of the command.
     pub fn name(self) -> &'static str {
         match self {
@@ -234,6 +241,7 @@ impl Purpose {
             Self::Apply => "apply",
             Self::Blame => "blame",
             Self::Own => "own",
+            Self::Restore => "restore",
         }
     }
 

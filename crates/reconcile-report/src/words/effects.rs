@@ -98,12 +98,12 @@ impl Ended {
     }
 
     fn sentence(&self, restarts: &str) -> Option<String> {
-        let deletes = restarts.replace("restarts", "deletes");
+        let deletes = |pods: &str| format!("{} {pods}", restarts.replace("restarts", "deletes"));
         match (self.restarted.words(), self.deleted.words()) {
             (None, None) => None,
-            (Some(restarted), None) => Some(format!("{restarts} {restarted}")),
-            (None, Some(deleted)) => Some(format!("{deletes} {deleted}")),
-            (Some(restarted), Some(deleted)) => Some(format!("{restarts} {restarted} and deletes {deleted}")),
+            (Some(pods), None) => Some(format!("{restarts} {pods}")),
+            (None, Some(pods)) => Some(deletes(&pods)),
+            (Some(pods), Some(others)) => Some(format!("{restarts} {pods} and deletes {others}")),
         }
     }
 }

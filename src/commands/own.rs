@@ -46,9 +46,11 @@ Examples:
   # Give the fields of a release back to Helm
   kubectl reconcile own --from helm/shop
 
-  # Hand a directory to Flux, and end the claims of Argo CD
-  kubectl reconcile own -f deploy/ --field-manager kustomize-controller \\
-    --release 'argocd-*'";
+  # Hand a directory to Flux
+  kubectl reconcile own -f deploy/ --field-manager kustomize-controller
+
+  # Take it over from Argo CD, whose claims end
+  kubectl reconcile own -f deploy/ --release 'argocd-*'";
 
 /// `own`
 #[derive(Debug, Args)]

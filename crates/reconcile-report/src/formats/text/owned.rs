@@ -4,12 +4,13 @@ use reconcile_core::compare::Action;
 
 use super::hunks::more;
 use super::object::{conflicts, head, object_error};
+use super::outcomes;
 use super::sheet::{GAP, Sheet};
-use super::{cluster_line, outcomes};
 use crate::model::{ChangeReport, ObjectReport, Report};
 use crate::view::View;
 use crate::words::owned::{Passing, fields, passing, result};
 use crate::words::styled::{Role, Styled};
+use crate::words::summary::cluster;
 
 /// The indentation of the lines about an object.
 const MARGIN: usize = 4;
@@ -92,7 +93,8 @@ pub fn summary(report: &Report, view: &View) -> Styled {
         text.line_end();
     }
     if let Some(info) = report.cluster.as_ref().filter(|_| !view.is_headed) {
-        text.append(cluster_line(info));
+        text.push(Role::Note, cluster(info, str::to_owned));
+        text.line_end();
     }
     text
 }

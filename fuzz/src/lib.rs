@@ -2,7 +2,7 @@
 //! function of bytes; the fuzz targets and `cargo test` call the same ones.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use apply_set::{ApplySet, ParentState, Tooling, part_of};
 use kube_yaml::{Document, Step, Validation};
@@ -282,7 +282,7 @@ pub fn report(input: &[u8]) {
 }
 
 fn of_bytes(name: &str, bytes: &[u8]) -> Input {
-    Input { name: Arc::from(name), text: bytes.to_vec().into() }
+    Input::new(name, bytes.to_vec())
 }
 
 /// Two JSON documents, one in each line.

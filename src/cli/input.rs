@@ -26,6 +26,9 @@ pub struct InputArgs {
     /// Also read the subdirectories of directories
     #[arg(short = 'R', long)]
     pub recursive: bool,
+    /// Decrypt manifests that SOPS has encrypted in memory, with `sops` from PATH
+    #[arg(long, value_name = "PROGRAM")]
+    pub decrypt: Option<DecryptChoice>,
     /// Use only manifests whose labels match, such as `app=web,tier in (a, b)`
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     pub selector: Option<String>,
@@ -76,6 +79,13 @@ impl InputArgs {
     pub fn respects_annotations(&self) -> bool {
         !self.no_ignore_annotations && !self.config.no_config
     }
+}
+
+/// `--decrypt`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DecryptChoice {
+    /// SOPS
+    Sops,
 }
 
 /// `--validate`

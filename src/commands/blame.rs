@@ -377,6 +377,7 @@ impl Blaming<'_> {
                     live: &live,
                     schema: types.of(&target.key.gvk),
                     manifest: self.args.reads_manifests().then(|| target.desired.object()),
+                    is_encrypted: target.desired.origin.is_encrypted,
                     with_status: self.args.status,
                 };
                 let object = BlamedObject::new(&target.key, Ok(blame.fields(redactor)));

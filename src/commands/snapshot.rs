@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::{Args, ValueHint};
-use reconcile_core::compare::{Redactor, withheld};
+use reconcile_core::compare::{Redactor, Secrecy, withheld};
 use reconcile_core::live::snapshot::{heading, unreadable, written};
 use reconcile_core::live::{LiveState, Target};
 use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role};
@@ -111,6 +111,10 @@ fn document(target: &Target, state: LiveState, with_secrets: bool, redactor: &Re
         LiveState::Absent => None,
         LiveState::Unreadable(diagnostic) => Some(unreadable(target, &diagnostic)),
         LiveState::Present(object) if with_secrets => Some(object),
-        LiveState::Present(object) => Some(withheld(&target.key.gvk, target.desired.object(), &object, redactor)),
+        LiveState::Present(object) => {
+            let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(&object));
+            let secrecy = secrecy.of_encrypted(target.desired.origin.is_encrypted);
+            Some(withheld(&secrecy, &object, redactor))
+        }
     }
 }

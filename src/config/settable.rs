@@ -64,6 +64,10 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("confirm", Default::Any(STRICTER)),
     ("context", Default::Never(CLUSTER)),
     ("create-namespace", Default::Any("the manifests could name the namespaces as well")),
+    (
+        "decrypt",
+        Default::Never("a proposed change could start a program, which contacts the key servers that manifests name"),
+    ),
     ("disable-compression", Default::Any(TIME)),
     ("dry-run", Default::Never(COMMAND)),
     ("evidence", Default::Any("it changes how drift is determined, which each object of a report names")),

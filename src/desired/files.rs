@@ -84,7 +84,7 @@ impl Inputs {
     pub fn content(&mut self, name: &str, content: Result<Vec<u8>, String>) {
         let name = name_without_credentials(name);
         match content {
-            Ok(bytes) => self.read.push(Input { name: name.into(), text: bytes.into() }),
+            Ok(bytes) => self.read.push(Input::new(name, bytes)),
             Err(reason) => self.diagnostics.push(Diagnostic::of_file(&name, format!("cannot be read: {reason}"))),
         }
     }
@@ -102,7 +102,7 @@ impl Inputs {
             match fs::File::open(path).and_then(read_bounded) {
                 Ok(bytes) if metadata.is_file() => {
                     let text = SourceText::of_file(bytes, path.to_owned());
-                    self.read.push(Input { name: name_without_credentials(&name).into(), text });
+                    self.read.push(Input::new(name_without_credentials(&name), text));
                 }
                 content => self.content(&name, content.map_err(|error| reason(&error))),
             }

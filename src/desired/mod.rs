@@ -4,3 +4,4 @@
 pub mod files;
 mod git;
 pub mod since;
+pub mod sops;

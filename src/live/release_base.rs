@@ -75,8 +75,7 @@ async fn manifests(cluster: &Cluster, discovery: &Discovery, name: &ReleaseName)
     let found = records.read(Wanted::Deployed).await.map_err(|error| match error {
         ReleaseError::Request(diagnostic, _) | ReleaseError::Record(diagnostic) => diagnostic.message,
     })?;
-    let input =
-        Input { name: stored_name(release, found.info.revision).into(), text: found.manifest.into_bytes().into() };
+    let input = Input::new(stored_name(release, found.info.revision), found.manifest.into_bytes());
     let validation = Validation::Ignore;
     let hooks = Hooks::Skip;
     let options = ReadOptions { validation, selector: Selector::default(), hooks, allow_empty: true };

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use reconcile_core::compare::{Redactor, Secrecy};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::Target;
-use reconcile_core::manifest::Manifest;
+use reconcile_core::manifest::{Manifest, Origin};
 use reconcile_core::text::{hex, io_reason};
 use reconcile_report::{
     Baseline, ClusterInfo, Failure, ManifestDigest, PlanBase, PlanFlags, Report, SavedPlan, SecretCoverage,
@@ -128,7 +128,7 @@ fn typed(value: &impl ValueEnum) -> String {
 fn base_of_plan(base: &Base) -> PlanBase {
     let key = key();
     let digest = base.manifests().map(|manifests| {
-        let of = |manifest: &Manifest| digest_of(manifest.gvk(), manifest.object(), key.as_ref());
+        let of = |manifest: &Manifest| digest_of(manifest.gvk(), manifest.object(), manifest.origin(), key.as_ref());
         let mut digests: Vec<String> = manifests.iter().map(of).collect();
         digests.sort();
         hex(digest::digest(&digest::SHA256, digests.join("\n").as_bytes()).as_ref())
@@ -139,16 +139,17 @@ fn base_of_plan(base: &Base) -> PlanBase {
 /// The digests of what is sent for each object.
 pub(crate) fn digests<'t>(targets: impl Iterator<Item = &'t Target>) -> Vec<ManifestDigest> {
     let key = key();
-    let digest = |target: &Target| digest_of(&target.key.gvk, target.desired.object(), key.as_ref());
+    let digest =
+        |target: &Target| digest_of(&target.key.gvk, target.desired.object(), &target.desired.origin, key.as_ref());
     targets.map(|target| ManifestDigest::new(&target.key, digest(target))).collect()
 }
 
 /// With a key, the digest covers all values; without one, everything but those of Secrets.
-fn digest_of(gvk: &GroupVersionKind, object: &Value, key: Option<&hmac::Key>) -> String {
+fn digest_of(gvk: &GroupVersionKind, object: &Value, origin: &Origin, key: Option<&hmac::Key>) -> String {
     if let Some(key) = key {
         return hex(hmac::sign(key, object.to_string().as_bytes()).as_ref());
     }
-    let secrecy = Secrecy::of(gvk, Some(object), None);
+    let secrecy = Secrecy::of(gvk, Some(object), None).of_encrypted(origin.is_encrypted);
     let shown = Redactor::default().value(&secrecy, &FieldPath::root(), object);
     hex(digest::digest(&digest::SHA256, shown.to_string().as_bytes()).as_ref())
 }

@@ -18,6 +18,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use crate::cli::{HooksChoice, InputArgs, ValidateLevel};
 use crate::client::{Bounds, Environment, download};
 use crate::desired::files::Inputs;
+use crate::desired::sops::decrypted;
 use crate::engine::server::Server;
 use crate::live::early::Early;
 use crate::terminal::Terminal;
@@ -107,7 +108,11 @@ impl Reading {
 
     fn of(inputs: Vec<Input>, args: &InputArgs, options: ReadOptions, terminal: &Terminal) -> Self {
         let kinds = kinds(&inputs);
-        let desired = spawn_blocking(move || gather(read_chunks(&inputs, options.validation), &options));
+        let decrypts = args.decrypt.is_some();
+        let desired = spawn_blocking(move || {
+            let inputs = if decrypts { decrypted(inputs)? } else { inputs };
+            gather(read_chunks(&inputs, options.validation), &options)
+        });
         Self {
             desired,
             kinds,

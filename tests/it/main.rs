@@ -113,6 +113,7 @@ mod shells;
 mod sides;
 mod snapshot;
 mod soak;
+mod sops;
 mod soundness;
 mod status;
 mod stored;

@@ -11,7 +11,7 @@ use crate::scale::grows_evenly_in;
 
 /// Reads, resolves and plans an input, and returns the number of its mistakes.
 fn mistakes(text: &str) -> usize {
-    let input = Input { name: "it.yaml".into(), text: text.as_bytes().to_vec().into() };
+    let input = Input::new("it.yaml", text.as_bytes().to_vec());
     let options = ReadOptions {
         validation: Validation::Strict,
         selector: Selector::default(),

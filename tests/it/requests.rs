@@ -106,7 +106,7 @@ fn object(key: &ObjectKey, role: &str) -> Value {
 
 fn target(key: &ObjectKey, plural: &str) -> Target {
     let text = b"{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}".to_vec();
-    let input = Input { name: "generated".into(), text: text.into() };
+    let input = Input::new("generated", text);
     let options = ReadOptions {
         validation: Validation::Strict,
         selector: Selector::default(),

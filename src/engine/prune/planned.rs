@@ -74,6 +74,7 @@ impl Planned {
             return Err(ApplySetError::Refused(vec![refusal]));
         }
         let notes = Notes { warnings: parent.remark.take().into_iter().collect(), ..Notes::default() };
+        refuse_anonymous(&desired.manifests).map_err(ApplySetError::Refused)?;
         refuse_labelled(&desired.manifests, &parent.set, &namespaces.default).map_err(ApplySetError::Refused)?;
         let manifests = || desired.manifests.iter().chain(&desired.hooks);
         let places = manifests().filter_map(|manifest| manifest.namespace().map(ToOwned::to_owned));
@@ -271,6 +272,20 @@ fn uncrawled(unsearched: &[&Unsearched]) -> Option<String> {
     let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
     let reason = &unsearched.first()?.diagnostic.code;
     Some(format!("members that the apply set's parent does not list could not be looked for ({reason}) among {kinds}"))
+}
+
+/// Refuses manifests of which nobody knows which object they are about: it could be a member that would be pruned.
+fn refuse_anonymous(manifests: &[Manifest]) -> Result<(), Vec<Diagnostic>> {
+    let anonymous = manifests.iter().filter(|manifest| manifest.is_anonymous());
+    let diagnostics: Vec<Diagnostic> = anonymous
+        .map(|manifest| {
+            let message = "its kind, name or namespace is encrypted, so that pruning could delete the object itself";
+            let hint =
+                "decrypt it with `--decrypt=sops`, or leave these fields open with `--encrypted-regex` of `sops`";
+            Diagnostic::of_source(&manifest.origin().source, message).with_hint(hint)
+        })
+        .collect();
+    if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
 /// Refuses manifests that have the label of a set, because `--applyset` sets it. The parent is no member of its own set, and may have

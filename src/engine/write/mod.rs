@@ -34,8 +34,8 @@ use reconcile_core::compare::{
     Prediction, ROUNDS, Redactor, Refusal, Replace, missing_namespace, refusal,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::live::discreet::shown_warning;
-use reconcile_core::live::{LiveState, Resource, Target};
+use reconcile_core::live::discreet::shown_warning_about;
+use reconcile_core::live::{LiveState, Resource, Target, failed_request};
 
 /// The outcome of a write.
 #[derive(Clone, Debug)]
@@ -109,8 +109,8 @@ impl Writes<'_> {
             _ => None,
         };
         // What the server warns of in its answers, unless the comparison has shown it.
-        let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(decision.live()).collect();
-        let warnings = warnings.take().into_iter().map(|text| shown_warning(&target.key.gvk, &objects, text));
+        let live = decision.live();
+        let warnings = warnings.take().into_iter().map(|text| shown_warning_about(target, live, text));
         let new = warnings.filter(|text| !decision.warnings.contains(text)).collect::<Vec<_>>();
         written.map(|written| new.into_iter().rev().fold(written, |written, text| written.noting(Some(text))))
     }
@@ -336,8 +336,7 @@ impl Writer<'_> {
 
     /// The diagnostic for a request that failed.
     fn failure(&self, error: &RequestError, live: Option<&Value>) -> Diagnostic {
-        let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
-        Diagnostic::about_object(&self.target.key.gvk, &objects, error)
+        failed_request(self.target, live, error)
     }
 
     fn failed(&self, error: &RequestError, live: Option<&Value>) -> Written {

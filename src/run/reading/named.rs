@@ -30,7 +30,7 @@ pub(crate) fn of_words<'d>(
 
 /// The objects with these names.
 pub(crate) fn of_names(manifests: &[Value]) -> Result<DesiredSet, Failure> {
-    let input = |manifest: &Value| Input { name: COMMAND_LINE.into(), text: manifest.to_string().into_bytes().into() };
+    let input = |manifest: &Value| Input::new(COMMAND_LINE, manifest.to_string().into_bytes());
     let options = ReadOptions {
         validation: Validation::Strict,
         selector: Selector::default(),

@@ -296,7 +296,7 @@ fn values(text: &str) -> Vec<Value> {
 }
 
 fn manifests(text: &str) -> Option<Vec<Manifest>> {
-    let input = Input { name: "generated".into(), text: text.as_bytes().to_vec().into() };
+    let input = Input::new("generated", text.as_bytes().to_vec());
     let options = ReadOptions {
         validation: Validation::Strict,
         selector: Selector::default(),

@@ -34,6 +34,8 @@ pub struct Blame<'a> {
     pub schema: TypeRef<'a>,
     /// The manifest, if there is one.
     pub manifest: Option<&'a Value>,
+    /// True if the manifest is encrypted, so that all values are secret.
+    pub is_encrypted: bool,
     /// True if `status` is shown.
     pub with_status: bool,
 }
@@ -41,8 +43,8 @@ pub struct Blame<'a> {
 impl Blame<'_> {
     /// The fields in the order of the YAML document, without `metadata.managedFields`.
     pub fn fields(self, redactor: &Redactor) -> Vec<BlamedField> {
-        let Self { gvk, kind, live, schema, manifest, with_status } = self;
-        let secrecy = Secrecy::of(gvk, manifest, Some(live));
+        let Self { gvk, kind, live, schema, manifest, is_encrypted, with_status } = self;
+        let secrecy = Secrecy::of(gvk, manifest, Some(live)).of_encrypted(is_encrypted);
         let mut shown = redactor.value(&secrecy, &FieldPath::root(), live);
         if let Some(fields) = shown.as_object_mut() {
             if !with_status {

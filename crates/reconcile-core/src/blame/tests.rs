@@ -25,7 +25,7 @@ fn fields(live: &Value, manifest: Option<&Value>, with_status: bool) -> Vec<Blam
     let gvk = GroupVersionKind::of(live);
     let kind = builtin_kind(&gvk);
     let schema = builtin().object(&gvk).unwrap();
-    Blame { gvk: &gvk, kind, live, schema, manifest, with_status }.fields(&Redactor::default())
+    Blame { gvk: &gvk, kind, live, schema, manifest, is_encrypted: false, with_status }.fields(&Redactor::default())
 }
 
 /// The owners of a field, as `MANAGER OPERATION/SUBRESOURCE`.

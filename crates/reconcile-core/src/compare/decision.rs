@@ -120,6 +120,7 @@ impl VerdictBuilder<'_> {
         let CompareContext { schema, policy, .. } = self.context;
         let manifest = self.target.desired.object();
         let secrecy = Secrecy::of(&self.target.key.gvk, Some(manifest), None);
+        let secrecy = secrecy.of_encrypted(self.target.desired.origin.is_encrypted);
         self.rules = Wanted::covering_new(self.target, schema, policy);
         ObjectVerdict::Create { desired: self.redactor.value(&secrecy, &FieldPath::root(), manifest), evidence }
     }
@@ -181,6 +182,7 @@ impl VerdictBuilder<'_> {
             ignored: &wanted.ignored,
             partly_ignored: &wanted.partly_ignored,
             kept_by_owners: &wanted.kept_by_owners,
+            is_encrypted: target.desired.origin.is_encrypted,
             live: current,
             base: target.base.get(),
             schema,
@@ -196,6 +198,7 @@ impl VerdictBuilder<'_> {
         // A changed definition is shown by its versions as a whole, not by each field of its schemas.
         if (policy.keeps_versions || target.key.gvk.is_crd()) && fields.has_drift() {
             let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(&current.object));
+            let secrecy = secrecy.of_encrypted(pair.is_encrypted);
             let versions = Versions::of(&current.object, &prediction.object, &secrecy, pair.status_is_apart);
             fields.versions = Some(Arc::new(versions));
         }

@@ -150,7 +150,7 @@ fn redact(
         return;
     }
     let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(&subject.live.object));
-    let secrecy = secrecy.with_result(&prediction.object);
+    let secrecy = secrecy.with_result(&prediction.object).of_encrypted(subject.is_encrypted);
     let of_base = base.map_or(secrecy, |base| secrecy.with_base(subject.gvk, base));
     for change in found {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {

@@ -72,6 +72,8 @@ pub struct ObjectPair<'a> {
     pub manifest: &'a Value,
     /// The manifest with its ignored fields, to find the secret values in it.
     pub written: &'a Value,
+    /// True if the manifest is encrypted, so that all values are secret.
+    pub is_encrypted: bool,
     /// The fields that rules ignore: they are never differences.
     pub ignored: &'a FieldSet,
     /// The values of which rules ignore parts. A controller owns them because of these parts, which is no conflict.

@@ -6,12 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
-use structured_merge::{FieldPath, GroupVersionKind, PathElement};
+use structured_merge::{FieldPath, PathElement};
 
-use super::secrecy::{Secrecy, SecretPart, is_open_metadata};
-use crate::object::{
-    CERTIFICATES, OPEN_FIELDS, certificates, is_embedded_secret, is_secret_part, is_secret_text, is_string_data,
-};
+use super::secrecy::{Secrecy, SecretPart};
+use crate::object::{CERTIFICATES, certificates, is_embedded_secret, is_secret_part, is_secret_text, is_string_data};
 
 /// Name of the field of a redacted value: `{"redacted": "#1"}`. A value that is nothing but public certificates also has their facts, in
 /// the field `certificates`.
@@ -68,7 +66,7 @@ impl Redactor {
             [] => self.each(value, |redactor, name, value| redactor.field(secrecy, name, value)),
             ["metadata", "annotations", key, ..] => self.annotation(secrecy, key, value),
             ["metadata", name] => self.of_metadata(secrecy, name, value),
-            ["metadata", name, ..] if is_open_metadata(name) => value.clone(),
+            ["metadata", name, ..] if secrecy.is_open_metadata(name) => value.clone(),
             [name] => self.field(secrecy, name, value),
             ["data", ..] => self.all(value, Encoding::Base64),
             _ => self.all(value, Encoding::Plain),
@@ -79,7 +77,7 @@ impl Redactor {
         match name {
             "data" => self.all(value, Encoding::Base64),
             "metadata" => self.each(value, |redactor, name, value| redactor.of_metadata(secrecy, name, value)),
-            _ if OPEN_FIELDS.contains(&name) => value.clone(),
+            _ if secrecy.is_open_field(name) => value.clone(),
             _ => self.all(value, Encoding::Plain),
         }
     }
@@ -87,7 +85,7 @@ impl Redactor {
     fn of_metadata(&self, secrecy: &Secrecy<'_>, name: &str, value: &Value) -> Value {
         match name {
             "annotations" => self.each(value, |redactor, key, value| redactor.annotation(secrecy, key, value)),
-            _ if is_open_metadata(name) => value.clone(),
+            _ if secrecy.is_open_metadata(name) => value.clone(),
             _ => self.all(value, Encoding::Plain),
         }
     }
@@ -179,8 +177,8 @@ pub fn secret_number(value: &Value) -> Option<&str> {
 }
 
 /// Redacts an object for a snapshot: its secret values are numbers.
-pub fn withheld(gvk: &GroupVersionKind, manifest: &Value, live: &Value, redactor: &Redactor) -> Value {
-    let mut object = redactor.value(&Secrecy::of(gvk, Some(manifest), Some(live)), &FieldPath::root(), live);
+pub fn withheld(secrecy: &Secrecy<'_>, live: &Value, redactor: &Redactor) -> Value {
+    let mut object = redactor.value(secrecy, &FieldPath::root(), live);
     without_certificates(&mut object);
     object
 }
@@ -344,7 +342,7 @@ mod tests {
         }
         assert!(!text.contains("hunter2"), "{text}");
         let gvk = GroupVersionKind::new("v1", "Secret");
-        let snapshot = withheld(&gvk, &object, &object, &redactor);
+        let snapshot = withheld(&Secrecy::of(&gvk, Some(&object), Some(&object)), &object, &redactor);
         assert!(!snapshot.to_string().contains("example.com") && is_withheld(&snapshot), "{snapshot}");
     }
 

@@ -12,6 +12,9 @@ use crate::request::StatusError;
 /// Fields of its metadata that hold none of its values, and that a manifest may have.
 const OPEN_METADATA: [&str; 6] = ["finalizers", "generateName", "labels", "name", "namespace", "ownerReferences"];
 
+/// Those of them that SOPS encrypts with all other values.
+const ENCRYPTED_METADATA: [&str; 2] = ["finalizers", "labels"];
+
 /// Annotations whose values are names, dates and switches by definition. They are shown even if the manifest does not have them.
 const HARMLESS: [&str; 24] = [
     "applyset.kubernetes.io/additional-namespaces",
@@ -66,6 +69,8 @@ pub struct Secrecy<'a> {
     result: Option<&'a Value>,
     /// True if a Secret is a map inside of one of them.
     embeds: bool,
+    /// True if its manifest is encrypted, so that its labels and annotations are secret as well.
+    pub(super) is_encrypted: bool,
 }
 
 impl<'a> Secrecy<'a> {
@@ -79,7 +84,15 @@ impl<'a> Secrecy<'a> {
             false if is_custom(&gvk.group) => SecretPart::Parts,
             false => SecretPart::Open,
         };
-        Self { level, manifest, live, result: None, embeds }
+        Self { level, manifest, live, result: None, embeds, is_encrypted: false }
+    }
+
+    /// The same for an object that may be encrypted in its manifest: then all of its values are secret.
+    pub fn of_encrypted(self, is_encrypted: bool) -> Self {
+        match is_encrypted {
+            true => Self { level: SecretPart::Whole, embeds: false, is_encrypted, ..self },
+            false => self,
+        }
     }
 
     /// Sets the object after an apply, whose values count as well.
@@ -98,7 +111,14 @@ impl<'a> Secrecy<'a> {
 
     /// The secret parts of a Secret inside of another object.
     pub(super) fn of_embedded(secret: &'a Value) -> Self {
-        Self { level: SecretPart::Whole, manifest: None, live: Some(secret), result: None, embeds: false }
+        Self {
+            level: SecretPart::Whole,
+            manifest: None,
+            live: Some(secret),
+            result: None,
+            embeds: false,
+            is_encrypted: false,
+        }
     }
 
     /// The Secret inside of the object that a path leads into, and the rest of the path.
@@ -116,10 +136,22 @@ impl<'a> Secrecy<'a> {
         })
     }
 
+    /// Returns true for a field of a Secret that holds none of its values.
+    pub(super) fn is_open_field(&self, name: &str) -> bool {
+        let open: &[&str] = if self.is_encrypted { &["apiVersion", "kind"] } else { &OPEN_FIELDS };
+        open.contains(&name)
+    }
+
+    /// Returns true for a field of the metadata of a Secret that holds none of its values.
+    pub(super) fn is_open_metadata(&self, name: &str) -> bool {
+        let is_open = OPEN_METADATA.contains(&name) && !(self.is_encrypted && ENCRYPTED_METADATA.contains(&name));
+        is_open || SERVER_METADATA.contains(&name)
+    }
+
     /// Returns true if an annotation of a Secret may be shown: the manifest sets it to this value, or it is known to be harmless, and
     /// it does not repeat a secret value.
     pub(super) fn shows_annotation(&self, key: &str, value: &Value) -> bool {
-        let Some(text) = value.as_str() else { return false };
+        let Some(text) = value.as_str().filter(|_| !self.is_encrypted) else { return false };
         let is_copy = key == LAST_APPLIED || COPIES.iter().any(|ending| key.ends_with(ending));
         let in_manifest = self.manifest.and_then(|manifest| manifest.metadata("annotations")?.get(key));
         !is_copy && (HARMLESS.contains(&key) || in_manifest == Some(value)) && !self.repeats_a_value(text)
@@ -134,14 +166,10 @@ impl<'a> Secrecy<'a> {
     }
 }
 
-pub(super) fn is_open_metadata(name: &str) -> bool {
-    OPEN_METADATA.contains(&name) || SERVER_METADATA.contains(&name)
-}
-
 /// Returns true if no text of a refusal must be repeated, as it may quote a Secret.
 pub(super) fn refusal_may_quote(target: &Target, live: Option<&Value>, status: &StatusError) -> bool {
     let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
-    may_quote_secret(&target.key.gvk, &objects, &status.texts())
+    target.desired.origin.is_encrypted || may_quote_secret(&target.key.gvk, &objects, &status.texts())
 }
 
 #[cfg(test)]

@@ -333,8 +333,7 @@ mod tests {
             hooks: Hooks::Include,
             allow_empty: false,
         };
-        let manifest =
-            read(&[Input { name: "web.yaml".into(), text: text.into() }], &options).unwrap().manifests.remove(0);
+        let manifest = read(&[Input::new("web.yaml", text)], &options).unwrap().manifests.remove(0);
         let gvk = GroupVersionKind::new("apps/v1", "Deployment");
         let key = ObjectKey { gvk: gvk.clone(), namespace: Some("shop".into()), name: "web".into() };
         let resource = Resource {

@@ -45,6 +45,8 @@ codes! {
     Conflict,
     /// The connection failed before the answer was complete.
     ConnectionLost,
+    /// The manifest is encrypted, and was not decrypted, so that it can be neither compared nor written.
+    Encrypted,
     /// The continue token or resource version of the request is too old for the server (410).
     Expired,
     /// The request failed for another reason, which is in the message.

@@ -28,5 +28,6 @@ pub use reads::{
     ExpectedCollections, FEW, MissingObjects, PartOfList, Rest, expected_collections, is_read_by_name, is_spread,
     only_name, reads_documents,
 };
+pub use request_diagnostic::failed_request;
 pub use resolve::{LiveState, ShardMember, Target};
 pub use resource::Resource;

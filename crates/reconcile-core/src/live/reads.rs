@@ -290,7 +290,7 @@ mod tests {
     }
 
     fn manifests(text: &str) -> Vec<Manifest> {
-        let input = Input { name: "all.yaml".into(), text: text.as_bytes().to_vec().into() };
+        let input = Input::new("all.yaml", text.as_bytes().to_vec());
         let validation = Validation::Strict;
         let selector = Selector::default();
         let options = ReadOptions { validation, selector, hooks: Hooks::Skip, allow_empty: false };

@@ -4,6 +4,7 @@ use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
 use super::discreet::Discreet;
+use super::resolve::Target;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::object::{may_be_secret, may_quote_secret};
 use crate::request::{RequestError, StatusError};
@@ -20,12 +21,26 @@ impl Diagnostic {
     pub fn about_object(gvk: &GroupVersionKind, objects: &[&Value], error: &RequestError) -> Self {
         match error.status() {
             Some(status) if may_be_secret(gvk) || may_quote_secret(gvk, objects, &status.texts()) => {
-                let refusal = Discreet::of(&[]).diagnostic(status);
-                Self { hint: error.hint().or(refusal.hint), ..refusal }
+                of_secret(status, error)
             }
             _ => error.into(),
         }
     }
+}
+
+/// Describes a failed request for the object of a target, of which the server has this version. No foreign text is repeated if the
+/// object is encrypted in its manifest, either.
+pub fn failed_request(target: &Target, live: Option<&Value>, error: &RequestError) -> Diagnostic {
+    let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
+    match error.status() {
+        Some(status) if target.desired.origin.is_encrypted => of_secret(status, error),
+        _ => Diagnostic::about_object(&target.key.gvk, &objects, error),
+    }
+}
+
+fn of_secret(status: &StatusError, error: &RequestError) -> Diagnostic {
+    let refusal = Discreet::of(&[]).diagnostic(status);
+    Diagnostic { hint: error.hint().or(refusal.hint), ..refusal }
 }
 
 /// Describes a failed request of the run as a whole.

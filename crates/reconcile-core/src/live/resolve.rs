@@ -203,6 +203,9 @@ impl From<Placed> for Target {
 /// The diagnostic for an object that the API would refuse for its name, its labels or its annotations.
 fn refused(mistakes: &[Diagnostic]) -> Option<Diagnostic> {
     let (first, more) = mistakes.split_first()?;
+    if first.code == Code::Encrypted {
+        return Some(first.clone());
+    }
     let message = match more.len() {
         0 => first.message.clone(),
         1 => format!("{}, and 1 more mistake", first.message),

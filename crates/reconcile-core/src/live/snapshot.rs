@@ -185,7 +185,7 @@ mod tests {
             let mut documents = vec![heading("shop")];
             documents.extend(objects.iter().cloned());
             let text = written(&documents);
-            let input = Input { name: "snapshot".into(), text: text.clone().into_bytes().into() };
+            let input = Input::new("snapshot", text.clone().into_bytes());
             let read = Snapshot::read(&[input]).unwrap_or_else(|diagnostics| panic!("{text}\n{diagnostics:?}"));
             prop_assert_eq!(read.namespace(), Some("shop"));
             let mut read: Vec<&Value> = read.objects().collect();

@@ -4,6 +4,7 @@ use kube_yaml::{AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Valida
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
+use super::encrypted::{Place, Seal, closed, identity, is_encrypted, is_identified, is_list};
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
 use super::source::Input;
@@ -70,7 +71,8 @@ impl<'a> Chunk<'a> {
                 document: document.number,
                 items: Vec::new(),
             };
-            self.object(document.value, document.positions, source, &mut read);
+            let seal = Seal::Open;
+            self.object(document.value, document.positions, At { line: source.line, source, seal }, &mut read);
         }
         read
     }
@@ -90,16 +92,20 @@ impl<'a> Chunk<'a> {
     }
 
     /// An object, or a list whose items are objects; lists nest.
-    fn object(&self, value: Value, positions: Positions, source: Source, read: &mut ReadChunk) {
+    fn object(&self, value: Value, positions: Positions, at: At, read: &mut ReadChunk) {
         let mark = positions.nearest(&[]);
-        let Value::Object(mut object) = value else {
+        let At { line, source, seal } = at;
+        let encrypted = matches!(seal, Seal::Open) && is_encrypted(&value);
+        let (value, seal) = if encrypted { self.opened(value, line, &source) } else { (value, seal) };
+        let Value::Object(object) = value else {
             let message = source.explained(format!("expected an object, found {}", kind_of(&value)));
             let diagnostic = Diagnostic::at(&source.file, mark, message).shown_in(&self.input.text, None);
             read.diagnostics.push(diagnostic.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
             return;
         };
-        let is_list = object.get("kind").is_some_and(|kind| kind == "List");
-        if is_list || object.get("items").is_some_and(Value::is_array) {
+        let value = Value::Object(object);
+        if is_list(&value) {
+            let Value::Object(mut object) = value else { return };
             let items = match object.remove("items") {
                 Some(Value::Array(items)) => items,
                 _ => Vec::new(),
@@ -108,21 +114,70 @@ impl<'a> Chunk<'a> {
             let places = positions.items(&[Step::Key("items")]);
             for (index, mut item) in items.into_iter().enumerate() {
                 let positions = places.get(index).unwrap_or(&positions).clone();
-                let line = positions.nearest(&[]).line;
                 inherit_type(&mut item, item_kind.as_ref());
                 let items = source.items.iter().copied().chain([index]).collect();
-                self.object(item, positions, Source { line, items, ..source.clone() }, read);
+                let source = Source { line: positions.nearest(&[]).line, items, ..source.clone() };
+                self.object(item, positions, At { line, source, seal: seal.clone() }, read);
             }
             return;
         }
-        let object = Value::Object(object);
-        let is_hook = is_hook(&object);
-        match manifest(object, positions, source, self.input.text.clone()) {
+        if !matches!(seal, Seal::Open) {
+            return self.sealed(value, &positions, At { line, source, seal }, read);
+        }
+        let is_hook = is_hook(&value);
+        match manifest(value, positions, source, self.input.text.clone()) {
             Ok(manifest) => read.manifests.push(manifest),
             Err(diagnostics) if is_hook => read.unreadable_hooks.push(diagnostics),
             Err(diagnostics) => read.diagnostics.extend(diagnostics),
         }
     }
+
+    /// A document that is encrypted, as far as it is known. What is left of it if it is not decrypted to an object is its identity.
+    fn opened(&self, value: Value, line: u32, source: &Source) -> (Value, Seal) {
+        let place = Place { line, items: source.items.clone() };
+        Seal::of(value, &place, self.input.decrypted.as_ref())
+    }
+
+    /// An object that is encrypted in the text. No message about it repeats what it says.
+    fn sealed(&self, object: Value, positions: &Positions, at: At, read: &mut ReadChunk) {
+        let At { line, source, seal } = at;
+        let text = || self.input.text.clone();
+        let name = || Place { line, items: source.items.clone() }.name();
+        let (known, is_identified, reason) = match seal {
+            Seal::Closed(reason) => (identity(&object, &name()), is_identified(&object), reason),
+            Seal::Open => return,
+            Seal::Decrypted { known, is_identified } => {
+                match manifest(object, positions.clone(), source.clone(), text()) {
+                    Ok(mut manifest) if manifest.refused().is_empty() => {
+                        manifest.encrypted();
+                        return read.manifests.push(manifest);
+                    }
+                    mistake => {
+                        let refused = "the server would refuse its decrypted name, labels or annotations";
+                        let reason = if mistake.is_ok() { refused } else { "`sops` printed no manifest" };
+                        (known, is_identified, closed(reason))
+                    }
+                }
+            }
+        };
+        match manifest(known, positions.clone(), source, text()) {
+            Ok(mut manifest) => {
+                manifest.close(reason);
+                manifest.is_anonymous = !is_identified;
+                read.manifests.push(manifest);
+            }
+            Err(diagnostics) => read.diagnostics.extend(diagnostics),
+        }
+    }
+}
+
+/// The place of an object.
+struct At {
+    /// The line of its document.
+    line: u32,
+    source: Source,
+    /// Whether what it is a part of is encrypted.
+    seal: Seal,
 }
 
 /// The budget for the aliases of all inputs together.
@@ -179,7 +234,7 @@ mod tests {
     fn mistakes_of_the_text_name_the_template_of_their_document() {
         let text = "---\n# Source: shop/templates/a.yaml\nkind: A\n---\n# Source: shop/templates/b.yaml\nkind: B\nkind: C\n\
                     ---\nkind: D\nkind: E\n---\n# Source: shop/templates/c.yaml\n- 1\n---\n# Source: shop/templates/d.yaml\na: [\n";
-        let input = Input { name: "stdin".into(), text: text.as_bytes().to_vec().into() };
+        let input = Input::new("stdin", text.as_bytes().to_vec());
         let read = Chunk::read_in_order(std::slice::from_ref(&input), Validation::Strict);
         let said = read.iter().flat_map(|chunk| chunk.syntax.iter().chain(&chunk.diagnostics));
         let said: Vec<String> = said.map(ToString::to_string).collect();

@@ -24,6 +24,7 @@ pub struct Manifest {
     pub(super) warnings: Vec<String>,
     pub(super) refused: Vec<Diagnostic>,
     pub(super) ignored: Vec<FieldPattern>,
+    pub(super) is_anonymous: bool,
 }
 
 impl Manifest {
@@ -39,6 +40,7 @@ impl Manifest {
                 positions,
                 text,
                 is_secret: holds_secrets(&gvk, &value),
+                is_encrypted: false,
                 is_repeated: false,
                 record: None,
             },
@@ -48,6 +50,7 @@ impl Manifest {
             warnings: Vec::new(),
             refused: Vec::new(),
             ignored: Vec::new(),
+            is_anonymous: false,
         }
     }
 
@@ -76,6 +79,11 @@ impl Manifest {
         &self.origin
     }
 
+    /// True if its type, its name or its namespace is encrypted, so that nobody knows which object it is.
+    pub fn is_anonymous(&self) -> bool {
+        self.is_anonymous
+    }
+
     /// Names, labels and annotations that the API refuses: the object can be neither compared nor written.
     pub fn refused(&self) -> &[Diagnostic] {
         &self.refused
@@ -85,6 +93,18 @@ impl Manifest {
     pub fn refuse(&mut self, reason: &str) {
         let Origin { source, .. } = &self.origin;
         self.refused.push(Diagnostic::of_source(source, reason));
+    }
+
+    /// Sets the reason why its encrypted values are not known.
+    pub(super) fn close(&mut self, reason: Diagnostic) {
+        self.refused = vec![reason];
+        self.encrypted();
+    }
+
+    /// Makes all of its values secret, as its text has them encrypted.
+    pub(super) fn encrypted(&mut self) {
+        self.origin.is_encrypted = true;
+        self.origin.is_secret = true;
     }
 
     /// Disregards its annotation `kubectl-reconcile/ignore`.
@@ -123,6 +143,8 @@ pub struct Origin {
     pub(super) text: SourceText,
     /// True if its lines may be those of a Secret, so that none of them is shown.
     pub(super) is_secret: bool,
+    /// True if its text is encrypted: all of its values are secret, whatever its kind.
+    pub is_encrypted: bool,
     /// True if the input has a second definition of the object, which is the same.
     pub is_repeated: bool,
     /// The record that the cluster keeps of it, if it was taken from one.

@@ -10,6 +10,7 @@ mod base;
 mod bookkeeping;
 mod chunk;
 mod desired_object;
+mod encrypted;
 #[expect(clippy::module_inception, reason = "the type `Manifest` is what the module is about")]
 mod manifest;
 mod mismatch;
@@ -22,6 +23,7 @@ mod validate;
 pub use base::{BaseObject, BaseState};
 pub use chunk::{Chunk, Hooks, ReadChunk, alias_budget};
 pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
+pub use encrypted::{Decrypted, Place, authentication_code, is_encrypted};
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use record::Record;

@@ -88,7 +88,7 @@ pub fn read(inputs: &[Input], options: &ReadOptions) -> Result<DesiredSet, Vec<D
 
 /// Reads the manifest of one object alone, in JSON. The error is the first mistake.
 pub fn read_alone(text: Vec<u8>) -> Result<Manifest, Diagnostic> {
-    let input = [Input { name: "".into(), text: text.into() }];
+    let input = [Input::new("", text)];
     let mut manifests = Vec::new();
     let mut mistakes = Vec::new();
     for chunk in Chunk::read_in_order(&input, Validation::Strict) {

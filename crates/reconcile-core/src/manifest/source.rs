@@ -11,6 +11,7 @@ use kube_yaml::Mark;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::encrypted::Decrypted;
 use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked, is_kustomization};
 use crate::object::{is_nearly_secret, is_string_data};
 use crate::text::{LineIndex, visible};
@@ -307,6 +308,15 @@ pub struct Input {
     pub name: Arc<str>,
     /// Its text.
     pub text: SourceText,
+    /// What its encrypted documents are decrypted to; `None` if they are left encrypted.
+    pub decrypted: Option<Decrypted>,
+}
+
+impl Input {
+    /// A text with this name. Documents in it that are encrypted stay so.
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<SourceText>) -> Self {
+        Self { name: name.into(), text: text.into(), decrypted: None }
+    }
 }
 
 /// Longest path of a template, in bytes.

@@ -121,6 +121,9 @@ impl<'s> Proposer<'s> {
         if origin.is_repeated {
             return Err(Obstacle::Repeated);
         }
+        if origin.is_encrypted {
+            return Err(Obstacle::Secret);
+        }
         if let Some(template) = &origin.source.template {
             return Err(Obstacle::Rendered(template.to_string()));
         }

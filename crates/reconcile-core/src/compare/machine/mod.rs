@@ -32,8 +32,8 @@ use super::refusal::{Refusal, wrong_types};
 use super::rejection::InTheWay;
 use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::live::discreet::shown_warning;
-use crate::live::{LiveState, Target};
+use crate::live::discreet::shown_warning_about;
+use crate::live::{LiveState, Target, failed_request};
 use crate::request::RequestError;
 
 /// Maximum number of times that an object is read and compared again because others keep changing it, in a comparison, write or
@@ -463,8 +463,7 @@ impl<'a> ComparisonMachine<'a> {
 
     /// The diagnostic for a request that failed.
     fn failure(&self, live: Option<&Value>, error: &RequestError) -> Diagnostic {
-        let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
-        Diagnostic::about_object(&self.target.key.gvk, &objects, error)
+        failed_request(self.target, live, error)
     }
 
     /// Adds the warnings of an answer as they may be shown, each once: several questions are about the same object.
@@ -476,8 +475,7 @@ impl<'a> ComparisonMachine<'a> {
             | State::Probing { live, .. } => Some(&live.current.object),
             State::Applying(None) | State::Reading { .. } | State::Read(_) | State::Done(_) => None,
         };
-        let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
-        for text in warnings.into_iter().map(|text| shown_warning(&self.target.key.gvk, &objects, text)) {
+        for text in warnings.into_iter().map(|text| shown_warning_about(self.target, live, text)) {
             if !self.warnings.contains(&text) {
                 self.warnings.push(text);
             }

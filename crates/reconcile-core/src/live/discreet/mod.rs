@@ -9,6 +9,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, GroupVersionKind};
 
 use self::author::{Author, policy};
+use super::resolve::Target;
 use crate::diagnostic::Diagnostic;
 use crate::object::may_quote_secret;
 use crate::request::{Cause, StatusError};
@@ -159,6 +160,15 @@ pub fn denied_by_policy(message: &str) -> Option<(String, &str)> {
 /// A warning of the server about objects as it may be shown: one that may quote a Secret is reduced to its author.
 pub fn shown_warning(gvk: &GroupVersionKind, objects: &[&Value], text: String) -> String {
     if may_quote_secret(gvk, objects, &text) { warning(&text) } else { text }
+}
+
+/// The same for the object of a target, of which the server has this version.
+pub fn shown_warning_about(target: &Target, live: Option<&Value>, text: String) -> String {
+    let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
+    match target.desired.origin.is_encrypted {
+        true => warning(&text),
+        false => shown_warning(&target.key.gvk, &objects, text),
+    }
 }
 
 /// A warning of the server about a Secret. It names the author of the warning and not its text.

@@ -25,7 +25,7 @@ fn targets(text: &str) -> Vec<Target> {
     for (api_version, kind, plural, namespaced) in kinds {
         discovery.add(resource(api_version, kind, plural, namespaced));
     }
-    let input = Input { name: "input.yaml".into(), text: text.as_bytes().to_vec().into() };
+    let input = Input::new("input.yaml", text.as_bytes().to_vec());
     let options = ReadOptions {
         validation: Validation::Strict,
         selector: Selector::default(),

@@ -1,0 +1,177 @@
+//! Manifests that SOPS has encrypted: never used as they stand, and decrypted in memory on demand.
+//!
+//! The `sops` of these tests takes `ENC[…]` off the values and the metadata out. As the real one, it refuses documents that were encrypted
+//! together and come without the others: the code `ENC[2]` is that of two documents.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{ANY_FIELDS, Caller, Run, Workspace};
+
+const SOPS: &str = r#"#!/bin/sh
+text=$(cat)
+count=$(printf '%s\n' "$text" | grep -c 'sops"\{0,1\}: *{')
+together=$(printf '%s\n' "$text" | sed -n 's/.*ENC\[\([0-9]\)\].*/\1/p' | head -1)
+[ "$count" = "$together" ] || exit 51
+printf '%s\n' "$text" | sed -e '/^sops:/d' -e 's/,"sops":{[^}]*}//' -e 's/"sops":{[^}]*},//' -e 's/ENC\[\([^]]*\)\]/\1/g'
+"#;
+
+fn program(ws: &Workspace, name: &str, script: &str) {
+    let path = ws.write(name, script);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Calls with the `sops` of the folder `bin` first on PATH.
+fn with_sops(ws: &Workspace) -> Caller<'_> {
+    ws.env("PATH", &format!("{}:/usr/bin:/bin", ws.folder().join("bin").display()))
+}
+
+fn object<'r>(run: &'r Run, name: &str) -> &'r Value {
+    run.report()["objects"].as_array().unwrap().iter().find(|object| object["name"] == name).unwrap()
+}
+
+fn error<'r>(run: &'r Run, name: &str) -> &'r str {
+    assert_eq!(object(run, name)["action"], "unknown", "{run}");
+    object(run, name)["error"]["message"].as_str().unwrap()
+}
+
+/// Formats that show values.
+const FORMATS: [&str; 10] =
+    ["text", "unified", "json", "yaml", "jsonl", "markdown", "junit", "sarif", "gitlab", "html"];
+const SECRET: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData: {password: 'ENC[hunter-of-two]'}\nsops: {mac: 'ENC[1]', version: 3.11.0}\n";
+const PLAIN: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: open}\ndata: {colour: green}\n";
+const TOGETHER: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: first, labels: {team: 'ENC[moonlight]'}}\ndata: {a: 'ENC[sunflower]'}\nsops: {mac: 'ENC[2]', version: 3.11.0}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: second}\ndata: {b: 'ENC[marigold]'}\nsops: {mac: 'ENC[2]', version: 3.11.0}\n";
+
+#[test]
+fn what_is_encrypted_is_unknown_and_the_others_go_on() {
+    let ws = Workspace::new();
+    ws.write("m.yaml", &format!("{SECRET}---\n{PLAIN}---\n{TOGETHER}"));
+    let run = ws.reconcile(["diff", "-f", "m.yaml"]).exits_with(4);
+    for name in ["db", "first", "second"] {
+        assert_eq!(error(&run, name), "encrypted with SOPS");
+        assert_eq!(object(&run, name)["error"]["reason"], "Encrypted");
+        assert!(object(&run, name)["error"]["hint"].as_str().unwrap().contains("--decrypt=sops"), "{run}");
+    }
+    assert_eq!(object(&run, "open")["action"], "create");
+    assert!(!run.to_string().contains("ENC["), "{run}");
+    let run = ws.reconcile(["apply", "-f", "m.yaml"]).exits_with(4);
+    assert!(!run.to_string().contains("ENC["), "{run}");
+    assert!(ws.find("Secret", "db").is_none() && ws.find("ConfigMap", "first").is_none());
+    assert!(ws.find("ConfigMap", "open").is_some());
+    for command in ["status", "snapshot", "pull", "blame"] {
+        let run = ws.reconcile([command, "-f", "m.yaml"]);
+        assert!(!run.to_string().contains("ENC["), "{command}: {run}");
+    }
+}
+
+#[test]
+fn decrypted_values_are_applied_and_never_shown() {
+    let ws = Workspace::new();
+    ws.define("Note", ANY_FIELDS);
+    program(&ws, "bin/sops", SOPS);
+    for value in ["hunter-of-two", "moonlight", "sunflower", "marigold", "buttercup", "cornflower", "daffodil"] {
+        ws.secret(value);
+    }
+    let custom = "apiVersion: $NS.example.com/v1\nkind: Note\nmetadata: {name: note}\nspec: {text: 'ENC[buttercup]', list: [{name: x, v: 'ENC[cornflower]'}]}\nsops: {mac: 'ENC[1]', version: 3.11.0}\n";
+    ws.write("m.yaml", &format!("{SECRET}---\n{PLAIN}---\n{TOGETHER}"));
+    ws.write("c.yaml", custom);
+    let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: third}\n  sops: {mac: 'ENC[1]', version: 3.11.0}\n  data: {c: 'ENC[daffodil]'}\n";
+    ws.write("l.yaml", list);
+    let flags = ["-f", "m.yaml,c.yaml,l.yaml", "--decrypt=sops"];
+    for format in FORMATS {
+        with_sops(&ws).reconcile(["diff", "-o", format].iter().chain(&flags)).exits_with(1);
+    }
+    with_sops(&ws).reconcile(["apply"].iter().chain(&flags)).exits_with(0);
+    assert_eq!(ws.get("configmaps", "first")["data"]["a"], "sunflower");
+    assert_eq!(ws.get("configmaps", "first")["metadata"]["labels"]["team"], "moonlight");
+    assert_eq!(ws.get("configmaps", "second")["data"]["b"], "marigold");
+    assert_eq!(ws.get("configmaps", "third")["data"], json!({"c": "daffodil"}));
+    with_sops(&ws).reconcile(["diff"].iter().chain(&flags)).exits_with(0);
+
+    ws.patch_as(
+        "kubectl-edit",
+        "configmap/first",
+        &json!({"data": {"a": "moonlight"}, "metadata": {"labels": {"team": "sunflower"}}}),
+    );
+    ws.patch_as("kubectl-edit", "configmap/open", &json!({"data": {"colour": "red"}}));
+    for format in FORMATS {
+        with_sops(&ws).reconcile(["diff", "--full", "-o", format].iter().chain(&flags)).exits_with(1);
+    }
+    let before = fs::read_to_string(ws.folder().join("m.yaml")).unwrap();
+    with_sops(&ws).reconcile(["pull"].iter().chain(&flags));
+    let after = fs::read_to_string(ws.folder().join("m.yaml")).unwrap();
+    assert_eq!(after, before.replace("green", "red"), "nothing encrypted was touched");
+    let run = with_sops(&ws).reconcile(["snapshot"].iter().chain(&flags)).exits_with(0);
+    assert!(run.to_string().contains("redacted"), "{run}");
+    with_sops(&ws).reconcile(["blame"].iter().chain(&flags)).exits_with(0);
+}
+
+#[test]
+fn a_document_that_is_encrypted_as_a_whole_is_named_by_its_line_and_prunes_nothing() {
+    let ws = Workspace::new();
+    program(&ws, "bin/sops", SOPS);
+    let whole = "apiVersion: 'ENC[v1]'\nkind: 'ENC[ConfigMap]'\nmetadata: {name: 'ENC[whole]', labels: {a: 'ENC[b]'}}\ndata: {x: 'ENC[y]'}\nsops: {mac: 'ENC[1]', version: 3.11.0}\n";
+    ws.write("m.yaml", &format!("{PLAIN}---\n{whole}"));
+    let run = ws.reconcile(["diff", "-f", "m.yaml"]).exits_with(4);
+    assert_eq!(error(&run, "line-6"), "encrypted with SOPS");
+    let apply = ["apply", "-f", "m.yaml", "--applyset", "all", "--prune", "--decrypt=sops"];
+    with_sops(&ws).reconcile(apply).exits_with(0);
+    assert_eq!(ws.get("configmaps", "whole")["data"]["x"], "y");
+    ws.reconcile(&apply[..6]).exits_with(2);
+    assert!(ws.find("ConfigMap", "whole").is_some());
+}
+
+#[test]
+fn what_a_build_prints_is_decrypted_too() {
+    let ws = Workspace::new();
+    program(&ws, "bin/sops", SOPS);
+    ws.secret("hunter-of-two");
+    let kustomize = format!("#!/bin/sh\ncat {}\n", ws.folder().join("built").display());
+    program(&ws, "bin/kustomize", &kustomize);
+    ws.write("built", SECRET);
+    ws.write("k/kustomization.yaml", "resources: []\n");
+    with_sops(&ws).reconcile(["apply", "-k", "k"]).exits_with(4);
+    with_sops(&ws).reconcile(["apply", "-k", "k", "--decrypt=sops"]).exits_with(0);
+    assert!(ws.find("Secret", "db").is_some());
+}
+
+#[test]
+fn a_sops_that_fails_makes_its_objects_unknown() {
+    let ws = Workspace::new();
+    ws.secret("hunter-of-two");
+    ws.write("m.yaml", &format!("{SECRET}---\n{PLAIN}"));
+    for (script, expected) in [
+        ("exit 128", "encrypted with SOPS: `sops` has no key for it"),
+        ("echo hunter-of-two >&2; exit 1", "encrypted with SOPS: `sops` failed with exit code 1"),
+        ("true", "encrypted with SOPS: `sops` printed no manifest"),
+        ("echo hunter-of-two", "encrypted with SOPS: `sops` printed no manifest"),
+        ("echo '{hunter-of-two'", "encrypted with SOPS: `sops` printed no manifest"),
+        ("echo 'kind: hunter-of-two'", "encrypted with SOPS: `sops` printed no manifest"),
+        ("echo '{kind: List, items: []}'", "encrypted with SOPS: `sops` printed no manifest"),
+        ("cat", "encrypted with SOPS: `sops` printed a document that is still encrypted"),
+        ("cat; echo; echo ---; cat <<E\nkind: x\nE", "encrypted with SOPS: `sops` printed 2 documents instead of 1"),
+        ("yes hunter-of-two | head -c 70000000", "encrypted with SOPS: `sops` printed more than 64 MiB"),
+    ] {
+        program(&ws, "bin/sops", &format!("#!/bin/sh\n{script}\n"));
+        let run = with_sops(&ws).reconcile(["diff", "-f", "m.yaml", "--decrypt", "sops"]).exits_with(4);
+        assert_eq!(error(&run, "db"), expected, "{script}");
+        assert_eq!(object(&run, "open")["action"], "create", "{script}");
+    }
+}
+
+#[test]
+fn a_sops_of_the_working_directory_never_runs() {
+    let ws = Workspace::new();
+    program(&ws, "sops", "#!/bin/sh\ntouch ran\n");
+    ws.write("m.yaml", SECRET);
+    for path in ["/nowhere", ".", "", ":/nowhere", "/nowhere:", "./"] {
+        let run = ws.env("PATH", path).reconcile(["diff", "-f", "m.yaml", "--decrypt=sops"]).exits_with(2);
+        assert!(run.report()["errors"][0]["message"].as_str().unwrap().contains("`sops`"), "{run}");
+        assert!(!ws.folder().join("ran").exists(), "{path}");
+    }
+    // Nothing is encrypted: nothing is needed.
+    ws.write("m.yaml", PLAIN);
+    ws.env("PATH", "/nowhere").reconcile(["diff", "-f", "m.yaml", "--decrypt=sops"]).exits_with(1);
+}

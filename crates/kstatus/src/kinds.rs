@@ -16,14 +16,14 @@ const SETTLING: SignedDuration = SignedDuration::from_mins(2);
 
 /// Objects of these kinds have no status to wait for.
 pub(super) fn always(_: &Value, _: Timestamp) -> Readiness {
-    Readiness::current("it is ready once it exists")
+    Readiness::current("it exists, and nothing else is needed")
 }
 
 /// A load balancer needs its cluster IP and, beyond kstatus, its external address.
 pub(super) fn service(service: &Value, _: Timestamp) -> Readiness {
     let is_balanced = text(service, "/spec/type") == Some("LoadBalancer");
     if !is_balanced {
-        Readiness::current("it is ready once it exists")
+        Readiness::current("it exists, and nothing else is needed")
     } else if text(service, "/spec/clusterIP").is_none() {
         Readiness::in_progress("it has no cluster IP yet")
     } else if list(service, "/status/loadBalancer/ingress").is_empty() {

@@ -18,7 +18,7 @@ pub fn readiness(kind: &GroupVersionKind, object: &Value, now: Timestamp) -> Rea
         .or_else(|| declared(object))
         .or_else(|| rule_of(kind).map(|rule| rule(object, now)))
         .or_else(|| conditions::ready(object))
-        .unwrap_or_else(|| Readiness::current("it is ready once it exists"))
+        .unwrap_or_else(|| Readiness::current("it exists, and nothing else is needed"))
 }
 
 /// Rules 1 and 2, which precede every rule about fields that a controller writes: the rule of the kind, and a rule of

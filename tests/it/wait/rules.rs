@@ -124,7 +124,7 @@ fn an_object_that_nobody_reports_on_is_followed_where_a_rule_asks_for_it() {
     ws.kubectl(["patch", "configmap/gate", "--type=merge", "-p", r#"{"data": {"open": "yes"}}"#]).exits_with(0);
     let apply = apply.finish().exits_with(0);
     assert_eq!(readiness(&apply, "ConfigMap", "gate"), ("current", "`current` of its readiness rule is true"));
-    assert_eq!(readiness(&apply, "ConfigMap", "other"), ("current", "it is ready once it exists"));
+    assert_eq!(readiness(&apply, "ConfigMap", "other"), ("current", "it exists, and nothing else is needed"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn what_only_has_to_exist_is_current() {
         is(
             &readiness_of(api_version, kind, &json!({"metadata": {"generation": 1}})),
             ReadinessState::Current,
-            "it is ready once it exists",
+            "it exists, and nothing else is needed",
         );
     }
 }

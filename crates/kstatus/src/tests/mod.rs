@@ -99,8 +99,12 @@ fn the_first_of_reconciling_and_stalled_counts() {
 
 #[test]
 fn a_kind_without_a_rule_is_as_ready_as_its_condition_says() {
-    is(&readiness_of("example.com/v1", "Widget", &json!({})), ReadinessState::Current, "it is ready once it exists");
-    is(&custom(&json!([])), ReadinessState::Current, "it is ready once it exists");
+    is(
+        &readiness_of("example.com/v1", "Widget", &json!({})),
+        ReadinessState::Current,
+        "it exists, and nothing else is needed",
+    );
+    is(&custom(&json!([])), ReadinessState::Current, "it exists, and nothing else is needed");
     is(&custom(&json!([condition("Ready", "True", "", "")])), ReadinessState::Current, "it is ready");
     is(&custom(&json!([condition("Ready", "True", "Up", "all is up")])), ReadinessState::Current, "all is up (Up)");
     is(

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kube_yaml::Validation;
 use kubectl_reconcile::live::types::Types;
-use reconcile_core::compare::{CompareContext, Policy, Redactor, offline, withheld};
+use reconcile_core::compare::{CompareContext, Policy, Redactor, Secrecy, offline, withheld};
 use reconcile_core::live::Discovery;
 use reconcile_core::live::LiveState;
 use reconcile_core::live::resolve::{Namespaces, resolve};
@@ -124,7 +124,8 @@ fn check(manifest: &Value, live: &Value) {
         }
     }
     for target in &targets {
-        let shown = withheld(&target.key.gvk, manifest, live, &redactor);
+        let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), Some(live));
+        let shown = withheld(&secrecy, live, &redactor);
         has_no_value(&written(&[shown]), "snapshot", manifest, live);
     }
 }

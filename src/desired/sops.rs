@@ -72,9 +72,15 @@ pub(crate) fn decrypted(mut inputs: Vec<Input>) -> Result<Vec<Input>, Vec<Diagno
         let Some(decrypted) = inputs.get_mut(unit.input).and_then(|input| input.decrypted.as_mut()) else { continue };
         match values {
             Ok(values) => {
-                unit.places.iter().zip(values).for_each(|(place, value)| decrypted.insert(place.clone(), Ok(value)))
+                for (place, value) in unit.places.iter().zip(values) {
+                    decrypted.insert(place.clone(), Ok(value));
+                }
             }
-            Err(reason) => unit.places.iter().for_each(|place| decrypted.insert(place.clone(), Err(reason.clone()))),
+            Err(reason) => {
+                for place in &unit.places {
+                    decrypted.insert(place.clone(), Err(reason.clone()));
+                }
+            }
         }
     }
     Ok(inputs)
@@ -98,18 +104,15 @@ fn units(input: usize, of: &Input) -> Vec<Unit> {
         let place = |items: Vec<usize>| Place { line: document.start.line, items };
         if let Some(code) = authentication_code(&document.value) {
             let text = text_of(&document, bytes);
-            match whole.get_mut(code) {
-                Some(unit) => {
-                    unit.text.extend_from_slice(b"\n---\n");
-                    unit.text.extend_from_slice(&text);
-                    unit.format = "yaml";
-                    unit.places.push(place(Vec::new()));
-                }
-                None => {
-                    let format = if document.syntax == Syntax::Json { "json" } else { "yaml" };
-                    let unit = Unit { input, places: vec![place(Vec::new())], text, format };
-                    whole.insert(code.to_owned(), unit);
-                }
+            if let Some(unit) = whole.get_mut(code) {
+                unit.text.extend_from_slice(b"\n---\n");
+                unit.text.extend_from_slice(&text);
+                unit.format = "yaml";
+                unit.places.push(place(Vec::new()));
+            } else {
+                let format = if document.syntax == Syntax::Json { "json" } else { "yaml" };
+                let unit = Unit { input, places: vec![place(Vec::new())], text, format };
+                whole.insert(code.to_owned(), unit);
             }
         } else if !is_encrypted(&document.value) {
             let mut items = Vec::new();

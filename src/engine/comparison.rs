@@ -141,7 +141,14 @@ impl<'a> Comparison<'a> {
             let warning = give_bases(self.cluster, &self.server.discovery, &compared).await;
             self.warnings.extend(warning);
         }
-        while machines.iter_mut().fold(false, |again, machine| machine.leave() || again) {
+        loop {
+            let mut leaves_some = false;
+            for machine in &mut machines {
+                leaves_some |= machine.leave();
+            }
+            if !leaves_some {
+                break;
+            }
             self.ask(&mut machines, &coming).await;
         }
         let decisions = self.decide(machines);

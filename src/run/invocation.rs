@@ -305,7 +305,9 @@ impl Run<'_> {
         let Resolved { mut targets, dropped, unchanged } = self.resolved(desired, set)?;
         for Target { desired, .. } in targets.iter_mut().filter(|_| self.restores) {
             let release = desired.origin.record.as_ref().and_then(|record| record.release());
-            release.iter().for_each(|release| desired.join_release(release));
+            if let Some(release) = &release {
+                desired.join_release(release);
+            }
         }
         self.rest_of_base.replace(RestOfBase { dropped, unchanged });
         if args.writing.create_namespace {

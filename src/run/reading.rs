@@ -229,14 +229,13 @@ fn all_releases(
 ) -> Result<DesiredSet, Vec<Diagnostic>> {
     let mut all = DesiredSet::default();
     for StoredText { inputs, record, unreadable, .. } in texts {
-        match gather(read_chunks(&inputs, options.validation), options) {
-            Ok(read) => all.join(read.of_record(record, &unreadable)),
+        if let Ok(read) = gather(read_chunks(&inputs, options.validation), options) {
+            all.join(read.of_record(record, &unreadable));
+        } else {
             // A message about the text could quote it.
-            Err(_) => {
-                let message = format!("{record} cannot be compared: its manifest is not valid");
-                let hint = "read that release alone, as in `--from helm/RELEASE -n NAMESPACE`, which shows the mistake";
-                releases.unreadable.push(Diagnostic::new(Code::Invalid, message).with_hint(hint));
-            }
+            let message = format!("{record} cannot be compared: its manifest is not valid");
+            let hint = "read that release alone, as in `--from helm/RELEASE -n NAMESPACE`, which shows the mistake";
+            releases.unreadable.push(Diagnostic::new(Code::Invalid, message).with_hint(hint));
         }
     }
     if all.manifests.is_empty() && releases.unreadable.is_empty() && !allow_empty {

@@ -153,7 +153,6 @@ fn pods_that_are_said_to_restart_are_those_that_do() {
             stopped += stops;
         }
     }
-    println!("{rounds} rounds: {restarted} Pods restarted, {stopped} stopped");
     assert!(restarted > 0 && stopped > 0);
 }
 
@@ -313,10 +312,10 @@ fn the_gate_fails_for_pods_that_end_and_for_nothing_else() {
     let web = workload("Deployment", "web", Some(3), "shop/it:1", &json!({}));
     let mut scaled = web.clone();
     scaled["spec"]["replicas"] = 1.into();
-    let run = offline(&[web.clone()], &[scaled.clone()], &["--fail-on", "restart"], 0);
+    let run = offline(std::slice::from_ref(&web), std::slice::from_ref(&scaled), &["--fail-on", "restart"], 0);
     assert_eq!(effects(&run, "Deployment", "web"), ["scale 2: 2 Pods stop"]);
     scaled["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/it:2".into();
-    let run = offline(&[web.clone()], &[scaled.clone()], &["--fail-on", "restart"], 1);
+    let run = offline(std::slice::from_ref(&web), std::slice::from_ref(&scaled), &["--fail-on", "restart"], 1);
     let rollout = "rollout 1: restarts 1 Pod: rolling update, at most 25 % unavailable";
     assert_eq!(effects(&run, "Deployment", "web"), [rollout, "scale 2: 2 Pods stop"]);
     assert!(run.stdout.contains("an apply restarts 1 Pod of 1 workload\n"), "{run}");

@@ -216,17 +216,17 @@ fn disturb(ws: &Workspace, rng: &mut Rng) {
         }
         3 => {
             let data = json!({"data": {"a": *rng.pick(&["1", "9"]), "c": "3"}});
-            ws.patch_as(*rng.pick(&managers[3..5]), "configmap/settings", &data);
+            ws.patch_as(rng.pick::<&str>(&managers[3..5]), "configmap/settings", &data);
         }
-        4 => ws.apply_as(*rng.pick(&managers[..4]), &format!("{SHOP}{WEB}")),
+        4 => ws.apply_as(rng.pick::<&str>(&managers[..4]), &format!("{SHOP}{WEB}")),
         5 => {
             let other = WEB.replaced("cpu: 100m", "cpu: '0.1'").replaced("replicas: 2", "replicas: 3");
-            ws.apply_as(*rng.pick(&managers[..4]), &other);
+            ws.apply_as(rng.pick::<&str>(&managers[..4]), &other);
         }
         6 => {
             let port = json!({"spec": {"ports": [{"name": "http", "port": 80, "targetPort": 8080},
                 {"name": "metrics", "port": 9090}, {"name": "debug", "port": 6060}]}});
-            ws.patch_as(*rng.pick(&managers[2..5]), "service/web", &port);
+            ws.patch_as(rng.pick::<&str>(&managers[2..5]), "service/web", &port);
         }
         _ => {
             let env = json!({"spec": {"template": {"spec": {"containers": [

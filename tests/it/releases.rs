@@ -45,7 +45,7 @@ fn the_report_names_the_release_and_a_newer_revision_that_failed() {
     }
 }
 
-/// As in charts whose leader election, or whose RoleBinding to `extension-apiserver-authentication-reader`, is in `kube-system`.
+/// As in charts whose leader election, or whose `RoleBinding` to `extension-apiserver-authentication-reader`, is in `kube-system`.
 #[test]
 fn the_namespace_chooses_the_release_and_its_objects_keep_theirs() {
     let (ws, other) = (Workspace::new(), Workspace::new());
@@ -192,10 +192,12 @@ fn many_releases_are_listed_once() {
     let mut objects = String::new();
     for number in 0..200 {
         let name = format!("r{number}");
-        objects.push_str(&format!("{}\n---\n", stored_release(&name, &map(&name, "one"))));
+        objects.push_str(&[format!("{}\n---\n", stored_release(&name, &map(&name, "one")))].concat());
     }
     for number in 0..2_000 {
-        objects.push_str(&format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: other-{number}}}}}\n---\n"));
+        objects.push_str(
+            &[format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: other-{number}}}}}\n---\n")].concat(),
+        );
     }
     ws.write("all.yaml", &objects);
     ws.reconcile(["apply", "-f", "all.yaml", "--quiet"]).exits_with(0);

@@ -58,6 +58,7 @@ fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
         live: &managed,
         schema,
         status_is_apart: true,
+        is_encrypted: false,
     };
     let (diff, _) = judge(subject, &prediction, policy, &Redactor::default());
     assert!(with_live_spelling(manifest, live, schema).is_object());

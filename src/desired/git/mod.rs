@@ -282,7 +282,8 @@ fn read(pipe: impl Read + Send + 'static, most: u64) -> mpsc::Receiver<std::io::
 /// The advice for an input of which no revision can be read.
 pub const OTHERWISE: &str = "pass the manifests that were applied last with `--base`";
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

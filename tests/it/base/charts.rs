@@ -81,8 +81,8 @@ fn an_upgrade_of_three_untouched_releases_has_nothing_of_the_cluster_and_a_hand_
         let diff = upgraded(&ws, &["--fail-on", "cluster"]).exits_with(1);
         assert_eq!(others(&diff).len(), 1, "{diff}");
         let name = ws.fill_in("$NS-meter");
-        let path = "spec.template.spec.containers[name=meter].readinessProbe.initialDelaySeconds";
-        let change = diff.change("Deployment", &name, path);
+        let place = "spec.template.spec.containers[name=meter].readinessProbe.initialDelaySeconds";
+        let change = diff.change("Deployment", &name, place);
         assert_eq!(
             (&change["side"], &change["base"], &change["live"]),
             (&json!("both"), &json!(20), &json!(90)),

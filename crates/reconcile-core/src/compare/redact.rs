@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use rcgen::{CertificateParams, DnType, KeyPair};
     use serde_json::json;
-    use structured_merge::LAST_APPLIED;
+    use structured_merge::{GroupVersionKind, LAST_APPLIED};
 
     fn redacted(redactor: &Redactor, path: &FieldPath, value: &Value) -> Value {
         let gvk = GroupVersionKind::new("v1", "Secret");

@@ -89,10 +89,7 @@ impl<'a> Secrecy<'a> {
 
     /// The same for an object that may be encrypted in its manifest: then all of its values are secret.
     pub fn of_encrypted(self, is_encrypted: bool) -> Self {
-        match is_encrypted {
-            true => Self { level: SecretPart::Whole, embeds: false, is_encrypted, ..self },
-            false => self,
-        }
+        if is_encrypted { Self { level: SecretPart::Whole, embeds: false, is_encrypted, ..self } } else { self }
     }
 
     /// Sets the object after an apply, whose values count as well.

@@ -28,7 +28,7 @@ pub(super) struct Compared<'a> {
     pub after: &'a Value,
     /// The differences that the apply writes.
     pub changes: &'a [FieldChange],
-    /// What the apply does with it.
+    /// The step of the apply that writes it.
     pub step: Step,
 }
 

@@ -41,8 +41,3 @@ fn effects(targets: &[&Target], decisions: &[Decision]) -> Vec<Vec<Effect>> {
     }
     effects
 }
-
-/// `1 Pod`, `2 Pods`
-fn counted_pods(count: u64) -> String {
-    if count == 1 { "1 Pod".to_owned() } else { format!("{count} Pods") }
-}

@@ -7,7 +7,6 @@ use serde_json::Value;
 use structured_merge::{ObjectKey, PathElement};
 
 use super::compared::{Compared, Kind, Step};
-use super::counted_pods;
 use crate::compare::{Class, Effect, EffectKind, FieldChange};
 
 /// The effects of writing one object on its own Pods.
@@ -185,4 +184,9 @@ fn changes(changes: &[FieldChange], field: &[&str]) -> bool {
         // A change of a parent changes the field as well.
         names.zip(field).all(|(name, wanted)| name == Some(*wanted))
     })
+}
+
+/// `1 Pod`, `2 Pods`
+fn counted_pods(count: u64) -> String {
+    if count == 1 { "1 Pod".to_owned() } else { format!("{count} Pods") }
 }

@@ -44,8 +44,11 @@ const RENAMED: Rule =
 const TRANSFERRED: Rule =
     rule("transferred", Level::Note, "Fields of the object pass to another manager, and no value changes (`own`)");
 const NOT_READY: Rule = rule("notReady", Level::Error, "The object is not ready");
-pub(crate) const EFFECT: Rule =
-    rule("effect", Level::Note, "An apply does more than write the fields: Pods restart or stop, or keep an old value");
+pub(crate) const EFFECT: Rule = rule(
+    "effect",
+    Level::Note,
+    "An apply does more than write the fields: Pods restart, stop, or keep what they read before",
+);
 pub(crate) const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object");

@@ -165,10 +165,7 @@ pub fn shown_warning(gvk: &GroupVersionKind, objects: &[&Value], text: String) -
 /// The same for the object of a target, of which the server has this version.
 pub fn shown_warning_about(target: &Target, live: Option<&Value>, text: String) -> String {
     let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
-    match target.desired.origin.is_encrypted {
-        true => warning(&text),
-        false => shown_warning(&target.key.gvk, &objects, text),
-    }
+    if target.desired.origin.is_encrypted { warning(&text) } else { shown_warning(&target.key.gvk, &objects, text) }
 }
 
 /// A warning of the server about a Secret. It names the author of the warning and not its text.

@@ -176,7 +176,7 @@ struct At {
     /// The line of its document.
     line: u32,
     source: Source,
-    /// Whether what it is a part of is encrypted.
+    /// True if it is a part of something encrypted.
     seal: Seal,
 }
 

@@ -29,7 +29,7 @@ impl Place {
     }
 }
 
-/// What the encrypted documents of one input are decrypted to, or the reasons why they are not.
+/// The decrypted documents of one input, or the reasons why they cannot be decrypted.
 #[derive(Debug, Default)]
 pub struct Decrypted(BTreeMap<Place, Result<Value, String>>);
 

@@ -308,7 +308,7 @@ pub struct Input {
     pub name: Arc<str>,
     /// Its text.
     pub text: SourceText,
-    /// What its encrypted documents are decrypted to; `None` if they are left encrypted.
+    /// Its decrypted documents; `None` if they are left encrypted.
     pub decrypted: Option<Decrypted>,
 }
 

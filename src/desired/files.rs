@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 pub use kustomize::MAX_INPUT;
-pub(super) use kustomize::build;
 use kustomize::read_bounded;
 pub(super) use kustomize::reason;
+pub(super) use kustomize::{build, build_within};
 
 use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;

@@ -3,5 +3,6 @@
 
 pub mod files;
 mod git;
+pub mod overlay;
 pub mod since;
 pub mod sops;

@@ -99,6 +99,12 @@ pub struct PulledChange {
     /// The reason why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The file of the kustomization that sets the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The part of the kustomization that sets the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub how: Option<&'static str>,
 }
 
 /// The result of a run, of which the report is made.

@@ -4,6 +4,7 @@ mod questions;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::path::Path;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command as Program, ValueEnum};
@@ -33,7 +34,7 @@ written, and has to mean exactly the former objects with the accepted values. Va
 Exit codes:
   0    everything that was chosen is in the manifests, or there is nothing to pull
   1    with `--dry-run`: there is something to pull
-  2    invalid flags, configuration or input; also if the whole input is standard input, URLs or a kustomization
+  2    invalid flags, configuration or input; also if the whole input is standard input or URLs
   3    the cluster cannot be reached, or rejected the credentials
   4    some of it could not be written or compared; the rest was
   130  interrupted; no file was written
@@ -47,6 +48,9 @@ Examples:
 
   # Take only the replicas of one Deployment
   kubectl reconcile pull -f deploy/ --object Deployment/web --field spec.replicas
+
+  # Take the changes into the overlay: `images`, `replicas`, patches, generators and resources
+  kubectl reconcile pull -k overlays/prod --dry-run
 
   # Decide about each change on the terminal
   kubectl reconcile pull -f deploy/ --patch";
@@ -168,7 +172,7 @@ async fn report(
     let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
     warnings.extend(pass.warnings().iter().cloned());
     pass.end();
-    let mut pulling = Pulling::of(collected, &selection);
+    let mut pulling = Pulling::of(collected, &selection, args.input.kustomize.as_deref());
     if let Some(own) = program.find_subcommand("pull") {
         let hints = pulling.errors.iter_mut().filter_map(|error| error.hint.as_mut());
         hints.for_each(|hint| *hint = hint_for(hint, own));
@@ -193,9 +197,10 @@ async fn report(
 fn has_files(input: &InputArgs) -> Result<(), Failure> {
     let message = "`pull` writes into the files of manifests, and this input has none";
     if let Some(folder) = &input.kustomize {
-        let folder = folder.to_string_lossy();
-        let hint = format!("kustomize makes these manifests: change the files that {folder}/kustomization.yaml names");
-        return Err(Failure::refused(message, hint));
+        if Path::new(folder).is_dir() {
+            return Ok(());
+        }
+        return Err(Failure::refused(message, "pass the directory of a kustomization on this machine with `-k`"));
     }
     if input.filename.iter().all(|path| is_stream(path)) {
         return Err(Failure::refused(message, "name the files or folders of the manifests with `-f`"));

@@ -63,7 +63,7 @@ impl ResolvePass<'_, '_> {
         pass.end();
         let classes = ClassInfo::pulled().map(|row| row.class).filter(|class| class.is_drift()).collect();
         let selection = Selection { classes, ..Selection::default() };
-        Ok(Found { report, pulling: Pulling::of(both.1.into_inner(), &selection) })
+        Ok(Found { report, pulling: Pulling::of(both.1.into_inner(), &selection, None) })
     }
 
     /// Applies what was chosen, as far as it is still what was shown. The report is about the objects of which something was to be

@@ -29,6 +29,11 @@ pub(in crate::desired) struct Built {
 }
 
 pub(in crate::desired) fn build(directory: &OsStr) -> Result<Built, Diagnostic> {
+    build_within(directory, TIME_LIMIT)
+}
+
+/// Builds within another time limit.
+pub(in crate::desired) fn build_within(directory: &OsStr, limit: Duration) -> Result<Built, Diagnostic> {
     let name = name_without_credentials(&directory.to_string_lossy());
     if Path::new(directory).is_file() {
         let message = "is a file, and `-k` takes the directory of a kustomization";
@@ -48,7 +53,7 @@ pub(in crate::desired) fn build(directory: &OsStr) -> Result<Built, Diagnostic> 
         .stderr(Stdio::piped())
         .spawn();
     match started {
-        Ok(child) => finish(child, TIME_LIMIT).map_err(|text| format!("`{command}` {text}")),
+        Ok(child) => finish(child, limit).map_err(|text| format!("`{command}` {text}")),
         Err(error) => Err(format!("`{command}` cannot be run: {}", reason(&error))),
     }
     .map_err(|message| Diagnostic::of_file(&name, message))

@@ -1,5 +1,6 @@
 //! A private copy of a revision, for a program that reads files.
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -50,6 +51,23 @@ impl Checkout {
         }
         checkout.remove_links_that_lead_out(&links)?;
         Ok(checkout)
+    }
+
+    /// Copies files, which are named by their relative paths.
+    pub fn of_files(files: &BTreeMap<&str, &[u8]>) -> io::Result<Self> {
+        let folder = PrivateFolder::new()?;
+        let root = folder.path().canonicalize()?;
+        let guard = Guard::of(&root);
+        let checkout = Self { folder: Some(folder), root, guard };
+        for (path, content) in files {
+            checkout.write(path, content)?;
+        }
+        Ok(checkout)
+    }
+
+    /// Writes another text into a file of a copy without links.
+    pub fn replace(&self, path: &str, content: &[u8]) -> io::Result<()> {
+        fs::write(self.place(path)?, content)
     }
 
     /// The folder.

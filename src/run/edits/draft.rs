@@ -35,6 +35,11 @@ impl Draft {
         Self { name: name.to_owned(), destination, before, after, content }
     }
 
+    /// The new text of a file of a kustomization.
+    pub fn of_kustomization(name: &str, file: ManifestFile, before: Vec<u8>, after: Vec<u8>) -> Self {
+        Self { content: FileContent::Kustomization, ..Self::of_manifests(name, file, before, after) }
+    }
+
     /// The new text of a configuration.
     pub fn of_configuration(name: &str, file: ManifestFile, before: Vec<u8>, after: Vec<u8>) -> Self {
         Self { content: FileContent::Configuration, ..Self::of_manifests(name, file, before, after) }

@@ -9,6 +9,7 @@ use reconcile_core::manifest::Origin;
 use reconcile_core::pull::{Obstacle, Proposal};
 use reconcile_report::pull::{EditedFile, FileContent, question};
 use reconcile_report::{Styled, View};
+use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use crate::run::edits::manifest_file::ManifestFile;
@@ -20,6 +21,8 @@ const TRIED_ALONE: usize = 16;
 pub(crate) struct Proposed {
     pub origin: Origin,
     pub proposal: Proposal,
+    /// The live object, if an item of one of its lists is new.
+    pub live: Option<Value>,
 }
 
 impl Proposed {

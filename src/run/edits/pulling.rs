@@ -1,7 +1,8 @@
 //! `pull`: the objects that were compared, the edits that are proposed for them, and the files that are written.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
 use manifest_edit::{Edit, edit};
@@ -17,6 +18,7 @@ use structured_merge::ObjectKey;
 use crate::engine::event::{Event, EventSink};
 use crate::run::edits::draft::Draft;
 use crate::run::edits::manifest_file::ManifestFile;
+use crate::run::edits::overlay::{Placed, plan};
 use crate::run::edits::proposed::{Proposed, Refusals};
 
 /// Collects the objects that differ, in the order in which they are compared.
@@ -103,15 +105,28 @@ pub(crate) struct Pulling {
     pub warnings: Vec<String>,
     /// The objects that do not exist.
     pub missing: Vec<MissingObject>,
+    /// The folder of the kustomization that built the manifests.
+    kustomize: Option<OsString>,
 }
 
 impl Pulling {
     /// Proposes edits for the changes that a selection chooses.
-    pub fn of(collected: Collected, selection: &Selection) -> Self {
+    pub fn of(collected: Collected, selection: &Selection, kustomize: Option<&OsStr>) -> Self {
         let (changes, errors, missing) = Default::default();
         let warnings = collected.warnings();
-        let mut pulling = Self { changes, secrets: 0, errors, is_incomplete: false, warnings, missing };
-        let mut proposer = Proposer::new(selection);
+        let mut pulling = Self {
+            changes,
+            secrets: 0,
+            errors,
+            is_incomplete: false,
+            warnings,
+            missing,
+            kustomize: kustomize.map(ToOwned::to_owned),
+        };
+        let mut proposer = match kustomize {
+            Some(_) => Proposer::of_build(selection),
+            None => Proposer::new(selection),
+        };
         let chosen = collected.objects.into_inner().seen.into_iter().filter(|seen| selection.chooses_object(&seen.key));
         for Seen { key, origin, changes, live, error, is_missing } in chosen {
             if let Some(error) = error {
@@ -124,7 +139,7 @@ impl Pulling {
                 if proposal.edit == Err(Obstacle::Secret) && !selection.names_some() {
                     pulling.secrets += 1;
                 } else {
-                    pulling.changes.push(Proposed { origin: origin.clone(), proposal });
+                    pulling.changes.push(Proposed { origin: origin.clone(), proposal, live: live.clone() });
                 }
             }
             if is_missing {
@@ -177,16 +192,33 @@ impl Pulling {
     /// Edits the files, and writes them unless it is a dry run.
     pub fn write(mut self, dry_run: bool) -> Pulled {
         let mut files = Vec::new();
-        for changes in self.changes.chunk_by_mut(|a, b| a.file() == b.file()) {
-            let Some(draft) = drafted(changes) else { continue };
-            let written = if dry_run { Ok(()) } else { draft.write() };
-            match written {
-                Ok(()) => files.push(draft.shown(!dry_run)),
-                Err(reason) => refuse(changes, &reason),
+        let mut places = BTreeMap::new();
+        if let Some(directory) = &self.kustomize {
+            let planned = plan(directory, &mut self.changes);
+            places = planned.places;
+            for draft in planned.drafts {
+                match if dry_run { Ok(()) } else { draft.write() } {
+                    Ok(()) => files.push(draft.shown(!dry_run)),
+                    Err(reason) => {
+                        for (position, _) in places.extract_if(.., |_, placed| placed.file == draft.name()) {
+                            if let Some(change) = self.changes.get_mut(position) {
+                                change.proposal.edit = Err(Obstacle::File(reason.clone()));
+                            }
+                        }
+                    }
+                }
+            }
+        } else {
+            for changes in self.changes.chunk_by_mut(|a, b| a.file() == b.file()) {
+                let Some(draft) = drafted(changes) else { continue };
+                match if dry_run { Ok(()) } else { draft.write() } {
+                    Ok(()) => files.push(draft.shown(!dry_run)),
+                    Err(reason) => refuse(changes, &reason),
+                }
             }
         }
-        let Self { changes, secrets, errors, is_incomplete, warnings, missing } = self;
-        Pulled { files, objects: objects(changes), missing, secrets, errors, is_incomplete, warnings }
+        let Self { changes, secrets, errors, is_incomplete, warnings, missing, .. } = self;
+        Pulled { files, objects: objects(changes, places), missing, secrets, errors, is_incomplete, warnings }
     }
 }
 
@@ -226,11 +258,13 @@ fn refuse(changes: &mut [Proposed], reason: &str) {
 }
 
 /// The changes by object.
-fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
+fn objects(changes: Vec<Proposed>, mut places: BTreeMap<usize, Placed>) -> Vec<PulledObject> {
     let mut objects: Vec<PulledObject> = Vec::new();
-    for Proposed { origin, proposal: Proposal { key, change, edit } } in changes {
+    for (position, Proposed { origin, proposal: Proposal { key, change, edit }, .. }) in changes.into_iter().enumerate()
+    {
         let reason = edit.err().map(|obstacle| obstacle.to_string());
-        let change = PulledChange { change: change.into(), accepted: reason.is_none(), reason };
+        let (file, how) = places.remove(&position).map(|placed| (placed.file, placed.how)).unzip();
+        let change = PulledChange { change: change.into(), accepted: reason.is_none(), reason, file, how };
         match objects.last_mut().filter(|object| object.key == key) {
             Some(object) => object.changes.push(change),
             None => objects.push(PulledObject { key, source: origin.source, changes: vec![change] }),

@@ -4,6 +4,7 @@ mod added;
 mod asked;
 #[cfg(target_os = "linux")]
 mod faults;
+mod kustomize;
 mod kyaml;
 mod refused;
 mod rules;

@@ -5,6 +5,7 @@ mod certificate;
 mod definition;
 mod embedded;
 mod exactly;
+pub mod generated;
 mod grants;
 mod keep;
 pub mod name_rules;

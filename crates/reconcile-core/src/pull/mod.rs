@@ -5,6 +5,7 @@
 //! ```
 
 mod defaults;
+pub mod kustomize;
 mod place;
 mod proposal;
 mod secret_lines;
@@ -12,6 +13,6 @@ mod selection;
 mod unmatched;
 
 pub use proposal::{Obstacle, Proposal, Proposer, adds_items};
-pub use secret_lines::secret_lines;
+pub use secret_lines::{secret_lines, secret_lines_of_kustomization};
 pub use selection::{ObjectName, PULLED, Selection};
 pub use unmatched::Unmatched;

@@ -75,13 +75,20 @@ impl fmt::Display for Obstacle {
 #[derive(Debug)]
 pub struct Proposer<'s> {
     selection: &'s Selection,
+    /// True if edits of what a kustomization built are proposed, which is in no file.
+    is_built: bool,
     read: HashMap<Arc<str>, Vec<Document>>,
 }
 
 impl<'s> Proposer<'s> {
     /// Proposes edits for the changes that a selection chooses.
     pub fn new(selection: &'s Selection) -> Self {
-        Self { selection, read: HashMap::new() }
+        Self { selection, is_built: false, read: HashMap::new() }
+    }
+
+    /// Proposes edits of what a kustomization built.
+    pub fn of_build(selection: &'s Selection) -> Self {
+        Self { is_built: true, ..Self::new(selection) }
     }
 
     /// The chosen changes of one object, in their order. Values of Secrets are among them, each with its obstacle. New items of lists
@@ -115,7 +122,7 @@ impl<'s> Proposer<'s> {
 
     fn manifest(&mut self, origin: &Origin) -> Result<ManifestObject, Obstacle> {
         let text = origin.text();
-        if text.file().is_none() {
+        if text.file().is_none() && !self.is_built {
             return Err(Obstacle::NoFile);
         }
         if origin.is_repeated {
@@ -137,6 +144,18 @@ impl<'s> Proposer<'s> {
         let object = value_at(&document.value, &above).cloned().ok_or(Obstacle::Text(Refusal::NoPlace))?;
         Ok(ManifestObject { document: document.number, above, object })
     }
+}
+
+/// The edit of another manifest, or of a patch, that takes a change of an object.
+pub(super) fn edit_of_manifest(
+    number: usize,
+    value: &Value,
+    key: &ObjectKey,
+    change: &FieldChange,
+    live: Option<&Value>,
+) -> Result<Edit, Obstacle> {
+    let schema = builtin().object(&key.gvk).unwrap_or_else(TypeRef::untyped);
+    ManifestObject { document: number, above: Vec::new(), object: value.clone() }.edit(change, schema, live)
 }
 
 /// Returns true for a difference of one field that a manifest can have.

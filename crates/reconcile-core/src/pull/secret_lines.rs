@@ -33,6 +33,32 @@ pub fn secret_lines(text: &str) -> BTreeSet<usize> {
     secret
 }
 
+/// The numbers of the lines, from 0, of a file of a kustomization that may show values of Secrets: those of documents with Secrets and of
+/// `secretGenerator`, and all if a patch in it is one of a Secret.
+pub fn secret_lines_of_kustomization(text: &str) -> BTreeSet<usize> {
+    let mut secret = secret_lines(text);
+    let lines: Vec<&str> = text.lines().collect();
+    let words = |line: &str| line.chars().filter(|c| c.is_alphanumeric() || *c == ':').collect::<String>();
+    let is_hidden = |line: &&str| {
+        let words = words(line);
+        words.contains("kind:Secret") || (words.contains("secretGenerator") && !line.starts_with("secretGenerator:"))
+    };
+    if lines.iter().any(is_hidden) {
+        secret.extend(0..lines.len());
+    }
+    let mut is_in = false;
+    for (number, line) in lines.iter().enumerate() {
+        let is_key = line.starts_with(|c: char| !c.is_whitespace() && !['-', '#'].contains(&c));
+        if is_key {
+            is_in = line.starts_with("secretGenerator:");
+        }
+        if is_in {
+            secret.insert(number);
+        }
+    }
+    secret
+}
+
 /// Returns true if an object, or an item of a list, has secret values.
 fn has_secret(value: &Value) -> bool {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();

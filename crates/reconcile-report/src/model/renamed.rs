@@ -5,24 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reconcile_core::compare::{Action, Versions};
+use reconcile_core::object::generated::stem;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectMeta as _, Op};
 
 use super::change::{ChangeReport, difference};
 use super::classes::ClassInfo;
 use super::object::ObjectReport;
-
-/// The length of the hash.
-const LENGTH: usize = 10;
-/// The characters of the hash: hexadecimal digits, without those that could make up words (kustomize `api/hasher`, `encode`).
-const ALPHABET: &str = "2456789bcdfghkmt";
-
-/// The name without the hash of the content; `None` if it has none.
-fn stem(name: &str) -> Option<&str> {
-    let (stem, hash) = name.rsplit_once('-')?;
-    let is_hash = hash.len() == LENGTH && hash.chars().all(|c| ALPHABET.contains(c));
-    (is_hash && !stem.is_empty()).then_some(stem)
-}
 
 /// The kind, namespace and stem of an object with a generated name.
 fn generated(object: &ObjectReport) -> Option<(String, Option<String>, String)> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_core::pull::secret_lines;
+use reconcile_core::pull::{secret_lines, secret_lines_of_kustomization};
 use schemars::JsonSchema;
 use serde::Serialize;
 use similar::ChangeTag;
@@ -43,6 +43,8 @@ pub struct EditedFile {
 pub enum FileContent {
     /// Manifests. Lines of documents with Secrets are not shown.
     Manifests,
+    /// A file of a kustomization. Lines of documents with Secrets are not shown, nor those of generators of Secrets.
+    Kustomization,
     /// The configuration.
     Configuration,
 }
@@ -54,6 +56,7 @@ impl EditedFile {
             (self.before.split_inclusive('\n').collect(), self.after.split_inclusive('\n').collect());
         let hidden = |text: &str| match self.content {
             FileContent::Manifests => secret_lines(text),
+            FileContent::Kustomization => secret_lines_of_kustomization(text),
             FileContent::Configuration => BTreeSet::new(),
         };
         let (secret_old, secret_new) = (hidden(&self.before), hidden(&self.after));

@@ -80,6 +80,7 @@ mod tests {
         let own = [
             Code::BadGateway,
             Code::ConnectionLost,
+            Code::Encrypted,
             Code::Failed,
             Code::Interrupted,
             Code::NamesNotAccepted,

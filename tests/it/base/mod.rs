@@ -3,6 +3,7 @@
 mod charts;
 mod histories;
 mod only;
+mod parts;
 mod paths;
 mod releases;
 mod rest;

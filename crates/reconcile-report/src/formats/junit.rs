@@ -8,7 +8,8 @@ use reconcile_core::text::visible_line;
 use crate::model::{ContextReport, FailClass, Level, ObjectReport, Report, Reports};
 use crate::view::View;
 use crate::words::findings::{Finding, of_object, of_run, own_location};
-use crate::words::summary::verdict;
+use crate::words::parts::has_parts;
+use crate::words::summary::verdict_of;
 use crate::words::{describe, location};
 
 /// The document.
@@ -37,7 +38,9 @@ fn suite(one: &ContextReport, view: &View) -> TestSuite {
         suite.add_test_case(case_of_run(report, &errors));
     }
     for object in &report.objects {
-        let found: Vec<Finding<'_>> = of_object(context.as_deref(), object, report.command).collect();
+        let found: Vec<Finding<'_>> = of_object(context.as_deref(), object, report.command)
+            .map(|one| if has_parts(report) { one.in_part() } else { one })
+            .collect();
         suite.add_test_case(case_of_object(report, object, &found, view));
     }
     suite
@@ -45,10 +48,7 @@ fn suite(one: &ContextReport, view: &View) -> TestSuite {
 
 fn case_of_run(report: &Report, errors: &[Finding<'_>]) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    status
-        .set_type("run")
-        .set_message(text(verdict(report.verdict, &report.summary).sentence))
-        .set_description(lines(errors));
+    status.set_type("run").set_message(text(verdict_of(report).sentence)).set_description(lines(errors));
     let mut case = TestCase::new("the run as a whole", status);
     case.set_classname("kubectl reconcile");
     case

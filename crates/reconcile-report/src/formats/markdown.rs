@@ -6,6 +6,7 @@ mod details;
 mod hunk;
 mod table;
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use reconcile_core::compare::Action;
@@ -16,7 +17,8 @@ use crate::model::{ChangeReport, Command, ContextReport, Level, ObjectReport, Re
 use crate::view::View;
 use crate::words::describe;
 use crate::words::findings::{Finding, IGNORED, WARNING, of_object, of_run};
-use crate::words::summary::{self, verdict};
+use crate::words::parts::{Part, has_parts, split};
+use crate::words::summary::{self, verdict_of, verdict_of_all};
 use comment::{Comment, code, sentence};
 use details::details;
 use table::table;
@@ -24,7 +26,7 @@ use table::table;
 /// The comment.
 pub fn render(reports: &Reports, view: &View) -> String {
     let contexts = &reports.contexts;
-    let result = verdict(reports.verdict, &reports.summary.objects).sentence;
+    let result = verdict_of_all(reports).sentence;
     let mut comment = Comment::default();
     let title = format!("### kubectl reconcile {}: {result}\n", describe::command(reports.command));
     comment.push(&title);
@@ -33,7 +35,12 @@ pub fn render(reports: &Reports, view: &View) -> String {
         comment.push(&format!("\n- {}\n", code(&describe::message(warning))));
     }
     let several = reports.only().is_none();
-    let entries: Vec<Vec<Entry<'_>>> = contexts.iter().map(|one| entries(one, view)).collect();
+    let parts: Vec<Vec<MarkdownPart<'_>>> = contexts.iter().map(|one| MarkdownPart::all(one, view)).collect();
+    let entries: Vec<Vec<(Option<Part>, Vec<Entry<'_>>)>> = contexts
+        .iter()
+        .zip(&parts)
+        .map(|(one, parts)| parts.iter().map(|part| (part.part, entries(one, &part.objects, view))).collect())
+        .collect();
     for (one, entries) in contexts.iter().zip(&entries) {
         if several {
             comment.push(&format!("\n#### {}\n", code(&visible(one.name()))));
@@ -43,7 +50,12 @@ pub fn render(reports: &Reports, view: &View) -> String {
         head(&mut comment, one, entries, view);
     }
     for (one, entries) in contexts.iter().zip(&entries).filter(|_| !view.summary) {
-        details(&mut comment, one, entries, view);
+        for (part, entries) in entries {
+            if let Some(part) = part.filter(|_| !entries.is_empty()) {
+                comment.push(&format!("\n**{}**\n", part.heading()));
+            }
+            details(&mut comment, one, entries, view);
+        }
     }
     comment.end()
 }
@@ -57,10 +69,10 @@ fn identity(reports: &Reports) -> String {
 }
 
 /// The result of a cluster, the errors of the run, and the table.
-fn head(comment: &mut Comment, one: &ContextReport, entries: &[Entry<'_>], view: &View) {
+fn head(comment: &mut Comment, one: &ContextReport, parts: &[(Option<Part>, Vec<Entry<'_>>)], view: &View) {
     let report = &one.report;
     let (result, remarks) = summary::result(report, view);
-    if one.context.is_some() || result != [verdict(report.verdict, &report.summary).sentence] {
+    if one.context.is_some() || result != [verdict_of(report).sentence] {
         for line in &result {
             comment.push(&format!("\n{}\n", sentence(line)));
         }
@@ -73,17 +85,51 @@ fn head(comment: &mut Comment, one: &ContextReport, entries: &[Entry<'_>], view:
         let level = if found.level == Level::Error { "**error:** " } else { "" };
         comment.push(&format!("\n- {level}{}{}\n", code(&found.message), placed(found, view)));
     }
-    table(comment, one, entries, view);
+    for (part, entries) in parts.iter().filter(|(_, entries)| !entries.is_empty()) {
+        match part {
+            None => table(comment, one, entries, view),
+            // What a change leaves alone is folded.
+            Some(part @ Part::Drifted) => {
+                let is_folded = comment.begin_fold(part.heading());
+                table(comment, one, entries, view);
+                if is_folded {
+                    comment.end_fold();
+                }
+            }
+            Some(part) => {
+                comment.push(&format!("\n**{}**\n", part.heading()));
+                table(comment, one, entries, view);
+            }
+        }
+    }
 }
 
 /// The objects that are not in sync or have remarks, in groups of those that have something in common.
-fn entries<'r>(one: &'r ContextReport, view: &View) -> Vec<Entry<'r>> {
-    let shows = InMarkdown { command: one.report.command };
-    let is_shown = |object: &&ObjectReport| {
-        object.diff.action != Action::None || of_object(None, object, shows.command).next().is_some()
-    };
-    let objects: Vec<&ObjectReport> = view.sorted(&one.report).into_iter().filter(is_shown).collect();
-    groups::entries(&objects, view.sort, &shows)
+fn entries<'r>(one: &ContextReport, objects: &'r [Cow<'r, ObjectReport>], view: &View) -> Vec<Entry<'r>> {
+    let objects: Vec<&ObjectReport> = objects.iter().map(AsRef::as_ref).collect();
+    groups::entries(&objects, view.sort, &InMarkdown { command: one.report.command })
+}
+
+/// The objects of a part of a report.
+struct MarkdownPart<'r> {
+    part: Option<Part>,
+    objects: Vec<Cow<'r, ObjectReport>>,
+}
+
+impl<'r> MarkdownPart<'r> {
+    /// The parts of a report; one without a name if nothing divides it.
+    fn all(one: &'r ContextReport, view: &View) -> Vec<Self> {
+        let is_shown = |object: &&ObjectReport| {
+            object.diff.action != Action::None || of_object(None, object, one.report.command).next().is_some()
+        };
+        let objects: Vec<&ObjectReport> = view.sorted(&one.report).into_iter().filter(is_shown).collect();
+        let parts = if has_parts(&one.report) { split(&objects) } else { Vec::new() };
+        if parts.iter().any(|(part, _)| matches!(part, Some(Part::Overwritten | Part::Drifted))) {
+            let owned = |objects: Vec<ObjectReport>| objects.into_iter().map(Cow::Owned).collect();
+            return parts.into_iter().map(|(part, objects)| Self { part, objects: owned(objects) }).collect();
+        }
+        vec![Self { part: None, objects: objects.into_iter().map(Cow::Borrowed).collect() }]
+    }
 }
 
 /// The parts of objects that a comment shows.

@@ -13,6 +13,7 @@ use ring::digest::{SHA256, digest};
 use super::effects::effect;
 use super::label::outcome_name;
 use super::owned::{Passing, fields, passing};
+use super::parts::{Part, has_parts};
 use super::{deletions, describe};
 use crate::model::{CLASSES, ChangeReport, ClassInfo, Command, ContextReport, Level, ObjectReport, Report};
 
@@ -108,18 +109,39 @@ pub(crate) struct Finding<'r> {
     pub path: String,
     /// True if it is one of the changes of the object.
     pub is_change: bool,
+    /// The part of the comparison that it belongs to, if it is a change.
+    pub part: Option<Part>,
     /// One sentence, on one line, with everything visible.
     pub message: String,
     /// The location, if it is known.
     pub location: Option<FindingLocation<'r>>,
 }
 
+impl Finding<'_> {
+    /// Says in which part of the comparison it is.
+    pub fn in_part(self) -> Self {
+        let prefix = self.part.map_or("", Part::prefix);
+        Self { message: format!("{prefix}{}", self.message), ..self }
+    }
+}
+
 /// All findings of a cluster: those of the run, then those of the objects in the order of the plan.
 pub(crate) fn findings(one: &ContextReport) -> Vec<Finding<'_>> {
     let mut found = of_run(one);
+    let has_parts = has_parts(&one.report);
+    let mut of_objects = Vec::new();
     for object in &one.report.objects {
-        found.extend(of_object(one.context.as_deref(), object, one.report.command));
+        let of_object = of_object(one.context.as_deref(), object, one.report.command);
+        of_objects.extend(of_object.map(|found| if has_parts { found.in_part() } else { found }));
     }
+    if has_parts {
+        of_objects.sort_by_key(|found| match found.part {
+            Some(Part::Overwritten) => 0,
+            Some(Part::Drifted) => 2,
+            Some(Part::Changed) | None => 1,
+        });
+    }
+    found.extend(of_objects);
     found
 }
 
@@ -133,6 +155,7 @@ pub(crate) fn of_run(one: &ContextReport) -> Vec<Finding<'_>> {
         object: None,
         path: String::new(),
         is_change: false,
+        part: None,
         message,
         location,
     };
@@ -178,6 +201,7 @@ pub(crate) fn of_object<'r>(
         object: Some(object),
         path: String::new(),
         is_change: false,
+        part: None,
         message,
         location,
     };
@@ -217,7 +241,7 @@ pub(crate) fn of_object<'r>(
     };
     for change in &object.diff.changes {
         let one = finding(ClassInfo::of(change.class).into(), describe::change(change), place(change));
-        found.push(Finding { path: change.path.to_string(), is_change: true, ..one });
+        found.push(Finding { path: change.path.to_string(), is_change: true, part: Part::of(change), ..one });
     }
     for one in &object.diff.effects {
         found.push(finding(EFFECT, describe::message(&effect(one)), own.clone()));

@@ -17,6 +17,7 @@ mod managed;
 pub(crate) mod meaning;
 pub(crate) mod number;
 pub(crate) mod owned;
+pub(crate) mod parts;
 pub(crate) mod sentence;
 pub(crate) mod shared_diagnostic;
 mod structured;

@@ -9,9 +9,10 @@ use super::describe::{baseline, hooks_left_out, ignored_clauses, left_by_only, r
 use super::effects;
 use super::number::grouped;
 use super::owned;
+use super::parts::{self, Part};
 use super::sentence::{done, not_done, not_to_do, of_shard, readiness_counts, ready, to_do};
 use crate::model::summary::tally;
-use crate::model::{ApplySetInfo, ChangeReport, ClusterInfo, Command, Report, Summary, Verdict};
+use crate::model::{ApplySetInfo, ChangeReport, ClusterInfo, Command, Report, Reports, Summary, Verdict};
 use crate::view::View;
 
 /// The summary of a run.
@@ -61,9 +62,7 @@ impl SummaryLines {
 pub(crate) fn result(report: &Report, view: &View) -> (Vec<String>, Vec<String>) {
     let alone = |sentence: String| (vec![sentence], Vec::new());
     match report.command {
-        _ if report.objects.is_empty() && !report.errors.is_empty() => {
-            alone(verdict(report.verdict, &report.summary).sentence.to_owned())
-        }
+        _ if report.objects.is_empty() && !report.errors.is_empty() => alone(verdict_of(report).sentence.to_owned()),
         Command::Status if report.verdict == Verdict::Interrupted => alone(format!("interrupted: {}", ready(report))),
         Command::Status => alone(ready(report)),
         Command::Own => owned::result(report),
@@ -190,9 +189,34 @@ pub(crate) struct VerdictWords {
     pub of_context: &'static str,
 }
 
+/// Returns the words for the result of a report. With a base, they say what a change does, and call drift only what differs anyway.
+pub(crate) fn verdict_of(report: &Report) -> VerdictWords {
+    let parts = parts::of_report(report).filter(|_| report.verdict == Verdict::Drift);
+    in_parts(parts, report.verdict, &report.summary)
+}
+
+/// Returns the words for the result of all contexts.
+pub(crate) fn verdict_of_all(reports: &Reports) -> VerdictWords {
+    let found: Option<Vec<Vec<Part>>> = reports.contexts.iter().map(|one| parts::of_report(&one.report)).collect();
+    let parts = found.map(|found| found.into_iter().flatten().collect()).filter(|_| reports.verdict == Verdict::Drift);
+    in_parts(parts, reports.verdict, &reports.summary.objects)
+}
+
+fn in_parts(parts: Option<Vec<Part>>, result: Verdict, counts: &Summary) -> VerdictWords {
+    let words = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
+    match parts {
+        Some(parts) if parts.contains(&Part::Overwritten) => {
+            words("Changes that overwrite", "changes that overwrite", "with changes that overwrite")
+        }
+        Some(parts) if parts.contains(&Part::Changed) => words("Changes", "changes", "with changes"),
+        Some(parts) if parts.contains(&Part::Drifted) => words("No changes; drift", "no changes; drift", "with drift"),
+        _ => verdict(result, counts),
+    }
+}
+
 /// Returns the words for a result with these counts. Differences are drift if something changed in the cluster; changes of the
 /// manifests alone, as in a pull request, are changes.
-pub(crate) fn verdict(verdict: Verdict, counts: &Summary) -> VerdictWords {
+fn verdict(verdict: Verdict, counts: &Summary) -> VerdictWords {
     let words = |heading, sentence, of_context| VerdictWords { heading, sentence, of_context };
     match verdict {
         Verdict::Ready => words("Ready", "ready", "ready"),

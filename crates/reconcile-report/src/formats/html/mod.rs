@@ -21,7 +21,7 @@ use ring::digest::{SHA256, digest};
 
 use crate::model::{Command, Reports};
 use crate::view::View;
-use crate::words::summary::verdict;
+use crate::words::summary::verdict_of_all;
 use facets::Facets;
 use limits::{Limits, OPEN};
 use markup::Markup;
@@ -42,7 +42,7 @@ fn render_within(reports: &Reports, view: &View, limits: Limits) -> String {
         reports.contexts.iter().enumerate().map(|(number, one)| Section { one, number }).collect();
     let is_open = sections.iter().map(Section::shown).sum::<usize>() <= OPEN;
     let objects = Objects { numbers: facets.numbers(), limits, view, is_open };
-    let heading = verdict(reports.verdict, &reports.summary.objects).heading;
+    let heading = verdict_of_all(reports).heading;
     let mut titles = vec![heading];
     let mut header = Markup::default();
     let mut body = Markup::default();

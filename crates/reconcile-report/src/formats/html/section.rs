@@ -8,6 +8,7 @@ use crate::groups::{self, Entry, Shows};
 use crate::model::{ChangeReport, Command, ContextReport, ObjectReport, Report};
 use crate::view::View;
 use crate::words::number::grouped;
+use crate::words::parts::{Part, has_parts};
 use crate::words::{describe, excerpt, summary};
 
 /// The report of one context, and the number that identifies its objects on the page.
@@ -47,7 +48,13 @@ impl Section<'_> {
         let sorted = objects.view.sorted(report);
         let mut section = PageSection::new(self.number, &sorted);
         let (quiet, shown): (Vec<&ObjectReport>, _) = sorted.iter().copied().partition(|object| is_quiet(object));
-        listed(page, objects, &shown, &mut section);
+        if has_parts(report)
+            && shown.iter().any(|object| Part::of_object(object).is_some_and(|part| part != Part::Changed))
+        {
+            in_parts(page, objects, &shown, &mut section);
+        } else {
+            listed(page, objects, &shown, &mut section);
+        }
         if let Some(set) = &report.apply_set {
             styled(page, &parent_text(set, objects.view));
         }
@@ -74,6 +81,27 @@ impl Shows for OnPage {
             || !object.diff.left.is_empty()
             || !object.diff.added_items.is_empty()
             || object.run.readiness.is_some()
+    }
+}
+
+/// Writes the objects in the parts of a comparison with a base, each in its foremost one. What a change leaves alone is folded.
+fn in_parts<'o>(page: &mut Markup, objects: &Objects<'_>, shown: &[&'o ObjectReport], section: &mut PageSection<'o>) {
+    for part in Part::ALL.map(Some).into_iter().chain([None]) {
+        let of_part: Vec<&ObjectReport> =
+            shown.iter().copied().filter(|object| Part::of_object(object) == part).collect();
+        match part {
+            _ if of_part.is_empty() => {}
+            None => listed(page, objects, &of_part, section),
+            Some(part @ Part::Drifted) => {
+                page.raw("<details class=\"part\"><summary>").raw(part.heading()).raw("</summary>");
+                listed(page, objects, &of_part, section);
+                page.raw("</details>\n");
+            }
+            Some(part) => {
+                page.raw("<h2 class=\"part\">").raw(part.heading()).raw("</h2>\n");
+                listed(page, objects, &of_part, section);
+            }
+        }
     }
 }
 

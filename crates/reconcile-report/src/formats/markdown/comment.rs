@@ -4,6 +4,8 @@ use reconcile_core::text::visible;
 
 /// Longest comment that GitHub takes, in characters.
 const LIMIT: usize = 65_536;
+/// The end of a folded part.
+const END_OF_FOLD: &str = "\n</details>\n";
 /// Space that is reserved for the line that counts the omissions, in characters.
 const RESERVE: usize = 200;
 
@@ -34,6 +36,23 @@ impl Comment {
             Some((_, count)) => *count += 1,
             None => self.left_out.push((noun, 1)),
         }
+    }
+
+    /// Begins a folded part, whose end has room as well. Returns false if there is no room.
+    pub fn begin_fold(&mut self, summary: &str) -> bool {
+        let begin = format!("\n<details><summary>{summary}</summary>\n");
+        let length = self.length + begin.chars().count() + END_OF_FOLD.len();
+        let has_room = length <= LIMIT.saturating_sub(RESERVE);
+        if has_room {
+            self.text.push_str(&begin);
+            self.length = length;
+        }
+        has_room
+    }
+
+    /// Ends a folded part.
+    pub fn end_fold(&mut self) {
+        self.text.push_str(END_OF_FOLD);
     }
 
     pub fn end(mut self) -> String {

@@ -14,7 +14,7 @@ use crate::words::label::{Label, label};
 use crate::words::number::grouped;
 use crate::words::sentence::counted;
 use crate::words::styled::{Role, Styled};
-use crate::words::summary::verdict;
+use crate::words::summary::verdict_of;
 
 /// The longest name of a context that heads a column; longer ones are numbered.
 const HEAD: usize = 24;
@@ -80,15 +80,12 @@ pub(crate) fn is_stopped(report: &Report) -> bool {
 /// The error for which a context was not looked at, or its result.
 pub fn stopped(ContextReport { report, .. }: &ContextReport) -> Styled {
     let why = report.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
-    line(Role::Error, format!("{}{why}", verdict(report.verdict, &report.summary).of_context))
+    line(Role::Error, format!("{}{why}", verdict_of(report).of_context))
 }
 
 /// `3 contexts: 1 with drift, 1 in sync, 1 unreachable`
 pub(crate) fn totals(reports: &Reports) -> String {
-    let results = reports
-        .contexts
-        .iter()
-        .map(|one| (one.report.verdict, verdict(one.report.verdict, &one.report.summary).of_context));
+    let results = reports.contexts.iter().map(|one| (one.report.verdict, verdict_of(&one.report).of_context));
     let results: Vec<(usize, &str)> =
         tally(results).into_iter().rev().map(|((_, words), count)| (count, words)).collect();
     format!("{} contexts: {}", reports.summary.contexts, counted(&results))

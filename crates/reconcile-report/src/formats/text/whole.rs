@@ -14,6 +14,7 @@ use crate::words::deletions::asked;
 use crate::words::effects;
 use crate::words::label::{ParentLabel, parent_label};
 use crate::words::number::grouped;
+use crate::words::parts::{Part, has_parts, split};
 use crate::words::sentence::{not_to_do, to_do};
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::{SummaryLines, cluster};
@@ -51,8 +52,14 @@ pub fn differences(report: &Report, view: &View) -> Styled {
     if view.summary {
         return text;
     }
+    let sorted = view.sorted(report);
+    let parts = if has_parts(report) { split(&sorted) } else { Vec::new() };
+    let is_divided = parts.iter().any(|(part, _)| matches!(part, Some(Part::Overwritten | Part::Drifted)));
+    if is_divided {
+        return in_parts(report, &parts, view);
+    }
     let (calm, urgent): (Vec<&ObjectReport>, Vec<&ObjectReport>) =
-        view.sorted(report).into_iter().partition(|object| !needs_attention(object));
+        sorted.into_iter().partition(|object| !needs_attention(object));
     text.append(together::texts(&calm, view));
     if let Some(set) = &report.apply_set {
         text.append(parent_text(set, view));
@@ -66,6 +73,49 @@ pub fn differences(report: &Report, view: &View) -> Styled {
     }
     text.append(sheet.text);
     text
+}
+
+/// The differences in parts, each below its heading; last the objects without any, and what belongs to no object.
+fn in_parts(report: &Report, parts: &[(Option<Part>, Vec<ObjectReport>)], view: &View) -> Styled {
+    let mut text = Styled::new();
+    let mut hints = Vec::new();
+    let drops = parts.iter().position(|(part, _)| *part != Some(Part::Overwritten)).unwrap_or(parts.len());
+    for (at, (part, objects)) in parts.iter().enumerate() {
+        if at == drops && *part != Some(Part::Changed) && !report.dropped.is_empty() {
+            text.append(heading(Part::Changed));
+            text.append(dropped_lines(report, view));
+        }
+        text.append(part.map(heading).unwrap_or_default());
+        let (urgent, calm): (Vec<&ObjectReport>, Vec<&ObjectReport>) =
+            objects.iter().partition(|object| needs_attention(object));
+        text.append(together::texts(&calm, view));
+        if *part == Some(Part::Changed) {
+            text.append(dropped_lines(report, view));
+        }
+        text.append(together::texts(&urgent, view));
+        hints.extend(conflict::hints(&urgent));
+    }
+    if drops == parts.len() && !report.dropped.is_empty() {
+        text.append(heading(Part::Changed));
+        text.append(dropped_lines(report, view));
+    }
+    if let Some(set) = &report.apply_set {
+        text.append(parent_text(set, view));
+    }
+    text.append(unmanaged_lines(report, view));
+    hints.sort();
+    hints.dedup();
+    let mut sheet = Sheet::new(view);
+    for hint in hints {
+        sheet.hint(&hint, 0);
+    }
+    text.append(sheet.text);
+    text
+}
+
+fn heading(part: Part) -> Styled {
+    let role = if part == Part::Overwritten { Role::Error } else { Role::Name };
+    line(role, part.heading().to_owned())
 }
 
 /// Returns true if somebody has to do something about an object before an apply can.

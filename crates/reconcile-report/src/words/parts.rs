@@ -1,0 +1,109 @@
+//! The parts of a comparison with a base, as a reviewer needs them: what a change overwrites, what it does, and what differs anyway.
+
+use reconcile_core::compare::Side;
+use structured_merge::FieldPath;
+
+use crate::model::{ChangeReport, ObjectMessages, ObjectReport, Report};
+
+/// A part, in the order in which they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// The manifests and the cluster changed the same: an apply undoes what somebody did.
+    Overwritten,
+    /// Only the manifests changed.
+    Changed,
+    /// Only the cluster changed, with or without the change of the manifests.
+    Drifted,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Overwritten, Self::Changed, Self::Drifted];
+
+    /// The part of a difference; `None` if it is no drift.
+    pub fn of(change: &ChangeReport) -> Option<Self> {
+        Some(match change.side? {
+            Side::Both => Self::Overwritten,
+            Side::Manifest => Self::Changed,
+            Side::Cluster | Side::Either => Self::Drifted,
+        })
+    }
+
+    /// The foremost part of an object; `None` if nothing of it is drift.
+    pub fn of_object(object: &ObjectReport) -> Option<Self> {
+        object.diff.changes.iter().filter_map(Self::of).min()
+    }
+
+    /// The words above the part.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Overwritten => "⚠ this change overwrites changes in the cluster",
+            Self::Changed => "this change",
+            Self::Drifted => "already differs in the cluster, and this change leaves it alone",
+        }
+    }
+
+    /// The words before a difference on one line.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Overwritten => "⚠ ",
+            Self::Changed => "",
+            Self::Drifted => "already differs in the cluster: ",
+        }
+    }
+}
+
+/// Returns true if the differences of a report are shown in parts: a base tells what changed. The manifests of `--from` are their own
+/// base, and change nothing.
+pub(crate) fn has_parts(report: &Report) -> bool {
+    let is_of_from = report.release.is_some() || !report.releases.is_empty();
+    report.base.as_ref().is_some_and(|base| !is_of_from && base.from != "last-applied")
+}
+
+/// The parts of a report that are not empty, without known differences.
+pub(crate) fn of_report(report: &Report) -> Option<Vec<Part>> {
+    has_parts(report).then(|| {
+        let changes = report.objects.iter().flat_map(|object| &object.diff.changes).filter(|change| !change.known);
+        let mut parts: Vec<Part> = changes.filter_map(Part::of).collect();
+        parts.extend((!report.dropped.is_empty()).then_some(Part::Changed));
+        parts.sort_unstable();
+        parts.dedup();
+        parts
+    })
+}
+
+/// The objects of a part, each with the differences of this part. What is told of an object once is in the part that an apply is about.
+pub(crate) fn split(objects: &[&ObjectReport]) -> Vec<(Option<Part>, Vec<ObjectReport>)> {
+    let mut split: Vec<(Option<Part>, Vec<ObjectReport>)> = Vec::new();
+    for part in Part::ALL {
+        let of_part = objects.iter().filter_map(|object| part_of(object, part)).collect::<Vec<_>>();
+        split.extend((!of_part.is_empty()).then_some((Some(part), of_part)));
+    }
+    let others: Vec<ObjectReport> =
+        objects.iter().filter(|object| Part::of_object(object).is_none()).map(|object| (*object).clone()).collect();
+    split.extend((!others.is_empty()).then_some((None, others)));
+    split
+}
+
+/// An object with the differences of one part; `None` if it has none.
+fn part_of(object: &ObjectReport, part: Part) -> Option<ObjectReport> {
+    let has = |part: Part| object.diff.changes.iter().any(|change| Part::of(change) == Some(part));
+    if !has(part) {
+        return None;
+    }
+    let main = [Part::Changed, Part::Overwritten, Part::Drifted].into_iter().find(|part| has(*part))?;
+    let is_main = part == main;
+    let mut shown = object.clone();
+    shown.diff.changes.retain(|change| Part::of(change).map_or(is_main, |own| own == part));
+    if !is_main {
+        let changes = &shown.diff.changes;
+        let is_here = |path: &FieldPath| changes.iter().any(|change| change.path == *path);
+        let conflicts = shown.diff.conflicts.iter().filter(|conflict| is_here(&conflict.path)).cloned().collect();
+        shown.diff.conflicts = conflicts;
+        shown.details.is_conflict_shown = !object.diff.conflicts.is_empty();
+        shown.diff.effects.clear();
+        shown.diff.added_items.clear();
+        shown.messages = ObjectMessages::default();
+    }
+    Some(shown)
+}

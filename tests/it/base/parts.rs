@@ -1,0 +1,123 @@
+//! The three parts of a comparison with a base: what a change overwrites, what it does, and what differs anyway.
+
+use serde_json::json;
+
+use crate::control_plane::{Run, Workspace};
+
+fn map(name: &str, data: &str) -> String {
+    format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {data}}}\n")
+}
+
+/// ConfigMaps that were applied as in the folder `base`, and changed since then as their names say.
+fn changed(names: &[&str]) -> Workspace {
+    let ws = Workspace::new();
+    for name in names {
+        ws.write(format!("base/{name}.yaml"), &map(name, "{a: '1', b: '1'}"));
+        let ours = match *name {
+            "moved" => "{a: '1', b: '1'}",
+            "mixed" => "{a: '2', b: '1'}",
+            _ => "{a: '2', b: '2'}",
+        };
+        ws.write(format!("next/{name}.yaml"), &map(name, ours));
+    }
+    ws.reconcile(["apply", "-f", "base"]).exits_with(0);
+    for name in names {
+        let patch = match *name {
+            "hotfix" => json!({"data": {"a": "hot"}}),
+            "moved" | "mixed" => json!({"data": {"b": "hand"}}),
+            _ => continue,
+        };
+        ws.patch_as("kubectl-edit", &format!("configmap/{name}"), &patch);
+    }
+    ws
+}
+
+const OVERWRITES: &str = "⚠ this change overwrites changes in the cluster\n";
+const CHANGE: &str = "this change\n";
+const DRIFT: &str = "already differs in the cluster, and this change leaves it alone\n";
+
+#[track_caller]
+fn in_order(text: &str, parts: &[&str]) {
+    let mut rest = text;
+    for part in parts {
+        let at = rest.find(part).unwrap_or_else(|| panic!("no `{part}` at its place in:\n{text}"));
+        rest = &rest[at + part.len()..];
+    }
+}
+
+fn diff(ws: &Workspace, flags: &[&str]) -> Run {
+    ws.reconcile([&["diff", "-f", "next", "--base", "base", "--exit-zero"], flags].concat()).exits_with(0)
+}
+
+#[test]
+fn the_text_shows_what_is_overwritten_first_and_what_differs_anyway_last() {
+    let ws = changed(&["change", "hotfix", "mixed", "moved"]);
+    let run = diff(&ws, &[]);
+    let name = |name: &str| ws.fill_in(&format!("~ ConfigMap $NS/{name} "));
+    let parts = [
+        OVERWRITES,
+        &name("hotfix"),
+        "data.a: hot → 2",
+        "overwrites kubectl-edit 2",
+        CHANGE,
+        &name("change"),
+        &name("hotfix"),
+        "data.b: 1 → 2",
+        &name("mixed"),
+        "data.a: 1 → 2",
+        DRIFT,
+        &name("mixed"),
+        "data.b: hand → 1",
+        "by kubectl-edit 2",
+        &name("moved"),
+    ];
+    in_order(&run.stdout, &parts);
+    // An apply shows the same before it writes; without a base, nothing is divided.
+    let apply = ws.reconcile(["apply", "-f", "next", "--base", "base", "--dry-run"]).exits_with(1);
+    in_order(&apply.stdout, &parts);
+    let plain = ws.reconcile(["diff", "-f", "next"]).exits_with(1);
+    assert!(!plain.stdout.contains(CHANGE.trim_end()), "{plain}");
+}
+
+#[test]
+fn titles_say_drift_only_of_what_differs_anyway() {
+    let title = |names: &[&str]| {
+        let run = diff(&changed(names), &["-o", "markdown"]);
+        run.stdout.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(title(&["change"]), "### kubectl reconcile diff: changes");
+    assert_eq!(title(&["change", "moved"]), "### kubectl reconcile diff: changes");
+    assert_eq!(title(&["mixed"]), "### kubectl reconcile diff: changes");
+    assert_eq!(title(&["hotfix", "moved"]), "### kubectl reconcile diff: changes that overwrite");
+    assert_eq!(title(&["moved"]), "### kubectl reconcile diff: no changes; drift");
+}
+
+#[test]
+fn comments_and_pages_fold_what_a_change_leaves_alone() {
+    let ws = changed(&["change", "hotfix", "moved"]);
+    let markdown = diff(&ws, &["-o", "markdown"]).stdout;
+    let folded = format!("<details><summary>{}</summary>", DRIFT.trim_end());
+    in_order(
+        &markdown,
+        &[OVERWRITES.trim_end(), "hotfix", "**this change**", "change", &folded, "moved", "</details>"],
+    );
+    assert_eq!(markdown.matches("<details>").count(), markdown.matches("</details>").count(), "{markdown}");
+    let page = diff(&ws, &["-o", "html"]).stdout;
+    let folded = format!("<details class=\"part\"><summary>{}</summary>", DRIFT.trim_end());
+    in_order(
+        &page,
+        &["<h1>Changes that overwrite</h1>", OVERWRITES.trim_end(), "hotfix", "this change</h2>", &folded, "moved"],
+    );
+}
+
+#[test]
+fn formats_of_lines_say_the_part_of_each_difference() {
+    let ws = changed(&["change", "hotfix", "moved"]);
+    for format in ["github", "gitlab", "sarif", "junit"] {
+        let text = diff(&ws, &["-o", format]).stdout;
+        assert!(text.contains('⚠') && text.contains("overwrites kubectl-edit"), "{format}: {text}");
+        assert!(text.contains("already differs in the cluster: "), "{format}: {text}");
+    }
+    let github = diff(&ws, &["-o", "github"]).stdout;
+    in_order(&github, &["⚠ ", "data.a: 1 → 2", "already differs in the cluster: "]);
+}

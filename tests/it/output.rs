@@ -92,6 +92,7 @@ fn the_report_has_the_fields_of_the_contract() {
         "side",
         "changes",
         "conflicts",
+        "effects",
         "warnings",
     ];
     assert_eq!(keys(web), fields.into());

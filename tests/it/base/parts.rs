@@ -57,17 +57,17 @@ fn the_text_shows_what_is_overwritten_first_and_what_differs_anyway_last() {
     let parts = [
         OVERWRITES,
         &name("hotfix"),
-        "data.a: hot → 2",
+        "data.a: hot → \"2\"",
         "overwrites kubectl-edit 2",
         CHANGE,
         &name("change"),
         &name("hotfix"),
-        "data.b: 1 → 2",
+        "data.b: \"1\" → \"2\"",
         &name("mixed"),
-        "data.a: 1 → 2",
+        "data.a: \"1\" → \"2\"",
         DRIFT,
         &name("mixed"),
-        "data.b: hand → 1",
+        "data.b: hand → \"1\"",
         "by kubectl-edit 2",
         &name("moved"),
     ];
@@ -119,5 +119,5 @@ fn formats_of_lines_say_the_part_of_each_difference() {
         assert!(text.contains("already differs in the cluster: "), "{format}: {text}");
     }
     let github = diff(&ws, &["-o", "github"]).stdout;
-    in_order(&github, &["⚠ ", "data.a: 1 → 2", "already differs in the cluster: "]);
+    in_order(&github, &["⚠ ", "data.a: \"1\" → \"2\"", "already differs in the cluster: "]);
 }

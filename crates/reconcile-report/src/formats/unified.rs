@@ -161,7 +161,8 @@ fn encoded(part: &str) -> String {
 /// The remarks about an object next to its patch.
 fn remarks_of(patch: &mut String, one: &ContextReport, object: &ObjectReport, has_patch: bool) {
     for found in findings::of_object(one.context.as_deref(), object, one.report.command) {
-        if !found.is_change || !has_patch {
+        // A patch has the fields; what their apply sets off is no remark about it.
+        if found.rule != findings::EFFECT && (!found.is_change || !has_patch) {
             remark(patch, &about(&found));
         }
     }

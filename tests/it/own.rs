@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::control_plane::{Replaced, Rng, Run, Workspace};
 use crate::manifests::WEB;
+use crate::ownership::owners_of as owners;
 
 /// An object without the record of its owners and its version: what `own` never changes.
 fn values(ws: &Workspace, kind: &str, name: &str) -> Value {
@@ -13,18 +14,6 @@ fn values(ws: &Workspace, kind: &str, name: &str) -> Value {
     metadata.remove("managedFields");
     metadata.remove("resourceVersion");
     object
-}
-
-/// The owners of a field: `manager operation`.
-fn owners(ws: &Workspace, kind: &str, name: &str, pointer: &str) -> Vec<String> {
-    let object = ws.get(kind, name);
-    let entries = object["metadata"]["managedFields"].as_array().unwrap();
-    let owning = entries.iter().filter(|entry| entry["fieldsV1"].pointer(pointer).is_some());
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let mut owners: Vec<_> =
-        owning.map(|entry| format!("{} {}", text(&entry["manager"]), text(&entry["operation"]))).collect();
-    owners.sort();
-    owners
 }
 
 /// The transfer of a field of an object.

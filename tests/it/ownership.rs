@@ -13,9 +13,13 @@ fn with_web() -> Workspace {
     ws
 }
 
-/// The owners of a field of `web`: `manager operation`.
 fn owners(ws: &Workspace, pointer: &str) -> Vec<String> {
-    let object = ws.get("Deployment", "web");
+    owners_of(ws, "Deployment", "web", pointer)
+}
+
+/// The owners of a field of an object: `manager operation`.
+pub fn owners_of(ws: &Workspace, kind: &str, name: &str, pointer: &str) -> Vec<String> {
+    let object = ws.get(kind, name);
     let entries = object["metadata"]["managedFields"].as_array().unwrap();
     let owning = entries.iter().filter(|entry| entry["fieldsV1"].pointer(pointer).is_some());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

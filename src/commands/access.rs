@@ -19,10 +19,10 @@ use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, FromSource, InputA
 use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, Warnings, WriteRequest, is_path_segment};
 use crate::engine::namespaces::needed_namespaces;
 use crate::engine::prune::{only_namespace, reach};
-use crate::engine::server::Server;
 use crate::engine::unmanaged::searched;
 use crate::live::answer::unexpected;
 use crate::live::autoscalers::AutoscalerSource;
+use crate::live::discovery::Server;
 use crate::live::parse;
 use crate::output::Output;
 use crate::run::invocation::Invocation;

@@ -10,8 +10,8 @@ use reconcile_report::{EXIT_INCOMPLETE, EXIT_SUCCESS, Failure, Role};
 use serde_json::Value;
 
 use crate::cli::{ConnectionArgs, ConsoleArgs, InputArgs, ShardArgs};
-use crate::engine::server::Server;
 use crate::live::definitions::definitions_beside;
+use crate::live::discovery::Server;
 use crate::live::early::EarlySubject;
 use crate::live::fetch::fetch;
 use crate::output::direct_file::Readers;

@@ -8,8 +8,8 @@ use serde_json::Value;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use super::prune::{is_own_tooling, parent_kinds};
-use super::server::Server;
 use crate::client::{IN_FLIGHT, RequestError};
+use crate::live::discovery::Server;
 use crate::live::list::Pages;
 use reconcile_core::compare::{Decision, Membership, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};

@@ -7,8 +7,8 @@ use futures::StreamExt as _;
 use serde_json::Value;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
-use super::server::Server;
 use crate::client::IN_FLIGHT;
+use crate::live::discovery::Server;
 use crate::live::fetch::find;
 use reconcile_core::compare::Decision;
 use reconcile_core::live::{LiveState, Resolution, Target};

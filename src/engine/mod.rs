@@ -4,14 +4,12 @@
 //! Plan ─comparison─▶ decisions ─apply_run─▶ write (create, update, replace) ─▶ prune ─▶ wait ─▶ readiness
 //!          └──────────────────┴────────────────┴─ Event… ─▶ EventSink ──────────┴───────────┘
 //! ```
-//! `dry_run` sends the dry runs of a comparison, for every caller; `reconciliation` is the order of the pass. The caller of the engine
+//! `comparison::dry_run` sends the dry runs of a comparison, for every caller; `reconciliation` is the order of the pass. The caller of the engine
 //! passes an `event::EventSink`, which shows events and folds them into the report: the engine itself writes to no terminal.
 
 pub(crate) mod apply_run;
 pub(crate) mod backoff;
-pub(crate) mod comparison;
-pub(crate) mod comparison_inputs;
-pub mod dry_run;
+pub mod comparison;
 pub(crate) mod event;
 pub(crate) mod interrupt;
 pub(crate) mod item;
@@ -22,7 +20,6 @@ pub(crate) mod other_shards;
 pub(crate) mod own;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;
-pub(crate) mod server;
 pub(crate) mod unmanaged;
 // Computes with timeouts from the command line.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::json;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey};
 
-use super::server::Server;
+use crate::live::discovery::Server;
 use crate::live::fetch::fetch;
 use reconcile_core::live::{LiveState, Resolution, Target};
 use reconcile_core::manifest::{DesiredObject, Origin};

@@ -18,7 +18,7 @@ use structured_merge::{ObjectMeta as _, Ownership, TypeRef};
 
 use crate::client::{Change, Cluster, IN_FLIGHT, RequestError, Retry, Warnings, WriteRequest};
 use crate::engine::comparison::Comparison;
-use crate::engine::dry_run::drive;
+use crate::engine::comparison::dry_run::drive;
 use crate::engine::event::{Event, Stage};
 use crate::engine::write::{is_conflict, is_open};
 use crate::live::answer::Asked;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
 use super::prune::searchable;
-use super::server::Server;
 use crate::client::IN_FLIGHT;
+use crate::live::discovery::Server;
 use crate::live::fetch::find;
 use crate::live::list::{Budget, Pages};
 use reconcile_core::diagnostic::Diagnostic;

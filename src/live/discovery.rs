@@ -5,6 +5,7 @@ use std::io::BufReader;
 
 use futures::StreamExt as _;
 use kube::core::discovery::v2::ACCEPT_AGGREGATED_DISCOVERY_V2 as AGGREGATED;
+use reconcile_core::live::resolve::Namespaces;
 use reconcile_core::live::{Discovery, GroupDocument, LEGACY_FIELDS};
 use serde_json::Value;
 
@@ -17,6 +18,16 @@ const LARGEST: usize = 256 << 20;
 const LEGACY: &str = "application/json";
 /// The most group-versions whose documents are requested one by one, in the order of the server, which begins with its own groups.
 const MOST: usize = 5000;
+
+/// A connected API server: the connection, its resources, and the namespace of manifests without one.
+pub(crate) struct Server {
+    /// The connection.
+    pub cluster: Cluster,
+    /// The resources that it serves.
+    pub discovery: Discovery,
+    /// The namespaces for manifests.
+    pub namespaces: Namespaces,
+}
 
 /// Asks the server: two requests where it knows aggregated discovery (since 1.26), else one more for each group-version. The same is
 /// done if the aggregated documents are too large.

@@ -8,7 +8,6 @@
 
 pub mod admission;
 mod all_namespaces;
-pub(crate) mod all_releases;
 pub(crate) mod answer;
 pub(crate) mod autoscalers;
 mod cache;
@@ -20,7 +19,6 @@ pub(crate) mod last_applied;
 pub(crate) mod list;
 mod openapi;
 pub(crate) mod release;
-pub(crate) mod release_base;
 pub mod types;
 
 pub(crate) use answer::{json, parse};

@@ -5,7 +5,6 @@
 pub(crate) mod agreement;
 pub(crate) mod audit_log;
 pub(crate) mod base;
-pub(crate) mod captured;
 pub(crate) mod connection;
 pub(crate) mod contexts;
 pub(crate) mod driver;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use reconcile_report::{FailOn, Report};
 use structured_merge::ObjectKey;
 
-use crate::engine::server::Server;
 use crate::engine::unmanaged::Unmanaged;
+use crate::live::discovery::Server;
 use reconcile_core::object::{DNS_LABEL, Shard, is_dns_label};
 use reconcile_core::plan::Plan;
 use reconcile_report::Failure;

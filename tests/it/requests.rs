@@ -11,7 +11,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use kubectl_reconcile::client::{Cluster, ConnectOptions, Environment, connect};
-use kubectl_reconcile::engine::dry_run::drive;
+use kubectl_reconcile::engine::comparison::dry_run::drive;
 use kubectl_reconcile::live::fetch::fetch;
 use percent_encoding::percent_decode_str;
 use proptest::prelude::*;

@@ -63,7 +63,6 @@ mod events;
 mod json;
 mod mapping;
 mod node;
-mod number;
 mod outline;
 #[cfg_attr(
     not(test),
@@ -96,10 +95,10 @@ pub use anchors::AliasBudget;
 pub use chunk::Chunk;
 pub use events::Layout;
 pub use node::{Entry, Item, Key, Kind, Node};
-pub use number::json_number;
 pub use outline::Outline;
 pub use positions::{Positions, Step};
 pub use scalar::is_text;
+pub use scalar::json_number;
 pub use scan::Style;
 
 /// Deepest nesting of mappings and sequences that is read.

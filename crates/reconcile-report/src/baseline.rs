@@ -10,7 +10,7 @@ use structured_merge::{FieldPath, ObjectKey};
 
 use crate::merge::MergeInput;
 use crate::model::{ChangeReport, ClusterInfo, Command, ObjectReport, Report};
-use crate::words::number::counted;
+use crate::words::value::number::counted;
 
 /// The reports of an earlier `diff`, one for each of its clusters.
 #[derive(Debug)]

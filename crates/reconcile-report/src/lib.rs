@@ -49,10 +49,10 @@ pub use model::{
 pub use saved_plan::{ManifestDigest, PlanBase, PlanFlags, SavedPlan, SecretCoverage};
 pub use theme::{STANDARD, THEMES, Theme, paint, plain};
 pub use view::{Sort, View};
+pub use words::conflict::refused_by_upgrade;
 pub use words::describe::{hooks_left_out, left_alone};
-pub use words::excerpt;
 pub use words::label::why_without_fields;
+pub use words::sentence::excerpt;
 pub use words::styled::{Role, Styled};
 pub use words::summary::cluster;
-pub use words::upgrade::refused_by_upgrade;
 pub use words::why::why;

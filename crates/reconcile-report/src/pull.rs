@@ -16,8 +16,8 @@ use crate::model::identity::{self, KeyFields};
 use crate::model::{
     ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_SUCCESS, EXIT_UNREACHABLE, Failure,
 };
-use crate::words::number::counted;
 use crate::words::styled::{Role, Styled};
+use crate::words::value::number::counted;
 
 use crate::model::ChangeReport;
 

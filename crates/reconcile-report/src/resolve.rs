@@ -12,8 +12,8 @@ use crate::model::object::Details;
 use crate::model::{ChangeReport, Command, FailOn, ObjectDiff, ObjectMessages, ObjectReport, Report};
 use crate::view::View;
 use crate::words::label::planned;
-use crate::words::number::counted;
 use crate::words::styled::{Role, Styled};
+use crate::words::value::number::counted;
 
 /// Differences that one answer decides about: a field, in one or in several objects.
 #[derive(Debug)]

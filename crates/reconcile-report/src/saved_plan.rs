@@ -17,11 +17,11 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op};
 
 use crate::baseline::{is_hidden, is_same};
-use crate::model::bounded_value::begin_document;
 use crate::model::identity::{StartTime, ToolInfo, key};
+use crate::model::object::bounded_value::begin_document;
 use crate::model::report::{Fixed, api_version, exactly};
 use crate::model::{ChangeReport, ClusterInfo, ObjectReport, Report};
-use crate::words::number::counted;
+use crate::words::value::number::counted;
 
 /// Most objects that an error names.
 const NAMED: usize = 5;

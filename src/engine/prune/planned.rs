@@ -14,7 +14,7 @@ use super::listed::Listed;
 use super::parent::{Parent, resource_of_parent};
 use super::search::{Coverage, ListedMember, MemberSearch, Scope, Unreadable, Unsearched, find, searchable};
 use crate::client::Cluster;
-use crate::engine::server::Server;
+use crate::live::discovery::Server;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::resolve::key_of;
 use reconcile_core::live::{Discovery, Resolution};

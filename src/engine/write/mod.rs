@@ -26,7 +26,7 @@ pub use established::{wait_for_discovery, wait_until_established};
 pub use replacements::{GRACE, Replacements};
 
 use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry, Warnings, WriteRequest};
-use crate::engine::dry_run::drive_to_end;
+use crate::engine::comparison::dry_run::drive_to_end;
 use crate::live::answer::Asked;
 use crate::live::fetch;
 use reconcile_core::compare::{

@@ -1,6 +1,6 @@
 //! The whole comparison against the API server: conflicts, predictions, writes, and what is said without asking.
 
-use kubectl_reconcile::engine::dry_run::drive;
+use kubectl_reconcile::engine::comparison::dry_run::drive;
 use kubectl_reconcile::engine::write::{Replacements, Written};
 use reconcile_core::compare::{
     Action, CompareContext, ComparisonMachine, ComparisonResult, ForceConflicts, Policy, Redactor, decide, predict,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{Change, FieldPath, Op, Operation};
 
-use super::versions::Versions;
+use super::secrecy::versions::Versions;
 use crate::manifest::BaseState;
 use crate::owners::{AuditAnswer, Owner, User};
 

@@ -3,7 +3,7 @@ use structured_merge::ObjectMeta as _;
 use super::decision::{CompareContext, ComparisonResult, Decision, decide};
 use super::machine::ComparisonMachine;
 use super::policy::{EvidenceMode, Policy};
-use super::redact::{Redactor, is_withheld};
+use super::secrecy::redact::{Redactor, is_withheld};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target, is_builtin_group};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use structured_merge::{Applier, ManagedFieldsEntry, Operation, Ownership};
 
-use super::membership::UnnamedSet;
-use super::only::Chosen;
+use super::classify::only::Chosen;
+use super::decision::membership::UnnamedSet;
 use crate::owners::{AuditAnswer, Owner};
 use crate::rules::{Autoscalers, IgnoreRules};
 

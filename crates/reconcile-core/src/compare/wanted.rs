@@ -21,10 +21,10 @@ use structured_merge::{
     changes, field_set, fields_of, item_element, leave_out_bookkeeping, with_fields_of, without_fields,
 };
 
+use super::classify::only::left_fields;
+use super::decision::membership::{Membership, UnnamedSet, set_label, unnamed_set};
 use super::diff::{FieldChange, IgnoredFields};
 use super::ignored_values::IgnoredValues;
-use super::membership::{Membership, UnnamedSet, set_label, unnamed_set};
-use super::only::left_fields;
 use super::policy::Policy;
 use super::prediction::predict;
 use crate::live::Target;

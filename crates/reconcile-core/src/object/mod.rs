@@ -3,7 +3,6 @@
 
 mod certificate;
 mod definition;
-mod embedded;
 mod exactly;
 pub mod generated;
 mod grants;
@@ -19,7 +18,6 @@ mod shard;
 
 pub use certificate::{CERTIFICATES, Certificate, certificates, certificates_in};
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
-pub use embedded::{embeds_secrets, is_embedded_secret, is_secret_part, is_secret_text, may_quote_secret, repeats};
 pub use exactly::Exactly;
 pub use grants::{Grant, Grants, grants};
 pub use keep::{kept_from_deletion, kept_from_pruning};
@@ -27,6 +25,9 @@ pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label, usual_plural, us
 pub use parts::{InParts, Parts};
 pub use permission::{Permission, RBAC, granting, is_rbac_resource};
 pub use projection::{Projection, memory_of};
+pub use secrecy::embedded::{
+    embeds_secrets, is_embedded_secret, is_secret_part, is_secret_text, may_quote_secret, repeats,
+};
 pub use secrecy::{OPEN_FIELDS, holds_secrets, is_custom, is_nearly_secret, is_string_data, may_be_secret};
 pub use selector::{Selector, SelectorError};
 pub use shard::Shard;

@@ -8,8 +8,9 @@ use reconcile_core::text::visible;
 use crate::model::{Level, Reports};
 use crate::view::View;
 use crate::words::conflict::conflict_hint;
+use crate::words::describe;
 use crate::words::findings::{Finding, FindingLocation, findings, worst};
-use crate::words::{describe, location};
+use crate::words::sentence::location;
 
 /// Number of annotations of a level that GitHub shows.
 const SHOWN: usize = 10;

@@ -8,7 +8,8 @@ use super::json;
 use crate::model::{Level, Reports};
 use crate::view::View;
 use crate::words::findings::{Finding, findings};
-use crate::words::{describe, findings, location};
+use crate::words::sentence::location;
+use crate::words::{describe, findings};
 
 /// The path of findings without a file: GitLab requires a path for each.
 const NOWHERE: &str = "kubectl-reconcile";

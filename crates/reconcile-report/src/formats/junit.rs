@@ -7,10 +7,11 @@ use reconcile_core::text::visible_line;
 
 use crate::model::{ContextReport, FailClass, Level, ObjectReport, Report, Reports};
 use crate::view::View;
+use crate::words::describe;
 use crate::words::findings::{Finding, of_object, of_run, own_location};
 use crate::words::parts::has_parts;
+use crate::words::sentence::location;
 use crate::words::summary::verdict_of;
-use crate::words::{describe, location};
 
 /// The document.
 pub fn render(reports: &Reports, view: &View) -> String {

@@ -11,7 +11,8 @@ use super::json;
 use crate::model::{ContextReport, Level, Reports, Verdict};
 use crate::view::View;
 use crate::words::findings::{Finding, FindingLocation, findings, rules};
-use crate::words::{describe, findings, location};
+use crate::words::sentence::location;
+use crate::words::{describe, findings};
 
 /// Most results of a run: GitHub shows 5,000, the most important first.
 const RESULTS: usize = 5_000;

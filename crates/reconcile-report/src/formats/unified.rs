@@ -15,8 +15,8 @@ use crate::model::{ContextReport, ObjectReport, Reports};
 use crate::theme::Theme;
 use crate::view::View;
 use crate::words::findings::Finding;
-use crate::words::line_diff::{MATCHED, grouped};
 use crate::words::styled::Role;
+use crate::words::value::line_diff::{MATCHED, grouped};
 use crate::words::{describe, findings};
 
 /// The start of a line that is no part of the patch. The lines of objects begin with a sign or a blank.

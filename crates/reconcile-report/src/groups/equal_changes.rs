@@ -9,7 +9,7 @@ use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use structured_merge::FieldPath;
 
-use crate::model::disposition::Disposition;
+use crate::model::object::disposition::Disposition;
 use crate::model::{ChangeReport, ObjectReport};
 use crate::words::label::outcome_name;
 

@@ -9,7 +9,7 @@ use reconcile_core::compare::Action;
 
 use crate::model::{ChangeReport, ObjectReport};
 use crate::view::Sort;
-use crate::words::shared_diagnostic::SharedDiagnostic;
+use crate::words::sentence::shared_diagnostic::SharedDiagnostic;
 
 pub(crate) use equal_changes::{ChangeGroup, EqualChanges};
 

@@ -6,7 +6,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, IntoDeserializer as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::model::bounded_value::begin_document;
+use crate::model::object::bounded_value::begin_document;
 use crate::model::report::{Fixed, api_version};
 use crate::model::{Report, Verdict};
 

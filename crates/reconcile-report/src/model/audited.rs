@@ -5,8 +5,8 @@ use reconcile_core::compare::Class;
 use reconcile_core::owners::{ObjectTimes, Owner, Reach};
 use structured_merge::{FieldPath, ObjectKey};
 
-use super::change::ChangeReport;
 use super::object::ObjectReport;
+use super::object::change::ChangeReport;
 
 /// Something in whose owners an audit log may name users.
 pub trait Audited {

@@ -2,7 +2,7 @@
 
 use reconcile_core::compare::{Class, Side};
 
-use super::change::ChangeReport;
+use super::object::change::ChangeReport;
 
 /// The classes, the first in rules and lists the ones that matter most.
 pub static CLASSES: [ClassInfo; 13] = [

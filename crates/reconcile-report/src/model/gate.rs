@@ -3,9 +3,9 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize as _, Deserializer};
 
-use super::change::ChangeReport;
 use super::classes::ClassInfo;
 use super::object::ObjectReport;
+use super::object::change::ChangeReport;
 
 /// A kind of difference that can make a `diff` fail, as the command line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

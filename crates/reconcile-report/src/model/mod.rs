@@ -2,18 +2,13 @@
 
 mod apply_set;
 mod audited;
-pub(crate) mod bounded_value;
-pub(crate) mod change;
 pub(crate) mod classes;
 mod configuration;
 pub(crate) mod contexts;
 pub(crate) mod diagnostic;
-pub(crate) mod disposition;
 pub(crate) mod gate;
 pub(crate) mod identity;
 pub(crate) mod object;
-mod read_object;
-mod renamed;
 pub(crate) mod report;
 mod side;
 pub(crate) mod summary;
@@ -22,12 +17,12 @@ mod verdict;
 
 pub use apply_set::{ApplySetInfo, ParentAction, ParentInfo};
 pub use audited::{AuditQuestions, Audited, AuditedItem};
-pub use change::ChangeReport;
 pub use classes::{CLASSES, ClassInfo, Level, Why};
 pub use configuration::ConfigurationInfo;
 pub use contexts::{ContextReport, ContextsSummary, Reports};
 pub use gate::{FAIL_CLASSES, FailClass, FailOn};
 pub use identity::{Command, StartTime, ToolInfo};
+pub use object::change::ChangeReport;
 pub use object::{ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
 pub use report::{BaseInfo, ClusterInfo, DroppedObject, Report};
 pub use side::SideCounts;

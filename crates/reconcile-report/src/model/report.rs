@@ -16,7 +16,7 @@ use super::diagnostic::DiagnosticEntry;
 use super::gate::{FailOn, class_names, classes};
 use super::identity::{Command, StartTime, ToolInfo, key};
 use super::object::ObjectReport;
-use super::renamed::paired;
+use super::object::renamed::paired;
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
 use super::verdict::{EXIT_CODES, Verdict};

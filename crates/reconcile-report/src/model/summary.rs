@@ -5,8 +5,8 @@ use reconcile_core::live::readiness::ReadinessState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::disposition::Disposition;
 use super::object::ObjectReport;
+use super::object::disposition::Disposition;
 use super::side::SideCounts;
 
 /// Counts of objects.

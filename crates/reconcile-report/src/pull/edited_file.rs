@@ -10,8 +10,8 @@ use structured_merge::ObjectKey;
 
 use crate::model::ChangeReport;
 use crate::view::View;
-use crate::words::line_diff::{MATCHED, grouped};
 use crate::words::styled::{Role, Styled};
+use crate::words::value::line_diff::{MATCHED, grouped};
 use crate::words::why::why_in_full;
 
 /// Lines of context, as in `diff -u`.

@@ -1,11 +1,13 @@
-//! The advice about conflicts. One with the tool that installed an object is a question of who takes over, and not of single fields.
+//! The advice about conflicts, ours and those of the next `helm upgrade`. One with the tool that installed an object is a question of
+//! who takes over, and not of single fields.
 
 use std::collections::BTreeMap;
 
+use reconcile_core::manifest::ReleaseInfo;
 use structured_merge::Operation;
 
-use super::number::grouped;
-use crate::model::ObjectReport;
+use super::value::number::grouped;
+use crate::model::{ChangeReport, ObjectReport};
 
 /// Field managers of tools that install whole applications, in order.
 const INSTALLERS: [&str; 13] = [
@@ -23,6 +25,11 @@ const INSTALLERS: [&str; 13] = [
     "skaffold",
     "werf",
 ];
+
+/// Most fields of a release that are named.
+const NAMED: usize = 5;
+/// The field manager of Helm.
+const HELM: &str = "helm";
 
 /// Returns the installer with which all conflicts of an object are.
 pub(crate) fn installer(object: &ObjectReport) -> Option<&'static str> {
@@ -72,4 +79,39 @@ pub(crate) fn conflict_hint(object: &ObjectReport, count: usize) -> Option<Strin
 fn advice(installer: &str, count: usize) -> String {
     let objects = if count == 1 { "it" } else { "them" };
     format!("pass `--adopt {installer}` if this tool takes over, or leave {objects} to `{installer}`")
+}
+
+/// Names the fields of a release that others own, so that the next upgrade would fail, and the ways to end that; `None` if there are
+/// none. Helm 4 applies on the server side: a field that somebody else changed since is a conflict.
+pub fn refused_by_upgrade(objects: &[ObjectReport], release: &ReleaseInfo) -> Option<String> {
+    let is_refused =
+        |change: &&ChangeReport| change.live.is_some() && change.desired.is_some() && other_owner(change).is_some();
+    let fields: Vec<String> = objects
+        .iter()
+        .flat_map(|object| object.diff.changes.iter().filter(is_refused).map(move |change| (object, change)))
+        .map(|(object, change)| format!("{} {} ({})", object.key, change.path, other_owner(change).unwrap_or_default()))
+        .collect();
+    let count = match fields.len() {
+        0 => return None,
+        1 => "1 field".to_owned(),
+        more => format!("{more} fields"),
+    };
+    let mut named: Vec<String> = fields.iter().take(NAMED).cloned().collect();
+    if let Some(more @ 1..) = fields.len().checked_sub(NAMED) {
+        named.push(format!("{more} more"));
+    }
+    let ReleaseInfo { name, namespace, .. } = release;
+    let from = format!("--from helm/{name} -n {namespace}");
+    Some(format!(
+        "the next `helm upgrade` of {namespace}/{name} would refuse {count} that others own: {}; \
+         restore them with `kubectl reconcile apply {from}`, give them to Helm as they are with `kubectl reconcile own {from}`, \
+         take their values into the manifests with `kubectl reconcile pull`, or overwrite them with `helm upgrade --force-conflicts`",
+        named.join(", ")
+    ))
+}
+
+/// Another manager that owns a changed field.
+fn other_owner(change: &ChangeReport) -> Option<&str> {
+    let others = change.managers.iter().filter(|owner| owner.manager != HELM && owner.subresource != "status");
+    others.map(|owner| owner.manager.as_str()).next()
 }

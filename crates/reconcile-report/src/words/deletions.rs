@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use reconcile_core::compare::Action;
 use reconcile_core::plan::deletion::{Deletion, DeletionKind, prune_allow};
 
-use super::number::grouped;
 use super::styled::{Role, Styled};
+use super::value::number::grouped;
 use crate::model::{ObjectReport, Report};
 
 /// The most objects of one kind of deletion that a question names.

@@ -6,13 +6,14 @@ use reconcile_core::text::{end_within, one_line, visible, width};
 use serde_json::Value;
 use structured_merge::Op;
 
-use super::certificate::summarised;
-use super::meaning::Meaning;
-use super::number::grouped;
+use super::value::certificate::summarised;
+use super::value::meaning::Meaning;
+use super::value::number::grouped;
+use super::value::word_diff::Contrast;
+use super::value::{cut, meaning};
 use super::value::{inline, stays};
 use super::why::{owner_in_sentence, why};
-use super::word_diff::Contrast;
-use super::{cut, label, managed, meaning, users};
+use super::{label, managed, users};
 use crate::model::{ChangeReport, Command, ObjectReport, Report, Summary};
 
 /// The room for a change: the longest value, the longest path and value of a difference inside of it, in columns, and most of these.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reconcile_core::compare::{Action, Effect};
 
-use super::number::grouped;
+use super::value::number::grouped;
 use crate::model::{Command, ObjectReport, Report};
 
 /// Most objects that take part in an effect and are named.

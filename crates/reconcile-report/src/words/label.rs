@@ -4,7 +4,7 @@ use reconcile_core::compare::Action;
 use reconcile_core::live::readiness::ReadinessState;
 use reconcile_core::pass::Outcome;
 
-use crate::model::disposition::Disposition;
+use crate::model::object::disposition::Disposition;
 use crate::model::{ObjectReport, ParentAction};
 
 use super::styled::Role;

@@ -6,8 +6,8 @@ use reconcile_core::compare::IgnoredFields;
 use reconcile_core::text::one_line;
 use structured_merge::{FieldPath, ObjectKey, PathElement};
 
-use super::number::{counted_objects, grouped};
 use super::users::listed_managers;
+use super::value::number::{counted_objects, grouped};
 use crate::model::Report;
 
 /// Most fields that are named, the rest is counted.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use reconcile_core::own::Transfer;
 use structured_merge::FieldPath;
 
-use super::number::grouped;
 use super::sentence::of_shard;
 use super::users::{listed_managers, quoted};
+use super::value::number::grouped;
 use crate::model::{ObjectReport, Report, Verdict};
 
 /// The fields that pass between the same managers.

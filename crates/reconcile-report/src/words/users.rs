@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use reconcile_core::compare::Class;
 use reconcile_core::owners::{AuditAnswer, Owner, User};
 
-use super::number::grouped;
+use super::value::number::grouped;
 
 use crate::model::ChangeReport;
 

@@ -10,8 +10,8 @@ use structured_merge::{Op, Operation};
 use crate::model::ChangeReport;
 use crate::model::classes::{ClassInfo, Why};
 use crate::view::View;
-use crate::words::certificate::summarised;
 use crate::words::users::{self, quoted};
+use crate::words::value::certificate::summarised;
 use crate::words::value::inline;
 
 /// The columns that are left to the name of a manager, however long the rest of its text is.

@@ -21,15 +21,15 @@ use structured_merge::{
     with_node_ports, with_string_data,
 };
 
+use super::decision::membership::Membership;
 use super::decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
 use super::diff::{Evidence, FieldChange};
-use super::membership::Membership;
 use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};
 use super::prediction::{Prediction, predict, unreadable_owners};
-use super::redact::Redactor;
-use super::refusal::{Refusal, wrong_types};
 use super::rejection::InTheWay;
+use super::rejection::refusal::{Refusal, wrong_types};
+use super::secrecy::redact::Redactor;
 use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::shown_warning_about;

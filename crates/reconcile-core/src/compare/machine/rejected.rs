@@ -7,7 +7,7 @@ use super::{Answer, ComparisonMachine, Probe, State};
 use crate::compare::decision::{ComparisonResult, LiveObject};
 use crate::compare::policy::EvidenceMode;
 use crate::compare::prediction::predict;
-use crate::compare::refusal::{Refusal, refusal, unchangeable};
+use crate::compare::rejection::refusal::{Refusal, refusal, unchangeable};
 use crate::compare::rejection::{Blame, RejectedObject, blame, refused_result};
 use crate::compare::replacement::{may_be_immutable, probe_object};
 use crate::diagnostic::Diagnostic;

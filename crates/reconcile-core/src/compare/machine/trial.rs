@@ -13,7 +13,7 @@ use crate::compare::decision::{ComparisonResult, LiveObject};
 use crate::compare::diff::Evidence;
 use crate::compare::nulls::holds_null;
 use crate::compare::prediction::{Prediction, predict_displacing};
-use crate::compare::refusal::is_about_immutable_fields;
+use crate::compare::rejection::refusal::is_about_immutable_fields;
 use crate::compare::rejection::{InTheWay, Reach, in_the_way, is_unconvertible};
 use crate::request::RequestError;
 use serde_json::Value;

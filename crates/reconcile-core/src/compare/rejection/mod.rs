@@ -6,6 +6,8 @@
 //! 422 causes: spec.ports[1].port, metadata.labels ──────────────────────────────causes───┘
 //! ```
 
+pub(crate) mod refusal;
+
 mod blame;
 mod causes;
 mod conversion;

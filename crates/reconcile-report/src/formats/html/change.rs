@@ -8,7 +8,7 @@ use super::value::values;
 use crate::formats::text::{foremost, is_shown};
 use crate::model::ChangeReport;
 use crate::view::View;
-use crate::words::number::grouped;
+use crate::words::value::number::grouped;
 use crate::words::why::why_in_full;
 
 /// All changes of an object that are shown. The common start of their paths is written once.

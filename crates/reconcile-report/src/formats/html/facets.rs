@@ -7,8 +7,8 @@ use reconcile_core::compare::Class;
 use super::markup::{Markup, tone};
 use crate::model::{ClassInfo, ObjectReport};
 use crate::words::label::summary_label;
-use crate::words::number::grouped;
 use crate::words::styled::Role;
+use crate::words::value::number::grouped;
 
 /// Distinct values in order, and the number of objects with each.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use super::object::{Objects, PageSection, TOO_BIG};
 use crate::groups::{ChangeGroup, Messages};
 use crate::model::ObjectReport;
 use crate::words::label::{sign, summary_label};
-use crate::words::location::places;
-use crate::words::number::{counted_objects, grouped};
+use crate::words::sentence::location::places;
+use crate::words::value::number::{counted_objects, grouped};
 
 /// Most objects of a group that are named.
 const NAMED: usize = 5;

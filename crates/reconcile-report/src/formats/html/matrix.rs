@@ -6,7 +6,7 @@ use super::markup::{Markup, tone};
 use crate::formats::text::matrix::{is_stopped, rows};
 use crate::model::{ContextReport, Reports};
 use crate::view::View;
-use crate::words::number::grouped;
+use crate::words::value::number::grouped;
 
 /// Largest number of objects that are shown.
 const SHOWN: usize = 1_000;

@@ -7,9 +7,10 @@ use crate::formats::text::{is_shown, matrix, parent_text, unmanaged_lines};
 use crate::groups::{self, Entry, Shows};
 use crate::model::{ChangeReport, Command, ContextReport, ObjectReport, Report};
 use crate::view::View;
-use crate::words::number::grouped;
 use crate::words::parts::{Part, has_parts};
-use crate::words::{describe, excerpt, summary};
+use crate::words::sentence::excerpt;
+use crate::words::value::number::grouped;
+use crate::words::{describe, summary};
 
 /// The report of one context, and the number that identifies its objects on the page.
 pub(super) struct Section<'r> {

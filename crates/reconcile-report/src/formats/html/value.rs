@@ -8,13 +8,13 @@ use structured_merge::Op;
 use super::limits::Limits;
 use super::markup::Markup;
 use crate::model::ChangeReport;
-use crate::words::certificate::summarised;
-use crate::words::line_diff::{Line, groups};
-use crate::words::meaning::Meaning;
-use crate::words::number::grouped;
+use crate::words::value::certificate::summarised;
+use crate::words::value::line_diff::{Line, groups};
+use crate::words::value::meaning::Meaning;
+use crate::words::value::number::grouped;
+use crate::words::value::word_diff::{Contrast, DiffedText};
 use crate::words::value::{block, inline, is_long, stays};
-use crate::words::word_diff::{Contrast, DiffedText};
-use crate::words::{line_pairs, meaning};
+use crate::words::value::{line_pairs, meaning};
 
 /// Both values of a change: on one line, or as a comparison of their lines.
 pub(super) fn values(page: &mut Markup, change: &ChangeReport, limits: &Limits) {

@@ -11,7 +11,7 @@ use crate::view::View;
 use crate::words::conflict::conflict_hint;
 use crate::words::describe;
 use crate::words::findings::of_object;
-use crate::words::number::counted_objects;
+use crate::words::value::number::counted_objects;
 
 /// The name of a group in the count of what is left out.
 const GROUP: &str = "group of objects with its differences";

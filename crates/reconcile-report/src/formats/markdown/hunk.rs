@@ -6,11 +6,11 @@ use serde_json::Value;
 use similar::ChangeTag;
 
 use crate::model::ChangeReport;
-use crate::words::certificate::summarised;
 use crate::words::describe;
-use crate::words::line_diff::{Line, groups};
-use crate::words::meaning::{self, Meaning};
 use crate::words::users;
+use crate::words::value::certificate::summarised;
+use crate::words::value::line_diff::{Line, groups};
+use crate::words::value::meaning::{self, Meaning};
 use crate::words::value::{inline, stays};
 
 /// Longest value that is one line, in characters.

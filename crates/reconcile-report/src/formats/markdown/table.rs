@@ -7,8 +7,8 @@ use crate::groups::Entry;
 use crate::model::{ChangeReport, Command, ContextReport, ObjectReport};
 use crate::view::View;
 use crate::words::findings::{EFFECT, of_object, own_location};
-use crate::words::location::{self, places};
-use crate::words::number::counted_objects;
+use crate::words::sentence::location::{self, places};
+use crate::words::value::number::counted_objects;
 use crate::words::{describe, label};
 
 /// Longest finding that is not a change, in characters.

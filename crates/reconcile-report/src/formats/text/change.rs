@@ -8,17 +8,17 @@ use structured_merge::{FieldPath, Op, PathElement, Scalar};
 use super::hunks::{emphasis, more, pair, put_lines};
 use super::sheet::{GAP, Sheet};
 use crate::model::ChangeReport;
-use crate::words::certificate::summarised;
-use crate::words::cut;
 use crate::words::grants::GrantChanges;
-use crate::words::line_diff::{Line, groups};
-use crate::words::meaning::{self, Meaning};
-use crate::words::number::grouped;
+use crate::words::sentence::wrapped::wrapped;
 use crate::words::styled::{Role, Styled};
+use crate::words::value::certificate::summarised;
+use crate::words::value::cut;
+use crate::words::value::line_diff::{Line, groups};
+use crate::words::value::meaning::{self, Meaning};
+use crate::words::value::number::grouped;
+use crate::words::value::word_diff::{self, Contrast, DiffedText};
 use crate::words::value::{block, inline, inline_in_list, is_long, stays};
 use crate::words::why::{former, note};
-use crate::words::word_diff::{self, Contrast, DiffedText};
-use crate::words::wrapped::wrapped;
 
 /// Between a live and a desired value.
 const ARROW: &str = " → ";

@@ -16,12 +16,12 @@ use super::sheet::{GAP, Sheet, ended};
 use crate::model::{ChangeReport, ObjectReport};
 use crate::theme::plain;
 use crate::view::View;
-use crate::words::line_diff::groups;
-use crate::words::number::grouped;
+use crate::words::sentence::wrapped::wrapped_list;
 use crate::words::styled::{Role, Styled};
 use crate::words::value::block;
+use crate::words::value::line_diff::groups;
+use crate::words::value::number::grouped;
 use crate::words::why::note;
-use crate::words::wrapped::wrapped_list;
 use versions::Versions;
 
 /// Largest number of fields that are named, without `--full`.

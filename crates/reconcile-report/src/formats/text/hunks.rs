@@ -3,11 +3,11 @@
 use similar::ChangeTag;
 
 use super::sheet::{GAP, Sheet};
-use crate::words::line_diff::Line;
-use crate::words::line_pairs;
-use crate::words::number::grouped;
 use crate::words::styled::Role;
-use crate::words::word_diff::{Contrast, DiffedText};
+use crate::words::value::line_diff::Line;
+use crate::words::value::line_pairs;
+use crate::words::value::number::grouped;
+use crate::words::value::word_diff::{Contrast, DiffedText};
 
 /// Two lines, one below the other.
 pub(super) fn pair(sheet: &mut Sheet<'_>, contrast: &Contrast, indent: usize) {

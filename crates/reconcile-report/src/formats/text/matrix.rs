@@ -11,10 +11,10 @@ use crate::model::summary::tally;
 use crate::model::{ContextReport, Report, Reports, Verdict};
 use crate::view::View;
 use crate::words::label::{Label, label};
-use crate::words::number::grouped;
 use crate::words::sentence::counted;
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::verdict_of;
+use crate::words::value::number::grouped;
 
 /// The longest name of a context that heads a column; longer ones are numbered.
 const HEAD: usize = 24;

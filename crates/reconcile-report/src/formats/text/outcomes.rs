@@ -12,9 +12,9 @@ use crate::groups::alike;
 use crate::model::{ObjectReport, Report};
 use crate::view::View;
 use crate::words::label::{Label, outcome_label};
-use crate::words::number::grouped;
-use crate::words::shared_diagnostic::{SharedDiagnostic, coded};
+use crate::words::sentence::shared_diagnostic::{SharedDiagnostic, coded};
 use crate::words::styled::{Role, Styled};
+use crate::words::value::number::grouped;
 
 /// Largest number of fields that are named on one line.
 const NAMED: usize = 10;

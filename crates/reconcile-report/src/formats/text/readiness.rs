@@ -7,9 +7,9 @@ use crate::model::{ObjectReport, Report, Verdict};
 use crate::view::View;
 use crate::words::describe::left_alone;
 use crate::words::label::{Label, readiness_label};
+use crate::words::sentence::wrapped::{hint_lines, wrapped};
 use crate::words::sentence::{of_shard, ready};
 use crate::words::styled::{Role, Styled};
-use crate::words::wrapped::{hint_lines, wrapped};
 
 /// Width of the longest name of a state.
 const STATE_WIDTH: usize = 11;

@@ -5,9 +5,9 @@ use reconcile_core::text::{end_within, width};
 
 use crate::model::ObjectReport;
 use crate::view::View;
-use crate::words::location::places;
+use crate::words::sentence::location::places;
+use crate::words::sentence::wrapped::{hint_lines, note_lines, place_within};
 use crate::words::styled::{Role, Styled};
-use crate::words::wrapped::{hint_lines, note_lines, place_within};
 
 /// Most lines of one object, and of one field of it, without `--full`.
 const OBJECT: usize = 120;

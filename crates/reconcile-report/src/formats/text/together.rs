@@ -11,9 +11,9 @@ use crate::model::{ChangeReport, ObjectReport};
 use crate::view::View;
 use crate::words::effects;
 use crate::words::label::sign;
-use crate::words::number::{counted_objects, grouped};
+use crate::words::sentence::wrapped::wrapped;
 use crate::words::styled::{Role, Styled};
-use crate::words::wrapped::wrapped;
+use crate::words::value::number::{counted_objects, grouped};
 
 use super::object::object_text;
 use super::sheet::Sheet;

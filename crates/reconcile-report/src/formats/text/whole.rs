@@ -13,12 +13,12 @@ use crate::words::conflict;
 use crate::words::deletions::asked;
 use crate::words::effects;
 use crate::words::label::{ParentLabel, parent_label};
-use crate::words::number::grouped;
 use crate::words::parts::{Part, has_parts, split};
 use crate::words::sentence::{not_to_do, to_do};
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::{SummaryLines, cluster};
 use crate::words::users::listed_managers;
+use crate::words::value::number::grouped;
 
 /// The whole text about one cluster at once.
 pub fn whole(report: &Report, view: &View) -> Styled {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::schema::Fields;
-use crate::words::number::grouped;
+use crate::words::value::number::grouped;
 
 /// Marks of changes that may break existing objects, or programs that use them.
 const BREAKS: &str = "✗";

@@ -1,0 +1,179 @@
+//! The side of each difference by a third version, the base: what was applied last.
+//!
+//! ```text
+//! base = live, manifest differs           ─▶ the manifest changed
+//! base = manifest, live differs           ─▶ the cluster changed
+//! base, manifest and live all differ      ─▶ both changed: an apply overwrites what changed in the cluster
+//! ```
+//! Values are equal if an apply of the base would not change them, so that quantities, defaults and the order of keyed lists do not
+//! matter. Where the base has no value, the live one is a change unless it is a default: a value that nobody put there.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use structured_merge::{
+    Change, FieldPath, FieldSet, Lookup, ManagedFieldsEntry, Op, Operation, changes, fields_of, merge, with_node_ports,
+    with_string_data, with_string_data_folded,
+};
+
+use crate::compare::diff::{FieldChange, Side};
+use crate::compare::prediction::{ObjectPair, Prediction};
+use crate::manifest::BaseObject;
+
+/// The label that a run adds to the members of its apply set. Whether the base had it, no manifest tells.
+const PART_OF: [&str; 3] = ["metadata", "labels", apply_set::PART_OF];
+
+/// An object of the base, compared with the live object and with the object that an apply would leave.
+pub(crate) struct BaseComparison<'a> {
+    /// The object as the base has it; of an object that it does not have, nothing but an empty map.
+    object: Cow<'a, Value>,
+    is_same: bool,
+    /// The fields that the base has.
+    fields: FieldSet,
+    /// The managers that own most of these fields through updates: they made the object from the base, and also own its defaults.
+    makers: Vec<&'a ManagedFieldsEntry>,
+    /// The fields that the manifest has and the base has not.
+    added: FieldSet,
+    /// The fields whose live value is not that of the base.
+    live: Differences,
+    /// The fields whose value after an apply is not that of the base.
+    desired: Differences,
+    /// The fields in which the base and the manifest differ as they are written.
+    written: FieldSet,
+    /// The fields that admission or the server changes: their values tell nothing about the manifests.
+    overridden: FieldSet,
+}
+
+/// The paths at which two versions of an object differ, and the order of the lists that are in another order.
+struct Differences {
+    values: FieldSet,
+    orders: Vec<Change>,
+}
+
+/// The sides that moved away from the base.
+pub(crate) struct Moved {
+    pub manifest: bool,
+    pub live: bool,
+}
+
+impl Moved {
+    /// The side that changed; `None` if neither did.
+    pub fn side(&self) -> Option<Side> {
+        match (self.manifest, self.live) {
+            (true, true) => Some(Side::Both),
+            (true, false) => Some(Side::Manifest),
+            (false, true) => Some(Side::Cluster),
+            (false, false) => None,
+        }
+    }
+}
+
+impl<'a> BaseComparison<'a> {
+    /// Compares the base of an object with its other versions.
+    pub fn of(subject: &ObjectPair<'a>, prediction: &Prediction, base: &'a BaseObject) -> Self {
+        let (object, is_same) = match base {
+            BaseObject::Same => (Cow::Borrowed(subject.written), true),
+            BaseObject::Differs(object) => (Cow::Borrowed(&**object), false),
+            BaseObject::Absent => (Cow::Owned(Value::Object(serde_json::Map::new())), false),
+        };
+        let schema = subject.schema;
+        let fields = |object: &Value| with_string_data(subject.gvk, fields_of(object, schema), &[]);
+        let over = |manifest: &Value, object: &Value| {
+            let manifest = with_node_ports(with_string_data_folded(manifest), object, schema);
+            changes(object, &merge(&manifest, object, schema), schema, subject.status_is_apart)
+        };
+        let of_base = fields(&object);
+        let paths = |changes: Vec<Change>| changes.into_iter().map(|change| change.path).collect::<FieldSet>();
+        let desired = Differences::of(over(&object, &prediction.object));
+        Self {
+            added: fields(subject.manifest).difference(&of_base),
+            live: Differences::of(over(&object, &subject.live.object)),
+            written: paths(over(&object, &with_string_data_folded(subject.manifest))),
+            overridden: paths(over(subject.manifest, &prediction.object)),
+            desired,
+            makers: makers(&subject.live.owners.others, &of_base),
+            fields: of_base,
+            is_same,
+            object: match with_string_data_folded(&object) {
+                Cow::Borrowed(_) => object,
+                Cow::Owned(folded) => Cow::Owned(folded),
+            },
+        }
+    }
+
+    /// The object as the base has it.
+    pub fn object(&self) -> &Value {
+        &self.object
+    }
+
+    /// Returns true if the base has a value at a path, or a part of one.
+    pub fn has(&self, path: &FieldPath) -> bool {
+        self.fields.covers(path)
+    }
+
+    /// The fields that the base has.
+    pub fn fields(&self) -> &FieldSet {
+        &self.fields
+    }
+
+    /// Returns true if a manager made the object from the base.
+    pub fn is_made_by(&self, entry: &ManagedFieldsEntry) -> bool {
+        self.makers.iter().any(|maker| std::ptr::eq(*maker, entry))
+    }
+
+    /// Finds out which sides moved. `is_put` says if somebody put the live value there, where the base has none or only a part of it,
+    /// and `is_theirs` if another manager claims the field. `None` if the base cannot tell.
+    pub fn moved(&self, change: &FieldChange, is_put: bool, is_theirs: bool) -> Option<Moved> {
+        let path = &change.path;
+        if FieldPath::of(&PART_OF) == *path {
+            return None;
+        }
+        let mut moved = if change.op == Op::Move {
+            Moved { manifest: self.desired.order_of(path).is_some(), live: self.live.order_of(path).is_some() }
+        } else if self.overridden.overlaps(path) && self.has(path) {
+            let manifest = self.written.overlaps(path) || self.added.contains_at_or_below(path);
+            Moved { manifest, live: is_theirs || is_put }
+        } else {
+            let manifest = self.desired.values.overlaps(path) || self.added.contains_at_or_below(path);
+            Moved { manifest, live: self.live.values.overlaps(path) || is_put }
+        };
+        if self.is_same {
+            moved = Moved { manifest: false, live: true };
+        }
+        Some(moved)
+    }
+
+    /// The side of a difference in which neither the manifest nor the live object seems to have moved: the server or another field
+    /// changes it.
+    pub fn side_of_others(&self) -> Side {
+        if self.written.is_empty() && self.added.is_empty() { Side::Cluster } else { Side::Manifest }
+    }
+
+    /// The value that the base has at a path; of a list in another order, the order.
+    pub fn value(&self, change: &FieldChange) -> Option<Value> {
+        match change.op {
+            Op::Move => self.live.order_of(&change.path).or(change.live.as_ref()).cloned(),
+            _ => Lookup::of(&self.object).value(&change.path).cloned(),
+        }
+    }
+}
+
+/// The managers that own more than half of these fields through updates.
+fn makers<'a>(entries: &'a [ManagedFieldsEntry], fields: &FieldSet) -> Vec<&'a ManagedFieldsEntry> {
+    let leaves = fields.leaves();
+    let updates = entries.iter().filter(|entry| entry.operation == Operation::Update && entry.subresource.is_empty());
+    let owned = |entry: &&ManagedFieldsEntry| leaves.iter().filter(|path| entry.fields.covers(path)).count();
+    updates.filter(|entry| owned(entry).saturating_mul(2) > leaves.len()).collect()
+}
+
+impl Differences {
+    fn of(changes: Vec<Change>) -> Self {
+        let (orders, values): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.op == Op::Move);
+        Self { values: values.into_iter().map(|change| change.path).collect(), orders }
+    }
+
+    /// The order of a list in the base, if it is another one.
+    fn order_of(&self, path: &FieldPath) -> Option<&Value> {
+        self.orders.iter().find(|change| change.path == *path)?.to.as_ref()
+    }
+}

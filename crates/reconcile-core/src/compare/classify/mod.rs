@@ -1,0 +1,324 @@
+//! The class of each difference, from its owners before and after an apply, and the changes of ownership without a difference.
+
+pub(crate) mod base;
+pub(crate) mod conflicts;
+pub(crate) mod only;
+
+use serde_json::{Value, json};
+use structured_merge::{
+    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry,
+    ObjectMeta as _, Op, Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, owns_last_applied,
+    with_string_data,
+};
+
+use crate::compare::diff::{Class, FieldChange, Side};
+use crate::compare::policy::Policy;
+use crate::compare::prediction::{ObjectPair, Prediction};
+use crate::owners::Owner;
+use base::BaseComparison;
+use conflicts::{ContestedFields, paths_of};
+
+/// The field manager of client-side `kubectl apply`.
+const CLIENT_SIDE_APPLY: &str = "kubectl-client-side-apply";
+
+/// The owners of an object before and after an apply.
+pub(crate) struct Classifier<'a> {
+    before: &'a Ownership,
+    policy: &'a Policy,
+    schema: TypeRef<'a>,
+    /// The claims of other managers.
+    claimants: Claimants<'a>,
+    pub contested: ContestedFields<'a>,
+    ours_before: FieldSet,
+    /// Our fields before the apply, and the fields of manual managers that the apply transfers to us.
+    passing: FieldSet,
+    ours_after: FieldSet,
+    /// Our recorded fields before and after the apply.
+    claims: FieldSet,
+    /// The fields in the copy of client-side apply.
+    copy: Option<FieldSet>,
+    /// The manifest as client-side apply applied it last, while nothing is recorded as ours.
+    last_applied: Option<LastApplied>,
+    /// True if the server cannot write the records of owners now, so that there may be changes which they lack.
+    is_frozen: bool,
+}
+
+impl<'a> Classifier<'a> {
+    /// Reads the owners of an object before the apply and in its prediction.
+    pub fn new(
+        subject: &ObjectPair<'a>,
+        before_first_apply: Option<&'a ManagedFieldsEntry>,
+        differences: &[Change],
+        prediction: &Prediction,
+        policy: &'a Policy,
+    ) -> Self {
+        let before = &subject.live.owners;
+        let after = &prediction.owners;
+        let ours = before.our_fields();
+        let is_first = before.ours.is_none() && !differences.is_empty();
+        Self {
+            last_applied: is_first.then(|| LastApplied::of(&subject.live.object, subject.schema)).flatten(),
+            copy: subject.base.and_then(|_| fields_last_applied(&subject.live.object, subject.schema)),
+            schema: subject.schema,
+            claimants: Claimants::of(&before.others),
+            contested: ContestedFields::between(subject, before_first_apply, differences, after, policy),
+            passing: settled(subject, prediction, policy).map(|owners| owners.our_fields()).unwrap_or_default(),
+            claims: after.our_fields().union(&ours),
+            ours_before: with_string_data(subject.gvk, ours, &before.others),
+            ours_after: with_string_data(subject.gvk, after.our_fields(), &[]),
+            is_frozen: prediction.rewrites_records,
+            before,
+            policy,
+        }
+    }
+
+    /// All changes with their classes.
+    pub fn classified(&self, differences: Vec<Change>) -> Vec<FieldChange> {
+        let mut found: Vec<FieldChange> = differences.into_iter().map(|change| self.classify(change)).collect();
+        self.contested.mark_renamed(&mut found, &self.ours_after, &self.claimants, self.schema);
+        found
+    }
+
+    fn classify(&self, change: Change) -> FieldChange {
+        let class = self.class(&change);
+        let managers = match class {
+            Class::Conflict | Class::ChangedByOther => self.owners(&change.path),
+            _ => Vec::new(),
+        };
+        FieldChange::new(change, class).with_managers(managers)
+    }
+
+    /// The class of a change. The side that changed is said by the first of these records that knows the path: our own entry, the
+    /// entry of another manager, and the manifest that client-side apply applied last. What none of them knows is unrecorded.
+    fn class(&self, change: &Change) -> Class {
+        let path = &change.path;
+        if self.contested.overlaps(path) {
+            return Class::Conflict;
+        }
+        if change.op == Op::Move {
+            return Class::Reordered;
+        }
+        let ours = claim_strength(&self.ours_before, path, self.schema);
+        let is_wanted = self.ours_after.covers(path);
+        if !is_wanted && (ours == ClaimStrength::Own || self.passing.covers(path)) {
+            return Class::Pruned;
+        }
+        let applied = self.last_applied.as_ref();
+        // The live value is still the one that client-side apply applied: the manifest has changed since.
+        if change.op == Op::Change && applied.is_some_and(|applied| applied.is_live(path)) {
+            return Class::Pending;
+        }
+        let (theirs, owners) = self.claimants.best(path, self.schema);
+        match change.op {
+            Op::Change | Op::Remove if theirs > ours || theirs == ClaimStrength::Own && self.has_foreign_part(path) => {
+                // A field that client-side apply left to the server is its own as well. The manifest that it applied is known.
+                let is_default = owners.iter().all(|entry| entry.manager == CLIENT_SIDE_APPLY)
+                    && change.op == Op::Change
+                    && applied.is_some_and(|applied| !applied.has(path));
+                if is_default { Class::Pending } else { Class::ChangedByOther }
+            }
+            Op::Remove if ours == ClaimStrength::Own => Class::Pruned,
+            // Nobody put it there, and nobody wants it.
+            Op::Remove => Class::Consequence,
+            Op::Change | Op::Add if !is_wanted => Class::Consequence,
+            Op::Change | Op::Add if ours == ClaimStrength::Own && !self.is_outdated(change) => Class::Pending,
+            Op::Add if self.had(path) => Class::Absent,
+            Op::Add if applied.is_some() => Class::Pending,
+            Op::Change | Op::Add | Op::Move => Class::Unrecorded,
+        }
+    }
+
+    /// Returns true if our record may be older than a change that it should have. Since 1.37, the server keeps the records of a custom
+    /// resource as they are where a write cannot update them, because it cannot convert the object to the version of one of them
+    /// (apimachinery `managedfields`, `UpdateNoErrors`); it used to drop them. That is so as long as the object cannot be converted, and
+    /// also where we own a field that is gone: whatever removes it takes it out of the records.
+    fn is_outdated(&self, change: &Change) -> bool {
+        self.is_frozen || change.op == Op::Add && self.schema.stores_as_sent()
+    }
+
+    /// Returns true if another manager claims a part of a value that is compared as a whole, and we do not: an item of a list with
+    /// duplicates, for example.
+    fn has_foreign_part(&self, path: &FieldPath) -> bool {
+        let nothing = FieldSet::new();
+        let ours = self.ours_before.below(path).unwrap_or(&nothing);
+        let theirs = self.before.others.iter().filter_map(|entry| entry.fields.below(path));
+        theirs.into_iter().any(|theirs| !theirs.difference(ours).is_empty())
+    }
+
+    /// Returns true if the live object may have lost a field of an earlier manifest.
+    fn had(&self, path: &FieldPath) -> bool {
+        self.before.ours.is_some() || self.last_applied.as_ref().is_some_and(|applied| applied.has(path))
+    }
+
+    /// The other managers that own a field.
+    fn owners(&self, path: &FieldPath) -> Vec<Owner> {
+        self.policy.owners(self.claimants.best(path, self.schema).1)
+    }
+
+    /// Gives a difference its side by the base, and the class that follows from it.
+    pub fn settle_by_base(&self, base: &BaseComparison<'_>, change: &mut FieldChange) {
+        let Some(recorded) = change.side else { return };
+        let (theirs, _) = self.claimants.best(&change.path, self.schema);
+        let is_put = change.op != Op::Add && change.op != Op::Move && self.is_put(base, change);
+        let Some(moved) = base.moved(change, is_put, theirs == ClaimStrength::Own) else { return };
+        let by_record = || if recorded == Side::Either { base.side_of_others() } else { recorded };
+        let side = moved.side().unwrap_or_else(by_record);
+        (change.side, change.base) = (Some(side), base.value(change));
+        // A conflict stays one, and so does what only the manifest drops.
+        if matches!(change.class, Class::Conflict | Class::Pruned | Class::Reordered) {
+            return;
+        }
+        match side {
+            Side::Manifest => (change.class, change.managers) = (Class::Pending, Vec::new()),
+            Side::Cluster if change.op == Op::Add => (change.class, change.managers) = (Class::Absent, Vec::new()),
+            Side::Cluster => {
+                (change.class, change.managers) = (Class::ChangedByOther, self.owners(&change.path));
+            }
+            Side::Both | Side::Either => {}
+        }
+    }
+
+    /// Returns true if somebody put the live value there, or a part of it that the base does not have.
+    fn is_put(&self, base: &BaseComparison<'_>, change: &FieldChange) -> bool {
+        let path = &change.path;
+        if base.has(path) {
+            let nothing = FieldSet::new();
+            let of_base = base.fields().below(path).unwrap_or(&nothing);
+            let is_beyond = |entry: &ManagedFieldsEntry| {
+                let below = entry.fields.below(path);
+                below.is_some_and(|fields| !fields.difference(of_base).is_empty()) && !of_base.is_empty()
+            };
+            let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
+            return of_objects.filter(|entry| is_beyond(entry)).any(|entry| self.has_put(base, entry, path));
+        }
+        if claim_strength(&self.ours_before, path, self.schema) == ClaimStrength::Own {
+            return true;
+        }
+        if self.before.ours.is_none() && self.before.others.is_empty() {
+            return !change.live.as_ref().is_some_and(|live| is_usual_default(path, live));
+        }
+        self.claimants.best(path, self.schema).1.into_iter().any(|entry| self.has_put(base, entry, path))
+    }
+
+    /// Returns true if the owner of a field that the base does not have has set it, and not only the server for it.
+    fn has_put(&self, base: &BaseComparison<'_>, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
+        if entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) {
+            return self.copy.as_ref().is_some_and(|copy| copy.contains_at_or_below(path) || copy.covers(path));
+        }
+        !Policy::is_maker(entry) && !base.is_made_by(entry)
+    }
+
+    /// The fields that we owned, that the manifest no longer has, and that stay; with the co-owners that keep them.
+    pub fn released(&self, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
+        let given_up = self.ours_before.difference(&self.ours_after);
+        let differs = paths_of(found);
+        let mut outermost = FieldSet::new();
+        let mut released = Vec::new();
+        given_up.visit(&mut |path, _| {
+            let stays = !self.ours_after.contains_at_or_below(path) && !differs.overlaps(path);
+            if !stays || outermost.contains_at_or_above(path) {
+                return;
+            }
+            if let Some(value) = live.value(path).cloned() {
+                outermost.insert(path);
+                let kept = Change { path: path.clone(), op: Op::Remove, from: Some(value.clone()), to: Some(value) };
+                released.push(FieldChange::new(kept, Class::Released).with_managers(self.owners(path)));
+            }
+        });
+        released
+    }
+
+    /// Returns true if an apply takes ownership of fields although no value changes.
+    pub fn is_adopting(&self, after: &Ownership) -> bool {
+        self.is_newly_claimed(after) || self.before.is_adopting(&self.claims, self.policy)
+    }
+
+    /// Returns true if our entry changes although no value does.
+    fn is_newly_claimed(&self, after: &Ownership) -> bool {
+        let key =
+            |owners: &Ownership| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
+        // A manifest without fields (a Namespace with only a name) claims nothing.
+        let nothing = |owners: &Ownership| owners.our_fields().is_empty();
+        key(self.before) != key(after) && !(nothing(self.before) && nothing(after))
+    }
+
+    /// The fields that other managers added: they own them, and neither we nor the manifest have them. Client-side apply also owns
+    /// the defaults that the server set in the objects that it created; it did not add those.
+    pub fn unmanaged(&self, object: &Value, live: &mut Lookup<'_>, found: &[FieldChange]) -> Vec<FieldChange> {
+        let mut known = paths_of(found);
+        known.insert(&FieldPath::of(&["status"]));
+        let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
+        let is_ours = |path: &FieldPath| {
+            [&self.ours_before, &self.ours_after]
+                .into_iter()
+                .any(|ours| claim_strength(ours, path, self.schema) == ClaimStrength::Own)
+        };
+        let applied = fields_last_applied(object, self.schema);
+        let has_added = |entry: &ManagedFieldsEntry, path: &FieldPath| match &applied {
+            Some(applied) if owns_last_applied(&entry.fields) => {
+                applied.contains_at_or_below(path) || applied.covers(path)
+            }
+            // Without the last-applied annotation, the fields that it applied have been transferred to us.
+            None if entry.manager == CLIENT_SIDE_APPLY => object.annotation(LAST_APPLIED).is_some(),
+            _ => true,
+        };
+        let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
+        let theirs = of_objects.fold(FieldSet::new(), |theirs, entry| theirs.union(&entry.fields));
+        let mut unmanaged: Vec<FieldChange> = Vec::new();
+        theirs.visit(&mut |path, _| {
+            if is_ours(path) || known.contains_at_or_above(path) || path.overlaps(&copy) {
+                return;
+            }
+            let (_, mut added_by) = self.claimants.best(path, self.schema);
+            added_by.retain(|entry| has_added(entry, path));
+            if added_by.is_empty() {
+                return;
+            }
+            if let Some(value) = live.value(path) {
+                known.insert(path);
+                let mut managers = self.policy.owners(added_by);
+                for owner in &mut managers {
+                    owner.manual = self.policy.adds_manually(owner);
+                }
+                let added = Change { path: path.clone(), op: Op::Add, from: Some(value.clone()), to: None };
+                unmanaged.push(FieldChange::new(added, Class::Unmanaged).with_managers(managers));
+            }
+        });
+        unmanaged
+    }
+}
+
+/// Returns true if the server usually sets this value where a manifest has none (`SetDefaults_*` of `k8s.io/kubernetes/pkg/apis`).
+/// It decides where neither a record of owners nor the base knows the field.
+fn is_usual_default(path: &FieldPath, value: &Value) -> bool {
+    let Some(PathElement::Field(name)) = path.elements().last() else { return false };
+    let usual: &[Value] = &match name.as_str() {
+        "replicas" | "completions" | "parallelism" | "timeoutSeconds" | "successThreshold" => [json!(1), json!(null)],
+        "revisionHistoryLimit" | "periodSeconds" => [json!(10), json!(null)],
+        "progressDeadlineSeconds" => [json!(600), json!(null)],
+        "terminationGracePeriodSeconds" => [json!(30), json!(null)],
+        "failureThreshold" => [json!(3), json!(null)],
+        "backoffLimit" => [json!(6), json!(null)],
+        "restartPolicy" => [json!("Always"), json!(null)],
+        "dnsPolicy" => [json!("ClusterFirst"), json!(null)],
+        "schedulerName" => [json!("default-scheduler"), json!(null)],
+        "imagePullPolicy" => [json!("IfNotPresent"), json!("Always")],
+        "sessionAffinity" => [json!("None"), json!(null)],
+        "type" => [json!("ClusterIP"), json!("Opaque")],
+        "internalTrafficPolicy" | "externalTrafficPolicy" => [json!("Cluster"), json!(null)],
+        "protocol" => [json!("TCP"), json!(null)],
+        "podManagementPolicy" => [json!("OrderedReady"), json!(null)],
+        "concurrencyPolicy" => [json!("Allow"), json!(null)],
+        "suspend" | "immutable" => [json!(false), json!(null)],
+        _ => return false,
+    };
+    usual.contains(value)
+}
+
+/// The owners once manual claims have been transferred to us; `None` if there are none.
+fn settled(subject: &ObjectPair<'_>, after: &Prediction, policy: &Policy) -> Option<Ownership> {
+    let claims = after.owners.our_fields();
+    let api_version = subject.gvk.api_version();
+    let live = subject.live;
+    live.owners.with_claims_transferred(&live.object, subject.schema, &claims, &api_version, policy)
+}

@@ -1,0 +1,314 @@
+//! Reads refusals of the server. An immutable field requires a replacement; after any other refusal, the object is not compared.
+
+use serde_json::Value;
+use structured_merge::{FieldSet, TypeRef};
+
+use super::{
+    Blame, RejectedObject, against_definition, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed,
+    of_wrong_type, refused_result,
+};
+use crate::compare::replacement::outermost;
+use crate::compare::secrecy::refusal_may_quote;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::live::Target;
+use crate::live::discreet::{Discreet, denied_by_policy};
+use crate::manifest::yaml::Step;
+use crate::object::granting;
+use crate::request::StatusError;
+
+/// The reason why the server refused a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The namespace of the object does not exist.
+    NoNamespace(String),
+    /// Only a replacement can make the change; the text names the immutable fields.
+    Immutable(String),
+    /// The manifest does not fit the type: unknown fields, wrong types.
+    Typed(Diagnostic),
+    /// The server cannot be asked: the user may not write, or a webhook does not support dry runs.
+    NotTried(Diagnostic),
+    /// Anything else.
+    Other(Diagnostic),
+}
+
+/// The error for an object whose namespace does not exist.
+pub fn missing_namespace(name: &str) -> Diagnostic {
+    let message = format!("namespace `{name}` does not exist");
+    Diagnostic::new(Code::NotFound, message).with_hint("add a manifest for it, or pass `--create-namespace`")
+}
+
+/// Final clauses of the API server's messages about immutable fields (`k8s.io/kubernetes`
+/// `pkg/apis/*/validation/validation.go` and apimachinery `pkg/api/validation/objectmeta.go`). The server uses the reasons of these
+/// causes (`FieldValueInvalid`, `FieldValueForbidden`) for invalid values too, so that only the text shows the difference.
+const IMMUTABLE: [&str; 14] = [
+    "field is immutable",
+    "is immutable after creation",
+    "field can not be changed",
+    "may not change once set",
+    "may not be changed in an update",
+    "field cannot be modified once set",
+    "cannot change roleRef",
+    "updates to statefulset spec for fields other than",
+    "updates to parameters are forbidden",
+    "updates to provisioner are forbidden",
+    "updates to reclaimPolicy are forbidden",
+    "updates to driverName are forbidden",
+    "pod updates may not change fields other than",
+    "is immutable when `immutable` is set",
+];
+
+/// Reads a refusal of a manifest. No text of the server or of a webhook is repeated about a Secret, or if it quotes one.
+pub fn refusal(target: &Target, live: Option<&Value>, schema: TypeRef<'_>, status: &StatusError) -> Refusal {
+    let subject = RejectedObject::new(target, live, schema, status);
+    if let Some(diagnostic) = too_large(&subject, status) {
+        return Refusal::Other(diagnostic);
+    }
+    if subject.may_quote_secret {
+        return discreet_refusal(&subject, status);
+    }
+    if let Some((policy, reason)) = denied_by_policy(&status.message) {
+        return Refusal::Other(Diagnostic::new(status, format!("refused by {policy}: {reason}")));
+    }
+    if is_without_namespace(status) {
+        return Refusal::NoNamespace(status.details_name.clone().unwrap_or_default());
+    }
+    if is_about_immutable_fields(status) {
+        return immutable(status.causes.iter().map(|cause| cause.field.clone()).collect());
+    }
+    if blame(&subject, status) == Blame::Live {
+        return Refusal::Other(refused_result(&subject, status));
+    }
+    let diagnostics = diagnostics(&subject, status);
+    if !diagnostics.is_empty() {
+        return invalid_manifest(diagnostics, status);
+    }
+    let diagnostic = missing_role(target, status).unwrap_or_else(|| Diagnostic::new(status, one_sentence(status)));
+    if is_typed(status) {
+        let hint = "compare the fields with `kubectl explain`: their names, their nesting and their types";
+        return Refusal::Typed(Diagnostic { code: Code::Invalid, ..diagnostic }.with_hint(hint));
+    }
+    match hint(target, status) {
+        Some(hint) => Refusal::NotTried(diagnostic.with_hint(hint)),
+        None => Refusal::Other(Diagnostic { hint: remedy(status), ..diagnostic }),
+    }
+}
+
+/// Reads a refusal, and describes it without the server's text.
+fn discreet_refusal(subject: &RejectedObject<'_>, status: &StatusError) -> Refusal {
+    let RejectedObject { target, live, .. } = *subject;
+    if is_without_namespace(status) {
+        return Refusal::NoNamespace(target.key.namespace.clone().unwrap_or_default());
+    }
+    let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
+    let discreet = Discreet::of(&objects);
+    if is_about_immutable_fields(status) {
+        let fields = status.causes.iter().filter_map(|cause| discreet.field(&cause.field));
+        let fields: Vec<String> = fields.map(|field| field.to_string()).collect();
+        return if fields.is_empty() { immutable(vec!["a field".to_owned()]) } else { immutable(fields) };
+    }
+    let diagnostic = discreet.diagnostic(status);
+    let diagnostics = if Discreet::names_author(status) { Vec::new() } else { diagnostics(subject, status) };
+    if !diagnostics.is_empty() {
+        return invalid_manifest(diagnostics, status);
+    }
+    match hint(target, status) {
+        _ if is_typed(status) => Refusal::Typed(Diagnostic { code: Code::Invalid, ..diagnostic }),
+        Some(hint) => Refusal::NotTried(diagnostic.with_hint(hint)),
+        None => Refusal::Other(Diagnostic { hint: remedy(status), ..diagnostic }),
+    }
+}
+
+/// The refusal that every server would give for the types of the values of a manifest, found without asking one. Values of ignored
+/// fields are not sent.
+pub(crate) fn wrong_types(target: &Target, schema: TypeRef<'_>, ignored: &FieldSet) -> Option<Refusal> {
+    let diagnostics = of_wrong_type(target, schema, ignored);
+    (!diagnostics.is_empty()).then(|| Refusal::Typed(of_mistakes(diagnostics, None)))
+}
+
+/// The mistakes for which the server will refuse an object once its definition, which is in the same input, is in force. `schema` is that
+/// of the definition.
+pub fn refused_by_definition(target: &Target, schema: TypeRef<'_>) -> Option<Diagnostic> {
+    let diagnostics = against_definition(target, schema);
+    (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
+}
+
+/// The diagnostic for an object with these mistakes, and with `more` that are not among them.
+fn of_mistakes(diagnostics: Vec<Diagnostic>, more: Option<String>) -> Diagnostic {
+    let messages = diagnostics.iter().map(|diagnostic| diagnostic.message.clone());
+    let message = messages.chain(more).collect::<Vec<_>>().join("; ");
+    Diagnostic::new(Code::Invalid, message).with_details(diagnostics)
+}
+
+/// The refusal of a manifest with these mistakes.
+fn invalid_manifest(diagnostics: Vec<Diagnostic>, status: &StatusError) -> Refusal {
+    let diagnostic = of_mistakes(diagnostics, and_more(status));
+    if is_typed(status) { Refusal::Typed(diagnostic) } else { Refusal::Other(diagnostic) }
+}
+
+fn is_without_namespace(status: &StatusError) -> bool {
+    status.code == 404 && status.details_kind.as_deref() == Some("namespaces")
+}
+
+pub(crate) fn is_about_immutable_fields(status: &StatusError) -> bool {
+    status.code == 422 && !status.causes.is_empty() && status.causes.iter().all(|cause| is_immutable(&cause.message))
+}
+
+fn immutable(mut fields: Vec<String>) -> Refusal {
+    fields.sort_unstable();
+    fields.dedup();
+    let verb = if fields.len() == 1 { "is" } else { "are" };
+    Refusal::Immutable(format!("{} {verb} immutable", fields.join(", ")))
+}
+
+/// The immutable fields, with the final clauses of the server's messages: the values before them may be whole pod specs.
+pub(crate) fn unchangeable(target: &Target, live: &Value, status: &StatusError) -> String {
+    if refusal_may_quote(target, Some(live), status) {
+        return Discreet::of(&[target.desired.object(), live]).sentence(status);
+    }
+    let clause = |message: &'_ str| message.rsplit_once(": ").map_or(message, |(_, clause)| clause).to_owned();
+    let causes =
+        outermost(status).map(|cause| format!("{} cannot be changed: {}", cause.field, clause(&cause.message)));
+    causes.collect::<Vec<_>>().join("; ")
+}
+
+fn is_immutable(message: &str) -> bool {
+    IMMUTABLE.iter().any(|clause| message.contains(clause))
+}
+
+/// The causes, if there are any: the full message repeats them after a dump of the whole object.
+fn one_sentence(status: &StatusError) -> String {
+    if is_typed(status) {
+        // `failed to convert new object (…) to proper version: unable to convert unstructured object to apps/v1, Kind=…: …`
+        let message = status.in_full();
+        let detail = message.rsplit_once("Kind=").and_then(|(_, rest)| rest.split_once(": ")).map(|(_, detail)| detail);
+        return format!("a value does not fit its field: {}", detail.unwrap_or(&message));
+    }
+    if status.code != 422 || status.causes.is_empty() {
+        return status.in_full();
+    }
+    let causes: Vec<String> =
+        status.causes.iter().map(|cause| format!("{}: {}", cause.field, final_clause(&cause.message))).collect();
+    causes.join("; ")
+}
+
+/// The final clause of a long message, such as `Invalid value: {a whole pod spec}: field is immutable`. A short message stays whole.
+fn final_clause(message: &str) -> &str {
+    const SHORT: usize = 300;
+    if message.len() <= SHORT {
+        return message;
+    }
+    message.rsplit_once(": ").map_or(message, |(_, clause)| clause)
+}
+
+/// Advice if the live object itself is the reason for the refusal.
+fn remedy(status: &StatusError) -> Option<String> {
+    if is_live_typed_wrongly(status) {
+        let hint = "the live object itself does not fit its type, so that the server refuses every apply: correct it with `kubectl edit`";
+        return Some(hint.to_owned());
+    }
+    // The merge converts the object to each version that has a record of an owner (apiextensions-apiserver
+    // `conversion/converter.go`); any other write drops the records that it cannot read.
+    status.message.starts_with("request to convert CR to an invalid group/version").then(|| {
+        "a record in `metadata.managedFields` is of a version that its CustomResourceDefinition no longer has: \
+         `kubectl patch KIND NAME --type=merge -p '{\"metadata\":{\"managedFields\":[{}]}}'` removes all records"
+            .to_owned()
+    })
+}
+
+/// The diagnostic for a binding whose role does not exist, at its `roleRef`. The server's message names the binding instead.
+fn missing_role(target: &Target, status: &StatusError) -> Option<Diagnostic> {
+    let is_it = status.code == 404 && status.details_name.as_deref() == Some(target.key.name.as_str());
+    granting(&target.key, target.desired.object()).filter(|granting| is_it && granting.verb == "bind")?;
+    let text = |pointer: &str| target.desired.object().pointer(pointer).and_then(Value::as_str);
+    let kind = text("/roleRef/kind")?;
+    let name = text("/roleRef/name")?;
+    let at = [Step::Key("roleRef"), Step::Key("name")];
+    let message = format!("the {kind} `{name}` of `roleRef` does not exist");
+    let diagnostic = target.desired.origin.diagnostic_at_value(&at, message);
+    Some(Diagnostic { code: Code::NotFound, ..diagnostic })
+}
+
+/// The diagnostic for an object that is too large for its kind, for a request, or for the server's storage. It quotes sizes alone.
+fn too_large(subject: &RejectedObject<'_>, status: &StatusError) -> Option<Diagnostic> {
+    let is_whole = |field: &str| ["", "[]", "<nil>", "data"].contains(&field);
+    let of_data = status.causes.iter().find(|cause| cause.reason == "FieldValueTooLong" && is_whole(&cause.field));
+    let merged = subject.merged();
+    let (size, limit) = match of_data {
+        Some(cause) => (data_size(&merged), first_number(&cause.message)),
+        None if status.code == 413 => (merged.to_string().len(), first_number(&status.message)),
+        // etcd, and the client of it that the server has.
+        None if status.code >= 500
+            && ["etcdserver: request is too large", "trying to send message larger than max"]
+                .iter()
+                .any(|text| status.message.contains(text)) =>
+        {
+            (merged.to_string().len(), None)
+        }
+        None => return None,
+    };
+    let most = limit.map(|limit| {
+        if mebibytes(size) == mebibytes(limit) {
+            format!(" of at most {limit} bytes")
+        } else {
+            format!(" of at most {}", mebibytes(limit))
+        }
+    });
+    let is_close = limit.is_some_and(|limit| mebibytes(size) == mebibytes(limit));
+    let size = if is_close { format!("{size} bytes") } else { mebibytes(size) };
+    let message = format!("the object is too large: {size}{}", most.unwrap_or_default());
+    let hint = "split it into several objects, or keep its content somewhere else";
+    Some(Diagnostic::new(Code::Invalid, message).with_hint(hint))
+}
+
+/// The bytes in the data of a ConfigMap or a Secret, as the server counts them (`pkg/apis/core/validation`).
+fn data_size(object: &Value) -> usize {
+    let is_secret = object.get("kind").is_some_and(|kind| kind == "Secret");
+    let decoded =
+        |text: &str| text.bytes().filter(|byte| !matches!(byte, b'=' | b'\r' | b'\n')).count().saturating_mul(3) / 4;
+    let sum = |name: &str, size: &dyn Fn(&str) -> usize| {
+        let values = object.get(name).and_then(Value::as_object).into_iter().flat_map(serde_json::Map::values);
+        values.filter_map(Value::as_str).map(size).fold(0_usize, usize::saturating_add)
+    };
+    let data = if is_secret { sum("data", &decoded) } else { sum("data", &str::len) };
+    data.saturating_add(sum("binaryData", &decoded)).saturating_add(sum("stringData", &str::len))
+}
+
+/// The first number with at least four digits in a text.
+fn first_number(text: &str) -> Option<usize> {
+    text.split(|c: char| !c.is_ascii_digit()).find(|digits| digits.len() >= 4)?.parse().ok()
+}
+
+/// `1.5 MiB`
+fn mebibytes(bytes: usize) -> String {
+    let tenths = bytes.saturating_mul(10) / (1 << 20);
+    if tenths.is_multiple_of(10) {
+        format!("{} MiB", tenths / 10)
+    } else {
+        format!("{}.{} MiB", tenths / 10, tenths % 10)
+    }
+}
+
+/// Advice if the server cannot be asked.
+fn hint(target: &Target, status: &StatusError) -> Option<String> {
+    if status.message.contains("does not support dry run") {
+        return Some("the webhook declares side effects, so the server cannot try the change".to_owned());
+    }
+    // The same refusal of the API server for roles and for bindings (`escalation_check.go`).
+    if status.code == 403 && status.message.contains(" is attempting to grant RBAC permissions not currently held") {
+        let granting = granting(&target.key, target.desired.object())?;
+        return Some(format!("the user needs {granting}, or all permissions that it grants, also for a dry run"));
+    }
+    // A user who may not bind a role needs the permissions that it grants, and those of a role that does not exist yet are unknown.
+    if status.code == 404 && status.details_name.as_deref() == Some(target.key.name.as_str()) {
+        let binding = granting(&target.key, target.desired.object()).filter(|granting| granting.verb == "bind")?;
+        return Some(format!("the user needs {binding}, or the role has to exist first, also for a dry run"));
+    }
+    let may_not_write =
+        ["cannot patch resource", "cannot create resource"].iter().any(|text| status.message.contains(text));
+    (status.code == 403 && may_not_write).then(|| match &status.missing {
+        Some(missing) => {
+            format!("the user needs {missing}, also for a dry run: `kubectl reconcile access` shows all that is needed")
+        }
+        None => "the user needs permissions to write, also for a dry run".to_owned(),
+    })
+}

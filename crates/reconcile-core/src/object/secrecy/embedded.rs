@@ -1,0 +1,195 @@
+//! Secrets inside of other objects: as maps at any depth (the workload of a `ManifestWork`, the objects of a `Template`), and as YAML or
+//! JSON in a string (a ConfigMap of manifests, a copy of the object in an annotation).
+//! Their values are also found where others quote them: in annotations, and in messages of a server.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kube_yaml::Validation;
+use serde_json::{Map, Value};
+use structured_merge::GroupVersionKind;
+
+use super::{OPEN_FIELDS, holds_secrets, is_custom, is_secret_word, is_string_data, may_be_secret};
+
+/// Maximum number of texts inside of each other that are read. A deeper one is secret if it mentions a Secret.
+const TEXTS: usize = 4;
+
+/// Returns true for a map that is a Secret or a list of them, or that refers to one, by its kind.
+pub fn is_embedded_secret(map: &Map<String, Value>) -> bool {
+    let text = |name: &str| map.get(name).and_then(Value::as_str);
+    text("kind").is_some_and(|kind| may_be_secret(&GroupVersionKind::new(text("apiVersion").unwrap_or_default(), kind)))
+}
+
+/// Returns true if a field of such a map holds secret values. A reference to a Secret has no metadata, and its other fields are
+/// names.
+pub fn is_secret_part(secret: &Map<String, Value>, name: &str) -> bool {
+    let is_reference = !secret.contains_key("metadata");
+    matches!(name, "data" | "items")
+        || is_string_data(name)
+        || !is_reference && name != "metadata" && !OPEN_FIELDS.contains(&name)
+}
+
+/// Returns true if a Secret is a map inside of a value.
+pub fn embeds_secrets(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => is_embedded_secret(map) || map.values().any(embeds_secrets),
+        Value::Array(items) => items.iter().any(embeds_secrets),
+        _ => false,
+    }
+}
+
+/// Returns true if a string is YAML or JSON that holds values of a Secret, or a text that cannot be read as such and mentions one.
+pub fn is_secret_text(text: &str) -> bool {
+    let mut found = false;
+    each_in_text(text, TEXTS, &mut |value| found |= has_value(value));
+    found
+}
+
+fn has_value(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.values().any(has_value),
+        Value::Array(items) => items.iter().any(has_value),
+        Value::Null => false,
+        _ => true,
+    }
+}
+
+/// Calls a function with the secret values of an object whose kind is another one. `has_string_data` is true if everything below
+/// `stringData` counts as secret as well.
+pub fn each_secret_value(value: &Value, has_string_data: bool, each: &mut dyn FnMut(&Value)) {
+    each_value(value, has_string_data, TEXTS, each);
+}
+
+fn each_value(value: &Value, has_string_data: bool, texts: usize, each: &mut dyn FnMut(&Value)) {
+    match value {
+        Value::Object(map) => {
+            let is_secret = is_embedded_secret(map);
+            for (name, value) in map {
+                if has_string_data && is_string_data(name) || is_secret && is_secret_part(map, name) {
+                    each(value);
+                } else {
+                    each_value(value, has_string_data, texts, each);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| each_value(item, has_string_data, texts, each)),
+        Value::String(text) => each_in_text(text, texts, each),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Calls a function with the secret values in a text: the whole text, if a part of it cannot be read and it mentions a Secret.
+fn each_in_text(text: &str, texts: usize, each: &mut dyn FnMut(&Value)) {
+    if !may_mention_secret(text) {
+        return;
+    }
+    let is_read = texts.checked_sub(1).is_some_and(|texts| {
+        let stream = kube_yaml::read(text.as_bytes(), Validation::Ignore);
+        stream.documents.iter().for_each(|document| each_value(&document.value, true, texts, each));
+        stream.diagnostics.is_empty()
+    });
+    if !is_read && mentions_secret(text) {
+        each(&Value::from(text));
+    }
+}
+
+/// Returns true if a text has words that a Secret with values needs, or escapes that may spell them.
+fn may_mention_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let has = |word: &str| text.contains(word);
+    has("\\u") || has("\\x") || has("stringdata") || has("secret") && (has("data") || has("items"))
+}
+
+/// Returns true if a text has `stringData`, or the kind of a Secret next to its key, in any spelling of YAML, JSON or a template.
+fn mentions_secret(text: &str) -> bool {
+    // The line ends of a text inside of another one.
+    let text = text.replace("\\n", "\n").replace("\\t", "\t");
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_kind = |[key, kind]: &[&str; 2]| key.eq_ignore_ascii_case("kind") && is_secret_word(kind);
+    words.iter().any(|word| is_string_data(word)) || words.array_windows().any(is_kind)
+}
+
+/// Minimum length of the parts of a value that are searched for in a text, in characters.
+const SHORTEST: usize = 4;
+
+/// Returns true if a text about an object must not be repeated: any text about a Secret, and a text that repeats a value of a Secret
+/// inside of another object.
+pub fn may_quote_secret(gvk: &GroupVersionKind, objects: &[&Value], text: &str) -> bool {
+    let quotes = |object: &&Value| {
+        let mut quotes = false;
+        each_secret_value(object, is_custom(&gvk.group), &mut |value| quotes |= repeats(text, value));
+        quotes
+    };
+    objects.iter().any(|object| holds_secrets(gvk, object)) || objects.iter().any(quotes)
+}
+
+/// Returns true if a text holds a value, or a line of it, as plain text, in base64 or escaped.
+pub fn repeats(text: &str, value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.values().any(|value| repeats(text, value)),
+        Value::Array(items) => items.iter().any(|value| repeats(text, value)),
+        Value::String(value) => {
+            let decoded = STANDARD.decode(value.replace(['\n', '\r'], "")).ok();
+            let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+            holds(text, value) || decoded.is_some_and(|value| holds(text, &value))
+        }
+        Value::Number(number) => holds(text, &number.to_string()),
+        Value::Null | Value::Bool(_) => false,
+    }
+}
+
+fn holds(text: &str, value: &str) -> bool {
+    let value = value.trim();
+    let escaped = Value::from(value).to_string();
+    // The last group of base64 depends on what follows.
+    let groups = STANDARD.encode(value.as_bytes().as_chunks::<3>().0.as_flattened());
+    let lines = value.lines().map(str::trim);
+    let mut parts = lines.chain([escaped.trim_matches('"'), &groups]).filter(|part| part.chars().count() >= SHORTEST);
+    parts.any(|part| text.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn texts_with_values_of_a_secret_are_secret() {
+        let secret =
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "aGVsbG8="}});
+        let nested = json!({"data": {"all.yaml": secret.to_string()}}).to_string();
+        let deep = (0..9).fold(secret.to_string(), |text, _| json!({"stringly": text, "data": "secret"}).to_string());
+        for text in [
+            "apiVersion: v1\nkind: Secret\ndata: {a: aGVsbG8=}",
+            "kind: ConfigMap\n---\nkind: Secret\nstringData:\n  a: hello\n",
+            "kind: List\nitems:\n- kind: Secret\n  data: {a: aGVsbG8=}",
+            "kind: SecretList\nitems:\n- data: {a: aGVsbG8=}",
+            "apiVersion: a.example.com/v1\nkind: SopsSecret\nspec: {templates: [{stringData: {a: hello}}]}",
+            "kind: Secret\ndata:\n  a: {{ .Values.password | b64enc }}\n  b: aGVsbG8=",
+            "kind: Secret\ndata: {a: aGVsbG8=",
+            "kind: ! \"\\x53ecret\"\ndata: {a: aGVsbG8=}",
+            r#"{"kind":"\u0053ecret","data":{"a":"aGVsbG8="}}"#,
+            &secret.to_string(),
+            &nested,
+            &deep,
+        ] {
+            assert!(is_secret_text(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_not() {
+        for text in [
+            "",
+            "Keep secret data in a Secret: see kind and data.",
+            "valuesFrom:\n- kind: Secret\n  name: values\n  valuesKey: data",
+            "kind: Secret\nmetadata: {name: empty}\ndata: {}",
+            "kind: ConfigMap\ndata: {secret: of nobody}",
+            "kind: ExternalSecret\napiVersion: external-secrets.io/v1\nspec: {data: [{secretKey: a, remoteRef: {key: b}}]}",
+            "the {secret: [data",
+            "C:\\users\\secret\\data",
+        ] {
+            assert!(!is_secret_text(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Values as text: short ones on a line, long ones as lines that can be compared.
+
+pub(crate) mod certificate;
+pub(crate) mod cut;
+pub(crate) mod line_diff;
+pub(crate) mod line_pairs;
+pub(crate) mod meaning;
+pub(crate) mod number;
+pub(crate) mod structured;
+pub(crate) mod word_diff;
+
+use reconcile_core::compare::{Class, secret_number};
+use reconcile_core::text::yaml;
+use serde_json::Value;
+
+use crate::model::ChangeReport;
+
+/// Longest value that is shown on the line of its path, in characters.
+const SHORT: usize = 60;
+
+/// A value on one line, in YAML's flow style: `{value: debug}`, `[a, b]`, `3`, `"3"` for the string. A text with commas has no quotes.
+pub(crate) fn inline(value: &Value) -> String {
+    match value {
+        Value::String(text) if is_bare(&text.replace(", ", " ")) => text.clone(),
+        other => inline_in_list(other),
+    }
+}
+
+/// A value on one line, between others that commas separate.
+pub(crate) fn inline_in_list(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            if let Some(number) = secret_number(value) {
+                return format!("(secret {number})");
+            }
+            let fields: Vec<String> =
+                map.iter().map(|(name, value)| format!("{}: {}", key(name), inline_in_list(value))).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(inline_in_list).collect::<Vec<_>>().join(", ")),
+        Value::String(text) if is_bare(text) => text.clone(),
+        // Three dots stand for an omission.
+        other => other.to_string().replace('…', "\\u2026"),
+    }
+}
+
+fn key(name: &str) -> String {
+    let is_clear = !looks_like_a_change(name) && !name.contains(": ") && !name.contains(['{', '}', '[', ']', ',', '"']);
+    if is_clear { name.to_owned() } else { Value::from(name).to_string().replace('…', "\\u2026") }
+}
+
+fn is_redacted(value: &Value) -> bool {
+    secret_number(value).is_some()
+}
+
+/// Returns true if a string needs no quotes to be distinguished from numbers, booleans, null and collections.
+fn is_bare(text: &str) -> bool {
+    let starts_well = text.starts_with(|c: char| c.is_alphabetic() || "/_.*%~$".contains(c))
+        || text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_err();
+    let is_word = matches!(text, "true" | "false" | "null" | "yes" | "no" | "on" | "off");
+    starts_well
+        && !is_word
+        && !text.ends_with(char::is_whitespace)
+        && !text.contains(|c: char| c.is_control() || "{}[],\"'#".contains(c))
+        && !text.contains(": ")
+        && !looks_like_a_change(text)
+}
+
+/// Returns true if a string contains a separator between values, or between a value and its note: `2 → 3  changed by kubectl`.
+fn looks_like_a_change(text: &str) -> bool {
+    text.contains(['→', '⟶', '➔', '➜', '⇒', '…', '⋯'])
+        || text.contains("  ")
+        || text.contains("->")
+        || text.contains(is_odd_blank)
+}
+
+/// Characters that look like the blank between words, but are different.
+fn is_odd_blank(c: char) -> bool {
+    c.is_whitespace() && c != ' '
+}
+
+/// Returns true if an apply leaves the live value as it is: it is only shown.
+pub(crate) fn stays(change: &ChangeReport) -> bool {
+    matches!(change.class, Class::Unmanaged | Class::Released)
+}
+
+/// Returns true if a value is shown as lines of its own.
+pub(crate) fn is_long(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\n') || text.chars().count() > SHORT,
+        Value::Object(_) | Value::Array(_) if !is_redacted(value) => inline(value).chars().count() > SHORT,
+        _ => false,
+    }
+}
+
+/// A value as lines: the lines of a string, or YAML. The last line of a string may lack its end, and that is a difference. Every line
+/// of YAML has one, so that a last line that is no longer the last does not differ.
+pub(crate) fn block(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(_) | Value::Array(_) => yaml(value),
+        other => inline(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::value::line_diff::groups;
+    use serde_json::json;
+    use similar::ChangeTag;
+
+    #[test]
+    fn a_list_whose_last_item_moves_up_differs_in_the_items_that_were_added_alone() {
+        let list = |last: &[&str]| json!([&["--a", "--b", "--c", "--d", "--e", "--f", "--g", "--h"], last].concat());
+        let (short, long) = (block(&list(&[])), block(&list(&["--z"])));
+        for (live, desired, tag) in [(&long, &short, ChangeTag::Delete), (&short, &long, ChangeTag::Insert)] {
+            let found = groups(live, desired);
+            let changed = found.iter().flatten().filter(|(tag, _)| *tag != ChangeTag::Equal);
+            assert_eq!(changed.cloned().collect::<Vec<_>>(), [(tag, "- \"--z\"".into())]);
+        }
+        // The end of the last line of a string is part of the string.
+        let (live, desired) = (block(&json!("a\nb")), block(&json!("a\nb\n")));
+        let ending = groups(&live, &desired).into_iter().flatten().last();
+        assert_eq!(ending, Some((ChangeTag::Insert, "b\\u{a}".into())));
+    }
+
+    #[test]
+    fn what_could_be_read_as_a_change_or_a_note_is_quoted() {
+        for text in [
+            "a → b",
+            "2 →",
+            "a  changed by kubectl",
+            "a -> b",
+            "a\u{a0}\u{a0}b",
+            "a\u{2003}b",
+            "- x",
+            "+ x",
+            "(secret #1)",
+        ] {
+            assert_eq!(inline(&json!(text)), json!(text).to_string(), "{text}");
+        }
+        for text in ["plain", "two words", "shop/web:1.3", "Grüße"] {
+            assert_eq!(inline(&json!(text)), text);
+        }
+        assert_eq!(inline(&json!({"a → b": "x", "c": 1})), r#"{"a → b": x, c: 1}"#);
+    }
+}

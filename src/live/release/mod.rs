@@ -1,0 +1,515 @@
+//! The records that Helm keeps of its releases: a Secret or a ConfigMap for each revision, with the rendered manifest.
+
+pub(crate) mod all_releases;
+pub(crate) mod release_base;
+
+use std::io::Read as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::read::MultiGzDecoder;
+use serde::Deserialize;
+use serde_json::Value;
+use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
+
+use crate::client::{Cluster, Request, RequestError};
+use crate::live::answer::Asked;
+use crate::live::list::Pages;
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::Resource;
+use reconcile_core::manifest::{ApplyMethod, NewerRevision, ReleaseInfo};
+use reconcile_core::object::Exactly;
+use reconcile_core::text::{listed, one_line};
+
+/// Largest record that is read, in bytes, once it is unpacked.
+const LARGEST: u64 = 32 << 20;
+/// The type of the Secrets of releases.
+const TYPE: &str = "helm.sh/release.v1";
+/// Most revisions that a hint names.
+const NAMED: usize = 10;
+/// Longest status that a message has, in characters.
+const STATUS: usize = 40;
+/// Longest name and version of a chart in a report, in characters.
+const CHART: usize = 100;
+/// Longest time in a report, in bytes.
+const TIME: usize = 40;
+/// The status of the revision that is in force.
+const DEPLOYED: &str = "deployed";
+
+/// A revision of a release, as Helm recorded it.
+#[derive(Debug)]
+pub(crate) struct Release {
+    /// Its name, its chart and its status.
+    pub info: ReleaseInfo,
+    /// The rendered manifest, without hooks.
+    pub manifest: String,
+    /// The method by which Helm wrote its objects, if the record says so.
+    pub method: Option<ApplyMethod>,
+    /// The resource that has the record.
+    pub storage: Resource,
+}
+
+/// The revision of a release that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The latest one that is deployed.
+    Deployed,
+    /// The one of this number.
+    Revision(u32),
+    /// The deployed one, to be restored: no revision may be newer, unless it failed and this number is named.
+    ToRestore(Option<u32>),
+}
+
+/// Returns true if Helm takes a text as the name of a release (`pkg/chart/common/util/validate_name.go`), so that it can be selected by.
+pub(crate) fn is_release_name(name: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+    let has_edges = !name.starts_with(['-', '.']) && !name.ends_with(['-', '.']);
+    (1..=53).contains(&name.len()) && name.bytes().all(is_inner) && has_edges
+}
+
+/// The reason why no record was read.
+#[derive(Debug)]
+pub(crate) enum ReleaseError {
+    /// A request failed.
+    Request(Box<Diagnostic>, Box<RequestError>),
+    /// There is no such record, or it cannot be used.
+    Record(Box<Diagnostic>),
+}
+
+/// A revision of a release in the list of its records.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Revision {
+    /// Its number.
+    pub number: u32,
+    /// Its status, by the label of its record.
+    pub status: String,
+}
+
+impl Revision {
+    /// The revision of a record, by its labels.
+    pub fn of(record: &Value) -> Option<Self> {
+        let label = |name: &str| record.metadata("labels")?.get(name)?.as_str();
+        Some(Self { number: label("version")?.parse().ok()?, status: label("status")?.to_owned() })
+    }
+
+    /// The latest of these that is deployed. There should be one, and Helm takes the latest of several (`pkg/storage`, `Deployed`).
+    pub fn deployed(revisions: &[Self]) -> Option<u32> {
+        revisions.iter().filter(|one| one.status == DEPLOYED).map(|one| one.number).max()
+    }
+
+    /// The newest of these, if it is newer than this number.
+    pub fn newer_than(revisions: &[Self], number: u32) -> Option<NewerRevision> {
+        let newest = revisions.iter().max().filter(|newest| newest.number > number)?;
+        Some(NewerRevision { revision: newest.number, status: one_line(&newest.status, STATUS) })
+    }
+}
+
+/// The records of one release.
+pub(crate) struct Records<'a> {
+    /// The cluster.
+    pub cluster: &'a Cluster,
+    /// The namespace of the release.
+    pub namespace: &'a str,
+    /// Its name.
+    pub release: &'a str,
+}
+
+impl Records<'_> {
+    /// Reads a revision.
+    pub async fn read(&self, wanted: Wanted) -> Result<Release, ReleaseError> {
+        let mut all = Vec::new();
+        let mut failed = None;
+        for storage in [secrets(), config_maps()] {
+            match self.read_from(&storage, wanted, &mut all).await {
+                Ok(Some(found)) => return found,
+                Ok(None) => {}
+                // The records may be in the other storage, if the user may not read this one.
+                Err(error) if is_forbidden(&error) => {
+                    failed = failed.or(Some((storage.gvk, error)));
+                }
+                Err(error) => return Err(self.unreadable(&storage.gvk, error)),
+            }
+        }
+        match failed {
+            Some((gvk, error)) if all.is_empty() => Err(self.unreadable(&gvk, error)),
+            _ => Err(ReleaseError::Record(Box::new(self.missing(wanted, all)))),
+        }
+    }
+
+    /// Reads a revision from one storage. Adds the revisions that it lists to `all`.
+    async fn read_from(
+        &self,
+        storage: &Resource,
+        wanted: Wanted,
+        all: &mut Vec<Revision>,
+    ) -> Result<Option<Result<Release, ReleaseError>>, RequestError> {
+        let revisions = match wanted {
+            Wanted::Revision(_) => Vec::new(),
+            Wanted::Deployed | Wanted::ToRestore(_) => self.revisions(storage).await?,
+        };
+        all.extend(revisions.iter().cloned());
+        let number = match wanted {
+            Wanted::Revision(number) => Some(number),
+            Wanted::Deployed => Revision::deployed(&revisions),
+            Wanted::ToRestore(_) if revisions.is_empty() => None,
+            Wanted::ToRestore(named) => match self.to_restore(&revisions, named) {
+                Ok(number) => Some(number),
+                Err(refused) => return Ok(Some(Err(ReleaseError::Record(Box::new(refused))))),
+            },
+        };
+        let Some(number) = number else { return Ok(None) };
+        let Some(found) = self.release(storage, number).await? else { return Ok(None) };
+        Ok(Some(found.and_then(|release| {
+            let is_other = matches!(wanted, Wanted::ToRestore(_)) && release.info.status != DEPLOYED;
+            if is_other {
+                let message = format!("revision {number} of release `{}` is not deployed any more", self.release);
+                return Err(ReleaseError::Record(Box::new(Diagnostic::new(Code::Invalid, message))));
+            }
+            let info = ReleaseInfo { newer: Revision::newer_than(&revisions, number), ..release.info };
+            Ok(Release { info, ..release })
+        })))
+    }
+
+    /// Reads the record of a revision; `None` if there is none in this storage.
+    pub(crate) async fn release(
+        &self,
+        storage: &Resource,
+        number: u32,
+    ) -> Result<Option<Result<Release, ReleaseError>>, RequestError> {
+        let record = self.get(storage, number).await?;
+        Ok(record.map(|record| self.unpacked(storage, number, &record)))
+    }
+
+    /// The revision to restore: the deployed one, if Helm would go on from there as well.
+    fn to_restore(&self, revisions: &[Revision], named: Option<u32>) -> Result<u32, Diagnostic> {
+        let Self { namespace, release, .. } = self;
+        let refused = |message: String, hint: String| Err(Diagnostic::new(Code::Invalid, message).with_hint(hint));
+        let Some(newest) = revisions.iter().max() else { return Err(self.missing(Wanted::Deployed, Vec::new())) };
+        let status = one_line(&newest.status, STATUS);
+        let number = newest.number;
+        if newest.status.starts_with("pending-") {
+            return refused(
+                format!(
+                    "Helm is working on release `{release}` in namespace `{namespace}`: revision {number} is {status}"
+                ),
+                format!("wait until it is done; `helm rollback {release} -n {namespace}` ends what was interrupted"),
+            );
+        }
+        let Some(deployed) = Revision::deployed(revisions) else {
+            return Err(self.missing(Wanted::ToRestore(named), revisions.to_vec()));
+        };
+        let command = format!("kubectl reconcile apply --from helm/{release}@{deployed} -n {namespace}");
+        if let Some(named) = named
+            && named != deployed
+        {
+            let known = revisions.iter().find(|one| one.number == named);
+            let Some(known) = known else {
+                return Err(self.missing(Wanted::Revision(named), revisions.to_vec()));
+            };
+            let status = one_line(&known.status, STATUS);
+            return refused(
+                format!(
+                    "revision {named} of release `{release}` is {status}, and only the deployed one, {deployed}, can be restored"
+                ),
+                format!(
+                    "`helm rollback {release} {named} -n {namespace}` returns to a revision; `{command}` restores the deployed one"
+                ),
+            );
+        }
+        let unknown = revisions.iter().filter(|one| one.number > deployed && one.status != "failed").max();
+        if let Some(Revision { number, status }) = unknown {
+            let status = one_line(status, STATUS);
+            return refused(
+                format!("revision {deployed} of release `{release}` is not its newest: revision {number} is {status}"),
+                format!("`helm rollback {release} {deployed} -n {namespace}` returns to it"),
+            );
+        }
+        if number > deployed && named.is_none() {
+            return refused(
+                format!(
+                    "revision {number} of release `{release}` failed, and revision {deployed} is deployed: name it to restore it"
+                ),
+                format!("run `{command}`"),
+            );
+        }
+        Ok(deployed)
+    }
+
+    /// The revisions of the release that a storage has, by the labels of their records.
+    async fn revisions(&self, storage: &Resource) -> Result<Vec<Revision>, RequestError> {
+        let pages = Pages::new(self.cluster, storage, Some(self.namespace)).metadata_only();
+        let selector = format!("owner=helm,name={}", self.release);
+        let (records, _) = pages.with("labelSelector", selector).all().await?;
+        let is_own = |revision: &Revision, record: &Value| {
+            record.metadata("name").and_then(Value::as_str) == Some(&self.record(revision.number))
+        };
+        let revision = |record: &Value| Revision::of(record).filter(|revision| is_own(revision, record));
+        Ok(records.iter().filter_map(revision).collect())
+    }
+
+    async fn get(&self, storage: &Resource, number: u32) -> Result<Option<Value>, RequestError> {
+        let key = ObjectKey {
+            gvk: storage.gvk.clone(),
+            namespace: Some(self.namespace.to_owned()),
+            name: self.record(number),
+        };
+        let address = storage.object_path(key.namespace.as_deref(), &key.name);
+        match self.cluster.send(Request::get(address)).await {
+            Ok(reply) => Asked::key(&key).read(self.cluster, &reply.body).map(Some),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The name of the record of a revision.
+    pub fn record(&self, number: u32) -> String {
+        format!("sh.helm.release.v1.{}.v{number}", self.release)
+    }
+
+    fn unpacked(&self, storage: &Resource, number: u32, record: &Value) -> Result<Release, ReleaseError> {
+        let unpacked = unpack(record, storage.gvk.is_secret()).and_then(|stored| {
+            let is_it = stored.name == self.release && stored.version == number;
+            if is_it { Ok(stored) } else { Err("it is the record of another release or revision") }
+        });
+        match unpacked {
+            Ok(stored) => {
+                let method = stored.method();
+                let info = stored.info(self.namespace);
+                Ok(Release { info, manifest: stored.manifest, method, storage: storage.clone() })
+            }
+            Err(reason) => {
+                let kind = &storage.gvk.kind;
+                let name = self.record(number);
+                let message = format!("{kind} {}/{name} cannot be read as a release: {reason}", self.namespace);
+                Err(ReleaseError::Record(Box::new(Diagnostic::general(message))))
+            }
+        }
+    }
+
+    pub(crate) fn unreadable(&self, gvk: &GroupVersionKind, error: RequestError) -> ReleaseError {
+        let diagnostic = Diagnostic::about(gvk, &error);
+        let message = format!(
+            "the records of release `{}` in namespace `{}` cannot be read: {}",
+            self.release, self.namespace, diagnostic.message
+        );
+        ReleaseError::Request(Box::new(Diagnostic { message, ..diagnostic }), Box::new(error))
+    }
+
+    fn missing(&self, wanted: Wanted, mut all: Vec<Revision>) -> Diagnostic {
+        let Self { namespace, release, .. } = self;
+        all.sort_by(|a, b| b.cmp(a));
+        let names: Vec<String> =
+            all.iter().map(|one| format!("{} ({})", one.number, one_line(&one.status, STATUS))).collect();
+        let names = listed(names.iter().map(String::as_str), NAMED);
+        let (message, hint) = match (wanted, all.first()) {
+            (Wanted::Revision(number), _) => (
+                format!("release `{release}` in namespace `{namespace}` has no revision {number}"),
+                format!("`helm history {release} -n {namespace}` lists the revisions; choose the namespace with `-n`"),
+            ),
+            (Wanted::ToRestore(_), Some(_)) => (
+                format!("no revision of release `{release}` in namespace `{namespace}` is deployed: {names}"),
+                format!(
+                    "`helm history {release} -n {namespace}` lists the revisions, and `helm rollback` returns to one"
+                ),
+            ),
+            (Wanted::Deployed, Some(latest)) => (
+                format!("no revision of release `{release}` in namespace `{namespace}` is deployed: {names}"),
+                format!("name a revision, as in `--from helm/{release}@{}`", latest.number),
+            ),
+            (_, None) => (
+                format!("there is no release `{release}` in namespace `{namespace}`"),
+                "`helm list -A` lists all releases; choose the namespace with `-n`".to_owned(),
+            ),
+        };
+        Diagnostic::new(Code::Invalid, message).with_hint(hint)
+    }
+}
+
+/// Returns true if the user may not read what was requested.
+pub(crate) fn is_forbidden(error: &RequestError) -> bool {
+    error.status().is_some_and(|status| status.code == 403)
+}
+
+/// The storage of the driver `secret`.
+pub(crate) fn secrets() -> Resource {
+    storage("Secret", "secrets")
+}
+
+/// The storage of the driver `configmap`.
+pub(crate) fn config_maps() -> Resource {
+    storage("ConfigMap", "configmaps")
+}
+
+fn storage(kind: &str, plural: &str) -> Resource {
+    let gvk = GroupVersionKind::new("v1", kind);
+    let verbs = ["get", "list"].map(ToOwned::to_owned).into();
+    Resource { gvk, plural: plural.to_owned(), namespaced: true, verbs, status: false, pending: false }
+}
+
+/// The parts of a record that are read. The values of the chart are skipped.
+#[derive(Debug, Deserialize)]
+struct Stored {
+    name: String,
+    version: u32,
+    manifest: String,
+    info: Option<Exactly<StoredInfo>>,
+    chart: Option<Exactly<StoredChart>>,
+    apply_method: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StoredInfo {
+    status: Option<String>,
+    last_deployed: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StoredChart {
+    metadata: Option<Exactly<StoredMetadata>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct StoredMetadata {
+    name: Option<String>,
+    version: Option<String>,
+}
+
+impl Stored {
+    /// The method by which Helm wrote the objects (Helm 4, `pkg/release/v1`, `apply_method`).
+    fn method(&self) -> Option<ApplyMethod> {
+        match self.apply_method.as_deref() {
+            Some("ssa") => Some(ApplyMethod::ServerSide),
+            Some("csa") => Some(ApplyMethod::ClientSide),
+            _ => None,
+        }
+    }
+
+    /// The texts of it that a report has, each on one line.
+    fn info(&self, namespace: &str) -> ReleaseInfo {
+        let info = self.info.as_deref();
+        let metadata = self.chart.as_deref().and_then(|chart| chart.metadata.as_deref());
+        let text = |text: Option<&String>, most| text.filter(|text| !text.is_empty()).map(|text| one_line(text, most));
+        let is_time = |text: &&String| {
+            text.len() <= TIME && text.bytes().all(|byte| byte.is_ascii_digit() || b"-+:.TZ".contains(&byte))
+        };
+        ReleaseInfo {
+            name: self.name.clone(),
+            namespace: namespace.to_owned(),
+            revision: self.version,
+            chart: text(metadata.and_then(|metadata| metadata.name.as_ref()), CHART),
+            version: text(metadata.and_then(|metadata| metadata.version.as_ref()), CHART),
+            status: text(info.and_then(|info| info.status.as_ref()), STATUS).unwrap_or_else(|| "unknown".to_owned()),
+            time: info.and_then(|info| info.last_deployed.as_ref()).filter(is_time).cloned(),
+            newer: None,
+        }
+    }
+}
+
+/// Unpacks a record (Helm `pkg/storage/driver/util.go`): JSON, compressed since Helm 2, in base64, and in that of a Secret. The reasons
+/// quote nothing of it, as the values of a chart are in it.
+fn unpack(record: &Value, is_secret: bool) -> Result<Stored, &'static str> {
+    if is_secret && record.get("type").and_then(Value::as_str) != Some(TYPE) {
+        return Err("its type is not `helm.sh/release.v1`");
+    }
+    let text = record.pointer("/data/release").and_then(Value::as_str).ok_or("it has no `data.release`")?;
+    let decoded = |text: &[u8]| BASE64.decode(text).map_err(|_| "its `data.release` is not base64");
+    let mut bytes = decoded(text.trim().as_bytes())?;
+    if is_secret {
+        bytes = decoded(bytes.trim_ascii())?;
+    }
+    if bytes.starts_with(&[0x1f, 0x8b, 0x08]) {
+        let mut unpacked = Vec::new();
+        let mut reader = MultiGzDecoder::new(bytes.as_slice()).take(LARGEST.saturating_add(1));
+        reader.read_to_end(&mut unpacked).map_err(|_| "its compressed content is broken")?;
+        bytes = unpacked;
+    }
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
+        return Err("it has more than 32 MiB");
+    }
+    let Ok(Exactly(stored)) = serde_json::from_slice(&bytes) else { return Err("it has no release in JSON") };
+    Ok(stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use test_control_plane::gzip;
+
+    use super::*;
+
+    fn secret(content: &[u8]) -> Value {
+        json!({"type": TYPE, "data": {"release": BASE64.encode(BASE64.encode(content))}})
+    }
+
+    fn manifest(record: &Value, is_secret: bool) -> Result<String, &'static str> {
+        unpack(record, is_secret).map(|stored| stored.manifest)
+    }
+
+    #[test]
+    fn records_are_unpacked_as_helm_packs_them() {
+        let release = json!({"name": "pay", "version": 3, "manifest": "a: 1", "config": {"password": "x"}, "chart": {"values": [1]}});
+        let release = release.to_string().into_bytes();
+        assert_eq!(manifest(&secret(&gzip(&release)), true).as_deref(), Ok("a: 1"));
+        assert_eq!(manifest(&secret(&release), true).as_deref(), Ok("a: 1"), "Helm 2 did not always compress");
+        let map = json!({"data": {"release": BASE64.encode(gzip(&release))}});
+        assert_eq!(manifest(&map, false).as_deref(), Ok("a: 1"));
+    }
+
+    #[test]
+    fn a_report_has_the_chart_and_the_time_of_a_release_on_one_line() {
+        let record = json!({
+            "name": "pay", "version": 3, "manifest": "", "apply_method": "ssa",
+            "info": {"status": "deployed", "last_deployed": "2026-11-20T10:00:00.5+01:00"},
+            "chart": {"metadata": {"name": "pa\ny", "version": "2.4.0"}},
+        });
+        let stored = unpack(&secret(record.to_string().as_bytes()), true).unwrap();
+        let info = stored.info("shop");
+        assert_eq!((stored.method(), info.status.as_str()), (Some(ApplyMethod::ServerSide), "deployed"));
+        assert_eq!((info.chart.as_deref(), info.version.as_deref()), (Some("pa y"), Some("2.4.0")));
+        assert_eq!(info.time.as_deref(), Some("2026-11-20T10:00:00.5+01:00"));
+        let record = json!({"name": "pay", "version": 3, "manifest": "", "info": {"last_deployed": "<script>"}});
+        let info = unpack(&secret(record.to_string().as_bytes()), true).unwrap().info("shop");
+        assert_eq!((info.time, info.chart, info.status.as_str()), (None, None, "unknown"));
+    }
+
+    #[test]
+    fn a_broken_record_is_refused_and_not_quoted() {
+        let bomb = gzip(&vec![b' '; 40 << 20]);
+        assert!(bomb.len() < 1 << 20);
+        let mut cut = gzip(br#"{"name": "pay", "version": 3, "manifest": "a: 1"}"#);
+        cut.truncate(30);
+        let other = json!({"type": "Opaque", "data": {"release": ""}});
+        for (record, reason) in [
+            (secret(&bomb), "it has more than 32 MiB"),
+            (secret(&cut), "its compressed content is broken"),
+            (secret(br#"{"name": "hunter2"}"#), "it has no release in JSON"),
+            (secret("[".repeat(200_000).as_bytes()), "it has no release in JSON"),
+            // Everything of others is read as exactly the type that it has.
+            (secret(br#"["pay", 3, "a: 1", null, null, null]"#), "it has no release in JSON"),
+            (
+                secret(br#"{"name": "pay", "version": 3, "manifest": "", "info": ["deployed", null]}"#),
+                "it has no release in JSON",
+            ),
+            (
+                secret(br#"{"name": "pay", "version": 3, "manifest": "", "chart": [["pay", "1"]]}"#),
+                "it has no release in JSON",
+            ),
+            (
+                secret(br#"{"name": "pay", "version": 3, "manifest": "", "chart": {"metadata": ["pay", "1"]}}"#),
+                "it has no release in JSON",
+            ),
+            (secret(br#"{"name": "pay", "version": "3", "manifest": ""}"#), "it has no release in JSON"),
+            (secret(br#"{"name": "pay", "version": 3, "manifest": ["a"]}"#), "it has no release in JSON"),
+            (
+                secret(br#"{"name": "pay", "version": 3, "manifest": "", "apply_method": true}"#),
+                "it has no release in JSON",
+            ),
+            (json!({"type": TYPE, "data": {"release": "%"}}), "its `data.release` is not base64"),
+            (json!({"type": TYPE, "data": {"release": "JSU="}}), "its `data.release` is not base64"),
+            (json!({"type": TYPE, "data": {}}), "it has no `data.release`"),
+            (other, "its type is not `helm.sh/release.v1`"),
+        ] {
+            assert_eq!(manifest(&record, true), Err(reason));
+        }
+    }
+}

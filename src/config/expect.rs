@@ -11,8 +11,6 @@ use reconcile_core::manifest::yaml::Step;
 use reconcile_core::rules::Glob;
 use reconcile_core::text::{listed, one_line};
 
-/// The keys of `expect`.
-const KEYS: [&str; 4] = ["contexts", "servers", "namespaces", "applyset"];
 /// The most items of a list.
 pub(super) const MAX_ITEMS: usize = 100;
 /// The longest item, in bytes.
@@ -136,10 +134,10 @@ impl Expectation {
 
 /// Reads the expectations.
 pub(super) fn expectation(file: &mut File<'_>, node: &ConfigNode<'_>) -> Expectation {
-    if !file.is_mapping(node, "`expect`", &KEYS) {
-        return Expectation::default();
-    }
-    let mut list = |key, example, check: fn(&str) -> Result<(), String>| list(file, node, key, example, check);
+    let Some(mut keys) = file.mapping(node, "`expect`") else { return Expectation::default() };
+    let mut list = |key, example, check: fn(&str) -> Result<(), String>| {
+        keys.key(key).map(|node| list(file, &node, key, example, check))
+    };
     let any = |_: &str| Ok(());
     let contexts = list("contexts", "contexts: [\"prod-*\"]", any);
     let servers = list("servers", "servers: [\"https://10.1.2.3:6443\"]", |text| match canonical(text) {
@@ -155,7 +153,9 @@ pub(super) fn expectation(file: &mut File<'_>, node: &ConfigNode<'_>) -> Expecta
     };
     let contexts = contexts.map(|texts| globs(texts, |text| Some(Glob::of_contexts(text))));
     let namespaces = namespaces.map(|texts| globs(texts, |text| Glob::of_names(text).ok()));
-    Expectation { contexts, servers, namespaces, applyset: applyset(file, node) }
+    let applyset = keys.key("applyset").and_then(|node| applyset(file, &node));
+    file.end(keys);
+    Expectation { contexts, servers, namespaces, applyset }
 }
 
 /// The strings of a list that is not empty.
@@ -165,11 +165,10 @@ fn list(
     key: &str,
     example: &str,
     check: fn(&str) -> Result<(), String>,
-) -> Option<Expected<String>> {
-    let node = node.key(key)?;
-    let items = file.items(&node, &format!("`{key}`"), MAX_ITEMS, example);
+) -> Expected<String> {
+    let items = file.items(node, &format!("`{key}`"), MAX_ITEMS, example);
     if node.value.as_array().is_some_and(Vec::is_empty) {
-        file.of_key(&node, format!("`{key}` is empty, so that nothing would be allowed"), format!("write `{example}`"));
+        file.of_key(node, format!("`{key}` is empty, so that nothing would be allowed"), format!("write `{example}`"));
     }
     let mut allowed = Vec::new();
     for item in &items {
@@ -180,17 +179,16 @@ fn list(
             Err(message) => file.of_value(item, message, format!("write it as in `{example}`")),
         }
     }
-    Some(Expected { allowed, location: file.location(&node) })
+    Expected { allowed, location: file.location(node) }
 }
 
 fn applyset(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Expected<String>> {
-    let node = node.key("applyset")?;
-    let text = file.text(&node, "`applyset`", "applyset: secret/pay")?;
+    let text = file.text(node, "`applyset`", "applyset: secret/pay")?;
     if let Err(message) = ParentReference::parse(text) {
-        file.of_value(&node, one_line(&message, 200), "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`");
+        file.of_value(node, one_line(&message, 200), "write `NAME` for a Secret, or `RESOURCE[.GROUP]/NAME`");
         return None;
     }
-    Some(Expected { allowed: vec![text.to_owned()], location: file.location(&node) })
+    Some(Expected { allowed: vec![text.to_owned()], location: file.location(node) })
 }
 
 /// The scheme, the host, the port and the path of a URL; `None` if it is not the URL of a server.

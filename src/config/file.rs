@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use reconcile_core::diagnostic::{Diagnostic, Location};
 use reconcile_core::manifest::SourceText;
@@ -25,16 +25,26 @@ pub(super) struct ConfigNode<'a> {
     path: Vec<Step<'a>>,
 }
 
+/// A mapping while it is read. It learns its keys when they are asked for, so that those nobody asks for are the unknown ones.
+pub(super) struct Mapping<'a> {
+    node: ConfigNode<'a>,
+    name: &'static str,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Mapping<'a> {
+    /// The value of a key; `None` if the key is missing or null.
+    pub fn key(&mut self, key: &'static str) -> Option<ConfigNode<'a>> {
+        self.known.push(key);
+        let (key, value) = self.node.value.as_object()?.get_key_value(key)?;
+        (!value.is_null()).then(|| self.node.below(value, Step::Key(key)))
+    }
+}
+
 impl<'a> ConfigNode<'a> {
     /// The whole document.
     pub fn root(value: &'a Value) -> Self {
         Self { value, path: Vec::new() }
-    }
-
-    /// The value of a key; `None` if the key is missing or null.
-    pub fn key(&self, key: &str) -> Option<Self> {
-        let (key, value) = self.value.as_object()?.get_key_value(key)?;
-        (!value.is_null()).then(|| self.below(value, Step::Key(key)))
     }
 
     /// The values of a mapping, by their keys.
@@ -81,19 +91,20 @@ impl File<'_> {
         (!scalar.is_empty()).then(|| scalar.to_owned())
     }
 
-    /// Returns true if the value is a mapping. Unknown keys are errors, with a similar key in the hint.
-    pub fn is_mapping(&mut self, node: &ConfigNode<'_>, what: &str, keys: &[&str]) -> bool {
-        if !self.is_any_mapping(node, what) {
-            return false;
-        }
-        for (key, value) in node.entries().into_iter().filter(|(key, _)| !keys.contains(key)) {
-            let hint = match similar(key, keys.iter().copied()) {
+    /// The value as a mapping, which messages call `name`. Ask for its keys, and then [`end`](Self::end) it.
+    pub fn mapping<'n>(&mut self, node: &ConfigNode<'n>, name: &'static str) -> Option<Mapping<'n>> {
+        self.is_any_mapping(node, name).then(|| Mapping { node: node.clone(), name, known: Vec::new() })
+    }
+
+    /// Ends the reading of a mapping: keys that nobody asked for are errors, with a similar key in the hint.
+    pub fn end(&mut self, Mapping { node, name, known }: Mapping<'_>) {
+        for (key, value) in node.entries().into_iter().filter(|(key, _)| !known.contains(key)) {
+            let hint = match similar(key, known.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("the keys are: `{}`", keys.join("`, `")),
+                None => format!("the keys are: `{}`", known.join("`, `")),
             };
-            self.of_key(&value, format!("unknown key `{}` in {what}", one_line(key, 100)), hint);
+            self.of_key(&value, format!("unknown key `{}` in {name}", one_line(key, 100)), hint);
         }
-        true
     }
 
     /// Returns true if the value is a mapping, whatever its keys.
@@ -134,10 +145,4 @@ impl File<'_> {
         }
         text
     }
-}
-
-/// Returns true if a mapping has at least one of these keys with a value.
-pub(super) fn has_any(map: &Value, keys: &[&str]) -> bool {
-    let map: Option<&Map<_, _>> = map.as_object();
-    map.is_some_and(|map| keys.iter().any(|key| map.get(*key).is_some_and(|value| !value.is_null())))
 }

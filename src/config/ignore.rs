@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::file::{ConfigNode, File, has_any};
+use super::file::{ConfigNode, File, Mapping};
 use reconcile_core::object::Selector;
 use reconcile_core::owners::MAX_MANAGER;
 use reconcile_core::rules::{
@@ -10,35 +10,30 @@ use reconcile_core::rules::{
 };
 use reconcile_core::text::one_line;
 
-/// The keys of a rule. The second half is spelled as in Argo CD and Flux.
-pub(super) const RULE: [&str; 13] = [
-    "target",
-    "fields",
-    "managers",
-    "reason",
-    "expires",
-    "group",
-    "kind",
-    "namespace",
-    "name",
-    "jsonPointers",
-    "jqPathExpressions",
-    "paths",
-    "managedFieldsManagers",
+/// The keys of a target that are globs. Argo CD writes them into the rule itself.
+pub(super) const GLOBS: [&str; 4] = ["group", "kind", "namespace", "name"];
+
+/// The ways to write the fields of a rule.
+pub(super) const FIELDS: [Spelling; 4] = [
+    Spelling { key: "fields", example: "fields: [spec.replicas]", read: FieldPattern::parse },
+    Spelling { key: "jsonPointers", example: "jsonPointers: [/spec/replicas]", read: json_pointer },
+    Spelling { key: "paths", example: "paths: [/spec/replicas]", read: json_pointer },
+    Spelling { key: "jqPathExpressions", example: "jqPathExpressions: [.spec.replicas]", read: jq_path },
 ];
 
-/// The keys of a target.
-pub(super) const TARGET: [&str; 5] = ["group", "kind", "namespace", "name", "labelSelector"];
-
-/// The keys of a target that Argo CD writes into the rule itself.
-pub(super) const OF_ARGO: [&str; 4] = ["group", "kind", "namespace", "name"];
-
-/// The keys of a rule that select fields, of which it needs one.
-pub(super) const SELECTORS: [&str; 6] =
-    ["fields", "managers", "jsonPointers", "jqPathExpressions", "paths", "managedFieldsManagers"];
+/// The keys of the field managers of a rule: ours, and that of Argo CD.
+pub(super) const MANAGERS: [&str; 2] = ["managers", "managedFieldsManagers"];
 
 /// Keys of a rule in other tools, with the keys that mean the same.
 pub(super) const ALIASES: [(&str, &str); 2] = [("paths", "jsonPointers"), ("managedFieldsManagers", "managers")];
+
+/// One way to write fields.
+pub(super) struct Spelling {
+    /// The key of their list.
+    pub key: &'static str,
+    example: &'static str,
+    read: fn(&str) -> Result<FieldPattern, PatternError>,
+}
 
 /// Longest reason, in bytes.
 pub(super) const MAX_REASON: usize = 1000;
@@ -51,39 +46,39 @@ pub(super) fn rules(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<IgnoreRul
 }
 
 fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<IgnoreRule> {
-    if !file.is_mapping(node, "an ignore rule", &RULE) {
-        return None;
-    }
-    let rule = IgnoreRule {
-        target: target_of_rule(file, node),
-        fields: fields(file, node),
-        managers: managers(file, node),
-        reason: node.key("reason").and_then(|reason| reason_text(file, &reason)),
-        expires: node.key("expires").and_then(|expires| date(file, &expires)),
-        location: file.location(node),
-    };
-    if !has_any(node.value, &SELECTORS) {
+    let mut keys = file.mapping(node, "an ignore rule")?;
+    let target = target_of_rule(file, node, &mut keys);
+    let fields = FIELDS.map(|spelling| keys.key(spelling.key).map(|list| fields(file, &list, &spelling)));
+    let managers = MANAGERS.map(|key| keys.key(key).map(|list| managers(file, &list, key)));
+    let reason = keys.key("reason").and_then(|reason| reason_text(file, &reason));
+    let expires = keys.key("expires").and_then(|expires| date(file, &expires));
+    file.end(keys);
+    if fields.iter().all(Option::is_none) && managers.iter().all(Option::is_none) {
         let hint = "name the fields, as in `fields: [spec.replicas]`, or the field managers whose fields to ignore";
         file.of_key(node, "an ignore rule must have `fields`, `managers` or both", hint);
     }
-    Some(rule)
+    let fields = fields.into_iter().flatten().flatten().collect();
+    let managers = managers.into_iter().flatten().flatten().collect();
+    Some(IgnoreRule { target, fields, managers, reason, expires, location: file.location(node) })
 }
 
 /// The objects of a rule: under `target`, or in the rule itself as Argo CD has it.
-fn target_of_rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> ObjectPattern {
-    match node.key("target") {
-        Some(target) => {
-            if let Some(key) = OF_ARGO.iter().find_map(|key| node.key(key)) {
+fn target_of_rule(file: &mut File<'_>, node: &ConfigNode<'_>, keys: &mut Mapping<'_>) -> ObjectPattern {
+    let target = keys.key("target");
+    let of_argo = GLOBS.map(|key| keys.key(key));
+    match (target, of_argo.iter().flatten().next()) {
+        (Some(target), key) => {
+            if let Some(key) = key {
                 file.of_key(
-                    &key,
+                    key,
                     "the objects are named twice: here and under `target`",
                     "write all of it under `target`",
                 );
             }
             object_pattern(file, &target)
         }
-        None if has_any(node.value, &OF_ARGO) => globs(file, node),
-        None => {
+        (None, Some(_)) => globs(file, of_argo),
+        (None, None) => {
             let hint =
                 "write `target: {}` for all objects, or narrow it, as in `target: {kind: Deployment, name: web}`";
             file.of_key(node, "an ignore rule must have a `target`", hint);
@@ -94,11 +89,11 @@ fn target_of_rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> ObjectPattern {
 
 /// Reads a target; also that of a readiness rule.
 pub(super) fn object_pattern(file: &mut File<'_>, node: &ConfigNode<'_>) -> ObjectPattern {
-    if !file.is_mapping(node, "a target", &TARGET) {
-        return ObjectPattern::default();
-    }
-    let labels = node.key("labelSelector").and_then(|labels| selector(file, &labels));
-    ObjectPattern { labels, ..globs(file, node) }
+    let Some(mut keys) = file.mapping(node, "a target") else { return ObjectPattern::default() };
+    let globs = globs(file, GLOBS.map(|key| keys.key(key)));
+    let labels = keys.key("labelSelector").and_then(|labels| selector(file, &labels));
+    file.end(keys);
+    ObjectPattern { labels, ..globs }
 }
 
 fn selector(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Selector> {
@@ -112,64 +107,44 @@ fn selector(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<Selector> {
     }
 }
 
-fn globs(file: &mut File<'_>, node: &ConfigNode<'_>) -> ObjectPattern {
-    let mut glob = |key: &str| {
-        let value = node.key(key)?;
+/// Reads the values of [`GLOBS`].
+fn globs(file: &mut File<'_>, values: [Option<ConfigNode<'_>>; 4]) -> ObjectPattern {
+    let mut glob = |key: &str, value: &ConfigNode<'_>| {
         let Some(text) = value.value.as_str() else {
-            file.of_value(&value, format!("`{key}` must be a string"), "quote it");
+            file.of_value(value, format!("`{key}` must be a string"), "quote it");
             return None;
         };
         let hint = "write one name with `*` for any characters and `?` for one, and one rule for each alternative";
-        Glob::of_names(text).map_err(|error| file.of_value(&value, error.to_string(), hint)).ok()
+        Glob::of_names(text).map_err(|error| file.of_value(value, error.to_string(), hint)).ok()
     };
-    ObjectPattern {
-        group: glob("group"),
-        kind: glob("kind"),
-        namespace: glob("namespace"),
-        name: glob("name"),
-        labels: None,
-    }
+    let mut keys = GLOBS.into_iter();
+    let [group, kind, namespace, name] =
+        values.map(|value| keys.next().zip(value).and_then(|(key, value)| glob(key, &value)));
+    ObjectPattern { group, kind, namespace, name, labels: None }
 }
 
-fn fields(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<FieldPattern> {
-    type Read = fn(&str) -> Result<FieldPattern, PatternError>;
-    let spellings: [(&str, Read, &str); 4] = [
-        ("fields", FieldPattern::parse, "fields: [spec.replicas]"),
-        ("jsonPointers", json_pointer, "jsonPointers: [/spec/replicas]"),
-        ("paths", json_pointer, "paths: [/spec/replicas]"),
-        ("jqPathExpressions", jq_path, "jqPathExpressions: [.spec.replicas]"),
-    ];
+fn fields(file: &mut File<'_>, list: &ConfigNode<'_>, spelling: &Spelling) -> Vec<FieldPattern> {
+    let Spelling { key, example, read } = spelling;
     let mut fields = Vec::new();
-    for (key, read, example) in spellings {
-        let Some(list) = node.key(key) else { continue };
-        for item in file.items(&list, &format!("`{key}`"), MAX_FIELDS, example) {
-            let Some(text) = file.text(&item, "a field", example) else { continue };
-            match read(text) {
-                Ok(field) => fields.push(field),
-                Err(error) => file.of_value(&item, error.message, error.hint),
-            }
+    for item in file.items(list, &format!("`{key}`"), MAX_FIELDS, example) {
+        let Some(text) = file.text(&item, "a field", example) else { continue };
+        match read(text) {
+            Ok(field) => fields.push(field),
+            Err(error) => file.of_value(&item, error.message, error.hint),
         }
-        if list.value.as_array().is_some_and(Vec::is_empty) {
-            file.of_value(&list, format!("`{key}` is empty"), format!("write `{example}`, or leave `{key}` out"));
-        }
+    }
+    if list.value.as_array().is_some_and(Vec::is_empty) {
+        file.of_value(list, format!("`{key}` is empty"), format!("write `{example}`, or leave `{key}` out"));
     }
     fields
 }
 
-fn managers(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<Glob> {
-    let mut managers = Vec::new();
-    for key in ["managers", "managedFieldsManagers"] {
-        let Some(list) = node.key(key) else { continue };
-        for item in file.items(&list, &format!("`{key}`"), MAX_FIELDS, "managers: [some-controller]") {
-            if let Some(name) = manager(file, &item) {
-                managers.push(Glob::new(name));
-            }
-        }
-        if list.value.as_array().is_some_and(Vec::is_empty) {
-            file.of_value(&list, format!("`{key}` is empty"), format!("name a field manager, or leave `{key}` out"));
-        }
+fn managers(file: &mut File<'_>, list: &ConfigNode<'_>, key: &str) -> Vec<Glob> {
+    let items = file.items(list, &format!("`{key}`"), MAX_FIELDS, "managers: [some-controller]");
+    if list.value.as_array().is_some_and(Vec::is_empty) {
+        file.of_value(list, format!("`{key}` is empty"), format!("name a field manager, or leave `{key}` out"));
     }
-    managers
+    items.iter().filter_map(|item| manager(file, item)).map(Glob::new).collect()
 }
 
 /// The name of a field manager, as `managedFields` has it.

@@ -52,9 +52,6 @@ const MAX_SIZE: u64 = 1 << 20;
 const API_VERSION: &str = "kubectl-reconcile/v1";
 const KIND: &str = "Config";
 
-/// All keys of a configuration.
-const SETTINGS: [&str; 7] = ["apiVersion", "kind", "expect", "manualManagers", "ignore", "readiness", "defaults"];
-
 /// The settings of a configuration file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Configuration {
@@ -150,36 +147,39 @@ fn beginning() -> String {
 
 fn settings(program: &Command, file: &mut File<'_>, root: &ConfigNode<'_>) -> Configuration {
     let mut configuration = Configuration::default();
-    if !file.is_mapping(root, "the configuration", &SETTINGS) {
-        return configuration;
+    let Some(mut keys) = file.mapping(root, "the configuration") else { return configuration };
+    let mut missing = Vec::new();
+    for (key, expected) in [("apiVersion", API_VERSION), ("kind", KIND)] {
+        match keys.key(key) {
+            None => missing.push(key),
+            Some(node) if node.value != expected => {
+                file.of_value(&node, format!("`{key}` of a configuration is `{expected}`"), beginning());
+            }
+            Some(_) => {}
+        }
     }
-    let missing: Vec<&str> = ["apiVersion", "kind"].into_iter().filter(|key| root.key(key).is_none()).collect();
     if !missing.is_empty() {
         let verb = if missing.len() == 1 { "is" } else { "are" };
         file.of_key(root, format!("`{}` {verb} missing", missing.join("` and `")), beginning());
     }
-    for (key, expected) in [("apiVersion", API_VERSION), ("kind", KIND)] {
-        if let Some(value) = root.key(key).filter(|value| value.value != expected) {
-            file.of_value(&value, format!("`{key}` of a configuration is `{expected}`"), beginning());
-        }
-    }
-    if let Some(node) = root.key("expect") {
+    if let Some(node) = keys.key("expect") {
         configuration.expect = expect::expectation(file, &node);
     }
-    if let Some(node) = root.key("manualManagers") {
+    if let Some(node) = keys.key("manualManagers") {
         let items = file.items(&node, "`manualManagers`", MAX_RULES, "manualManagers: [k9s]");
         let names = items.iter().filter_map(|item| ignore::manager(file, item).map(ToOwned::to_owned));
         configuration.manual_managers = names.collect();
     }
-    if let Some(node) = root.key("ignore") {
+    if let Some(node) = keys.key("ignore") {
         configuration.ignore = ignore::rules(file, &node);
     }
-    if let Some(node) = root.key("readiness") {
+    if let Some(node) = keys.key("readiness") {
         configuration.readiness = readiness::rules(file, &node);
     }
-    if let Some(node) = root.key("defaults") {
+    if let Some(node) = keys.key("defaults") {
         configuration.defaults = defaults::flags(program, file, &node);
     }
+    file.end(keys);
     configuration
 }
 

@@ -7,9 +7,6 @@ use super::ignore::object_pattern;
 use reconcile_core::rules::{MAX_READINESS_RULES, ObjectPattern, ReadinessRule};
 use reconcile_core::text::one_line;
 
-/// The keys of a readiness rule.
-pub(super) const RULE: [&str; 4] = ["target", "current", "inProgress", "failed"];
-
 /// Longest expression, in bytes.
 pub(super) const MAX_EXPRESSION: usize = bounded_cel::MAX_LENGTH;
 
@@ -21,10 +18,8 @@ pub(super) fn rules(file: &mut File<'_>, node: &ConfigNode<'_>) -> Vec<Readiness
 }
 
 fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<ReadinessRule> {
-    if !file.is_mapping(node, "a readiness rule", &RULE) {
-        return None;
-    }
-    let target = match node.key("target") {
+    let mut keys = file.mapping(node, "a readiness rule")?;
+    let target = match keys.key("target") {
         Some(target) => object_pattern(file, &target),
         None => ObjectPattern::default(),
     };
@@ -32,18 +27,16 @@ fn rule(file: &mut File<'_>, node: &ConfigNode<'_>) -> Option<ReadinessRule> {
         let hint = "readiness differs from kind to kind: write `target: {group: example.com, kind: Database}`";
         file.of_key(node, "a readiness rule must have a `target` with a `kind`", hint);
     }
-    if node.key("current").is_none() {
+    let mut expression = |key| keys.key(key).map(|node| condition(file, &node, key));
+    let current = expression("current");
+    let in_progress = expression("inProgress").flatten();
+    let failed = expression("failed").flatten();
+    file.end(keys);
+    if current.is_none() {
         let hint = "write `current: 'status.phase == \"Ready\"'`";
         file.of_key(node, "a readiness rule has a `current`", hint);
     }
-    let mut expression = |key: &str| {
-        let node = node.key(key)?;
-        condition(file, &node, key)
-    };
-    let current = expression("current");
-    let in_progress = expression("inProgress");
-    let failed = expression("failed");
-    Some(ReadinessRule { target, current: current?, in_progress, failed })
+    Some(ReadinessRule { target, current: current??, in_progress, failed })
 }
 
 fn condition(file: &mut File<'_>, node: &ConfigNode<'_>, key: &str) -> Option<Condition> {

@@ -7,20 +7,21 @@ use schemars::{Schema, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::defaults::{is_list, settable};
-use super::ignore::{ALIASES, OF_ARGO, SELECTORS};
+use super::ignore::{ALIASES, FIELDS, GLOBS, MANAGERS};
 use super::settable::Default;
 
 /// Completes an ignore rule: the spellings of Argo CD and Flux, which are read and never written, and which keys it needs.
 pub(super) fn complete_rule(rule: &mut Schema) {
     let Some(properties) = rule.get_mut("properties").and_then(Value::as_object_mut) else { return };
     let target = properties.get("target").and_then(|target| target.get("properties")).cloned().unwrap_or_default();
-    let of_target = OF_ARGO.iter().filter_map(|key| Some((*key, target.get(key)?.clone())));
+    let of_target = GLOBS.iter().filter_map(|key| Some((*key, target.get(key)?.clone())));
     let aliases = ALIASES.iter().filter_map(|(alias, key)| Some((*alias, properties.get(*key)?.clone())));
     let more: Vec<_> = of_target.chain(aliases).map(|(key, schema)| (key.to_owned(), schema)).collect();
     properties.extend(more);
     let any = |keys: &[&str]| json!({"anyOf": keys.iter().map(|key| present(key)).collect::<Vec<_>>()});
-    let objects = json!({"oneOf": [present("target"), any(&OF_ARGO)]});
-    rule.insert("allOf".to_owned(), json!([any(&SELECTORS), objects]));
+    let objects = json!({"oneOf": [present("target"), any(&GLOBS)]});
+    let selectors: Vec<&str> = FIELDS.iter().map(|spelling| spelling.key).chain(MANAGERS).collect();
+    rule.insert("allOf".to_owned(), json!([any(&selectors), objects]));
 }
 
 /// A key with a value that is not null.

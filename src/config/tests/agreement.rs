@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{parse, whole};
 use crate::commands::Cli;
-use crate::config::{SETTINGS, ignore, readiness, schema};
+use crate::config::schema;
 use reconcile_core::manifest::yaml::{self, Validation};
 
 /// `UPDATE_SCHEMAS=1 cargo test --lib schema` rewrites the file.
@@ -29,16 +29,20 @@ fn the_schema_has_the_keys_that_the_reader_knows_and_no_others() {
     let schema: Value = serde_json::from_str(&schema(&Cli::command())).unwrap();
     let rule = "/properties/ignore/items";
     let readiness = "/properties/readiness/items";
-    for (mapping, known) in [
-        ("", &SETTINGS[..]),
-        (rule, &ignore::RULE),
-        (&format!("{rule}/properties/target"), &ignore::TARGET),
-        (readiness, &readiness::RULE),
-        (&format!("{readiness}/properties/target"), &ignore::TARGET),
+    for (mapping, with_another) in [
+        ("", "another-one: 1"),
+        ("/properties/expect", "expect: {another-one: 1}"),
+        (rule, "ignore: [{another-one: 1}]"),
+        (&format!("{rule}/properties/target"), "ignore: [{target: {another-one: 1}}]"),
+        (readiness, "readiness: [{another-one: 1}]"),
+        (&format!("{readiness}/properties/target"), "readiness: [{target: {another-one: 1}}]"),
     ] {
+        let errors = parse(&whole(with_another)).unwrap_err();
+        let error = errors.iter().find(|error| error.contains("unknown key `another-one`")).unwrap();
+        let known = error.split_once("the keys are: `").unwrap().1.trim_end_matches('`').split("`, `");
         let mapping = schema.pointer(mapping).unwrap();
         let keys: BTreeSet<&str> = mapping["properties"].as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, known.iter().copied().collect());
+        assert_eq!(keys, known.collect());
         assert_eq!(mapping["additionalProperties"], false);
     }
 }

@@ -4,8 +4,8 @@
 //! Plan ─comparison─▶ decisions ─apply_run─▶ write (create, update, replace) ─▶ prune ─▶ wait ─▶ readiness
 //!          └──────────────────┴────────────────┴─ Event… ─▶ EventSink ──────────┴───────────┘
 //! ```
-//! `comparison::dry_run` sends the dry runs of a comparison, for every caller; `reconciliation` is the order of the pass. The caller of the engine
-//! passes an `event::EventSink`, which shows events and folds them into the report: the engine itself writes to no terminal.
+//! `comparison::dry_run` sends the dry runs of a comparison, for every caller; `reconciliation` is the order of the pass. The caller of
+//! the engine passes an `event::EventSink`, which shows events and folds them into the report: the engine itself writes to no terminal.
 
 pub(crate) mod apply_run;
 pub(crate) mod backoff;

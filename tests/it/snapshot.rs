@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ANY_FIELDS, Replaced, Run, Workspace, definition_with_status};
+use crate::control_plane::{ANY_FIELDS, Replaced, Rng, Run, Workspace, definition_with_status};
 use crate::manifests::{SHOP, WEB};
 
 /// Kind, name, action and the changes' paths, operations and classes of each object.
@@ -81,6 +81,50 @@ fn offline_verdicts_on_what_kubectl_applied_are_those_of_the_server() {
     is_the_same_offline(&ws, "and then dropped in part");
     ws.reconcile(["apply", "-f", "manifests.yaml", "--force-conflicts"]).exits_with(0);
     is_the_same_offline(&ws, "and then taken over");
+}
+
+/// One random write by somebody else.
+fn write_at_random(ws: &Workspace, rng: &mut Rng) -> String {
+    let writer = ["kubectl-edit", "agent", "kubectl-reconcile"][rng.below(3)];
+    let number = rng.below(4);
+    let colour = ["green", "red", "blue"][rng.below(3)];
+    let (object, patch) = match rng.below(9) {
+        0 => ("deployment/web", json!({"spec": {"replicas": number}})),
+        1 => ("deployment/web", json!({"spec": {"minReadySeconds": number}})),
+        2 => ("deployment/web", json!({"metadata": {"labels": {"tier": colour}}})),
+        3 => {
+            let images = json!([{"name": "web", "image": format!("shop/web:{number}")}]);
+            ("deployment/web", json!({"spec": {"template": {"spec": {"containers": images}}}}))
+        }
+        4 => ("configmap/settings", json!({"data": {"colour": colour}})),
+        5 => ("configmap/settings", json!({"data": {"colour": null, "added": colour}})),
+        6 => ("networkpolicy/db", json!({"spec": {"ingress": []}})),
+        7 => ("cronjob/report", json!({"spec": {"schedule": format!("{number} 1 * * *"), "suspend": number == 1}})),
+        _ => ("service/web", json!({"spec": {"sessionAffinity": if number == 1 { "ClientIP" } else { "None" }}})),
+    };
+    ws.patch_as(writer, object, &patch);
+    format!("{writer}: {object} {patch}")
+}
+
+#[test]
+fn a_snapshot_taken_now_says_after_random_writes_what_the_server_says() {
+    let rng = &mut Rng::new(20_261_126);
+    for round in 0..6 {
+        let ws = Workspace::new();
+        ws.write("manifests.yaml", &format!("{SHOP}---{WEB}"));
+        match round % 3 {
+            0 => ws.reconcile(["apply", "-f", "manifests.yaml"]).exits_with(0),
+            1 => ws.kubectl(["apply", "-f", "manifests.yaml"]).exits_with(0),
+            _ => ws.kubectl(["create", "-f", "manifests.yaml"]).exits_with(0),
+        };
+        let mut story = Vec::new();
+        for _ in 0..3 {
+            for _ in 0..=rng.below(3) {
+                story.push(write_at_random(&ws, rng));
+            }
+            is_the_same_offline(&ws, &format!("round {round}: {story:#?}"));
+        }
+    }
 }
 
 #[test]

@@ -124,9 +124,11 @@ impl Recipient<'_> {
         if remaining.is_empty() {
             return Vec::new();
         }
-        let (manifest, object) = (target.desired.object(), &live.current.object);
+        let manifest = target.desired.object();
+        let object = &live.current.object;
         let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), Some(object));
-        let (mut wanted, mut values) = (Lookup::of(manifest), Lookup::of(object));
+        let mut wanted = Lookup::of(manifest);
+        let mut values = Lookup::of(object);
         let mut found = Vec::new();
         fields.visit(&mut |path, below| {
             let owners = remaining.iter().filter(|entry| entry.fields.contains_at_or_below(path));

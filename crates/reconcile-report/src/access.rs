@@ -63,7 +63,9 @@ impl AccessReport {
             () if is(Some(false)) => EXIT_DRIFT,
             () => EXIT_SUCCESS,
         };
-        let (api_version, kind, command) = ("kubectl-reconcile/v1", "AccessReport", "access");
+        let api_version = "kubectl-reconcile/v1";
+        let kind = "AccessReport";
+        let command = "access";
         Self {
             api_version,
             kind,

@@ -53,12 +53,16 @@ impl BlamedObject {
         let (fields, error) = match fields {
             Ok(fields) => (fields, None),
             Err(diagnostic) => {
-                let (reason, message) = (diagnostic.code.to_string(), diagnostic.message.clone());
+                let reason = diagnostic.code.to_string();
+                let message = diagnostic.message.clone();
                 (Vec::new(), Some(BlameError { reason, message }))
             }
         };
-        let (api_version, kind) = (key.gvk.api_version(), key.gvk.kind.clone());
-        let (namespace, name, times) = (key.namespace.clone(), key.name.clone(), ObjectTimes::default());
+        let api_version = key.gvk.api_version();
+        let kind = key.gvk.kind.clone();
+        let namespace = key.namespace.clone();
+        let name = key.name.clone();
+        let times = ObjectTimes::default();
         Self { context: None, api_version, kind, namespace, name, fields, error, key: key.clone(), times }
     }
 

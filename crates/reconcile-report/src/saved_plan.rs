@@ -165,7 +165,8 @@ impl ManifestDigest {
     /// The digest of an object.
     pub fn new(key: &ObjectKey, digest: String) -> Self {
         let ObjectKey { gvk, namespace, name } = key;
-        let (api_version, kind) = (gvk.api_version(), gvk.kind.clone());
+        let api_version = gvk.api_version();
+        let kind = gvk.kind.clone();
         Self { api_version, kind, namespace: namespace.clone(), name: name.clone(), digest }
     }
 
@@ -270,7 +271,8 @@ impl SavedPlan {
         let digests = |all: &[ManifestDigest]| -> BTreeMap<ObjectKey, String> {
             all.iter().map(|one| (one.key(), one.digest.clone())).collect()
         };
-        let (planned, now) = (digests(&self.manifests), digests(manifests));
+        let planned = digests(&self.manifests);
+        let now = digests(manifests);
         let all = planned.keys().chain(now.keys().filter(|key| !planned.contains_key(key)));
         let changed: Vec<String> =
             all.filter(|key| planned.get(key) != now.get(key)).map(ToString::to_string).collect();
@@ -295,7 +297,8 @@ impl SavedPlan {
         };
         // A number hides whether the value is the planned one; only a digest of the manifest with a key can tell.
         let is_covered = self.secrets == SecretCoverage::Covered;
-        let (known, new) = (differences(planned), differences(now));
+        let known = differences(planned);
+        let new = differences(now);
         let mut both = known.iter().zip(&new);
         let is_planned = planned.diff.action == now.diff.action
             && conflicts(planned) == conflicts(now)

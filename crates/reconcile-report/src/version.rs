@@ -63,8 +63,11 @@ impl VersionReport {
         let commit =
             commit.filter(|text| (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit()));
         let client = Client { version: env!("CARGO_PKG_VERSION"), commit, platform: platform() };
-        let (api_version, kind, command) = ("kubectl-reconcile/v1", "VersionReport", "version");
-        let (cluster, skew) = (None, None);
+        let api_version = "kubectl-reconcile/v1";
+        let kind = "VersionReport";
+        let command = "version";
+        let cluster = None;
+        let skew = None;
         Self { api_version, kind, command, exit_code: EXIT_SUCCESS, client, cluster, skew, errors: Vec::new() }
     }
 
@@ -115,7 +118,8 @@ impl Support {
     pub fn of(version: Option<&str>) -> Self {
         let minor = version.and_then(|version| {
             let mut parts = version.strip_prefix('v')?.split('.');
-            let (major, minor) = (parts.next()?, parts.next()?);
+            let major = parts.next()?;
+            let minor = parts.next()?;
             let digits = minor.split(|c: char| !c.is_ascii_digit()).next()?;
             (major == "1").then(|| digits.parse::<u32>().ok()).flatten()
         });

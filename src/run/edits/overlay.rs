@@ -51,7 +51,8 @@ pub(crate) fn plan(directory: &OsStr, changes: &mut [Proposed]) -> Plan {
     for (position, Proposed { proposal, live, .. }) in changes.iter().enumerate() {
         if let Ok(edit) = &proposal.edit {
             positions.push(position);
-            let (key, change) = (proposal.key.clone(), proposal.change.clone());
+            let key = proposal.key.clone();
+            let change = proposal.change.clone();
             wanted.push(AcceptedChange { key, change, edit: edit.clone(), live: live.clone() });
         }
     }

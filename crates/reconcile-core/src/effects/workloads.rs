@@ -129,7 +129,8 @@ fn scale(object: &Compared<'_>, before: &Value) -> Option<Effect> {
     if !matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::ReplicaSet | Kind::ReplicationController) {
         return None;
     }
-    let (former, wanted) = (replicas(before), replicas(object.after));
+    let former = replicas(before);
+    let wanted = replicas(object.after);
     if wanted > former {
         let pods = wanted.saturating_sub(former);
         let start = if pods == 1 { "starts" } else { "start" };

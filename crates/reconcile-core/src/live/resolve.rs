@@ -148,7 +148,8 @@ pub fn resolve(
 /// The reason why an object that two releases define differently is not compared; `None` if they are not two of several releases.
 fn claimed_twice(one: &Manifest, other: &Manifest) -> Option<String> {
     let release = |manifest: &Manifest| manifest.origin().record.as_ref()?.named_release();
-    let (one, other) = (release(one)?, release(other)?);
+    let one = release(one)?;
+    let other = release(other)?;
     (one != other).then(|| format!("the releases {other} and {one} define it differently"))
 }
 

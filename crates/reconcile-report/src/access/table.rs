@@ -40,7 +40,8 @@ pub(super) fn table(permissions: &[Reviewed]) -> Styled {
     let widest = |column: fn(&Line) -> &str| {
         lines.iter().map(|line| width(column(line))).filter(|columns| *columns <= WIDEST).max().unwrap_or_default()
     };
-    let (resources, scopes) = (widest(|line| &line.resource), widest(|line| &line.scope));
+    let resources = widest(|line| &line.resource);
+    let scopes = widest(|line| &line.scope);
     let mut text = Styled::new();
     for line in &lines {
         let style = if line.answer == Answer::Allowed { Role::Plain } else { Role::Error };
@@ -159,7 +160,9 @@ mod tests {
         allowed: Option<bool>,
     ) -> Reviewed {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let (group, resource, verb) = ("apps".to_owned(), resource.to_owned(), verb.to_owned());
+        let group = "apps".to_owned();
+        let resource = resource.to_owned();
+        let verb = verb.to_owned();
         let permission = Permission { namespace: some(namespace), group, resource, name: some(name), verb };
         Reviewed { purposes: purposes.to_vec(), permission, allowed }
     }

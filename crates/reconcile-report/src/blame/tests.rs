@@ -24,7 +24,8 @@ fn live(value: &str, manager: &str) -> Value {
 
 fn blamed(live: &Value, manifest: Option<&Value>) -> BlamedObject {
     let gvk = GroupVersionKind::of(live);
-    let (kind, schema) = (builtin_kind(&gvk), builtin().object(&gvk).unwrap());
+    let kind = builtin_kind(&gvk);
+    let schema = builtin().object(&gvk).unwrap();
     let fields = Blame { gvk: &gvk, kind, live, schema, manifest, is_encrypted: false, with_status: false }
         .fields(&Redactor::default());
     let key = ObjectKey { gvk, namespace: Some("shop".to_owned()), name: "web".to_owned() };

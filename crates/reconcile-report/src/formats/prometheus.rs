@@ -100,7 +100,8 @@ fn exit_code(contexts: &[ContextReport]) -> Metric {
 fn objects(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
     for one in contexts {
-        let (counts, labels) = (&one.report.summary, labels(one));
+        let counts = &one.report.summary;
+        let labels = labels(one);
         let states = [
             ("in_sync", counts.in_sync),
             ("create", counts.create),
@@ -141,7 +142,8 @@ fn counted(
 fn fields(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
     for one in contexts {
-        let (counts, labels) = (&one.report.summary, labels(one));
+        let counts = &one.report.summary;
+        let labels = labels(one);
         let counts = [
             ("ignored", counts.ignored),
             ("left", counts.left.unwrap_or_default()),
@@ -162,7 +164,8 @@ fn fields(contexts: &[ContextReport]) -> Metric {
 fn baseline(contexts: &[ContextReport]) -> Metric {
     let mut samples = Vec::new();
     for one in contexts {
-        let (counts, labels) = (&one.report.summary, labels(one));
+        let counts = &one.report.summary;
+        let labels = labels(one);
         let counts = [("known", counts.known), ("resolved", counts.resolved)];
         let counts = counts.into_iter().filter_map(|(state, count)| Some((with(&labels, "state", state), count?)));
         samples.extend(counts);

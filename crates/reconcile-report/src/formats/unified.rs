@@ -184,7 +184,8 @@ fn remark(patch: &mut String, text: &str) {
 }
 
 fn patch_of(patch: &mut String, FilePair { name, live, desired }: &FilePair) {
-    let (old, new) = (live.as_deref().unwrap_or_default(), desired.as_deref().unwrap_or_default());
+    let old = live.as_deref().unwrap_or_default();
+    let new = desired.as_deref().unwrap_or_default();
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
     let groups = grouped((MATCHED, CONTEXT), &old, &new);
     if groups.is_empty() {
@@ -243,7 +244,8 @@ mod tests {
         assert_eq!(name("../../etc/passwd\n"), "rbac.authorization.k8s.io.v1.ClusterRole....%2F..%2Fetc%2Fpasswd%0A");
         // On some file systems, upper and lower case are the same.
         assert_eq!(name("SYSTEM:node"), "rbac.authorization.k8s.io.v1.ClusterRole..SYSTEM%3Anode-2");
-        let (one, other) = (name(&"x".repeat(300)), name(&"x".repeat(301)));
+        let one = name(&"x".repeat(300));
+        let other = name(&"x".repeat(301));
         assert!(one.len() <= NAME && other.len() < 255 && one != other);
         assert_eq!(name("system:node-2"), "rbac.authorization.k8s.io.v1.ClusterRole..system%3Anode-2-2");
     }
@@ -271,7 +273,8 @@ mod tests {
     /// As many as a manifest can hold: trying all numbers for each would take minutes.
     #[test]
     fn many_objects_may_share_the_start_of_a_long_name() {
-        let (start, mut names) = ("x".repeat(NAME), FileNames::default());
+        let start = "x".repeat(NAME);
+        let mut names = FileNames::default();
         let unique: BTreeSet<String> = (0..40_000).map(|_| names.unique(&start)).collect();
         assert_eq!(unique.len(), 40_000);
     }

@@ -155,7 +155,8 @@ fn said(part: Item<'_>) -> Vec<u8> {
         Item::Conflict(conflict) => format!("{:?}", owners(std::slice::from_ref(&conflict.owner))),
         Item::Change(change) => {
             let text = |value: &Option<Value>| value.as_ref().map(ToString::to_string);
-            let (live, desired) = (text(&change.live), text(&change.desired));
+            let live = text(&change.live);
+            let desired = text(&change.desired);
             let managers = owners(&change.managers);
             let removed_by = change.removed_by.as_ref().map(|removed| removed.named());
             format!("{:?} {live:?} {desired:?} {:?} {managers:?} {removed_by:?}", change.op, change.defaulted)

@@ -29,7 +29,8 @@ impl MergeInput {
                 let reports = contexts.into_iter().map(of_context).collect::<Result<Vec<_>, _>>()?;
                 let worst = worst(reports.iter().map(|one| &one.report));
                 if worst != (verdict, exit_code) {
-                    let (claimed, worst) = (verdict.name(), worst.0.name());
+                    let claimed = verdict.name();
+                    let worst = worst.0.name();
                     let reason =
                         format!("it says `{claimed}` with exit code {exit_code}, but the worst context `{worst}`");
                     return Err(contradiction(file, &reason));
@@ -86,7 +87,8 @@ fn contradiction(file: &str, reason: &str) -> Diagnostic {
 /// A worse result stays, as it hides nothing: a run has reasons that its report does not name, such as `--strict-ownership` or an
 /// interruption.
 fn consistent(mut report: Report) -> Result<Report, String> {
-    let (verdict, code) = (report.verdict, report.exit_code);
+    let verdict = report.verdict;
+    let code = report.exit_code;
     if ![verdict.exit_code(false), verdict.exit_code(true)].contains(&code) {
         return Err(format!("the exit code {code} does not belong to its verdict"));
     }
@@ -118,7 +120,8 @@ fn consistent(mut report: Report) -> Result<Report, String> {
 /// Makes the report from its parts as a run does, and takes the parts.
 fn made_again(report: &mut Report, gate: &FailOn) -> Report {
     let command = report.command;
-    let (objects, errors) = (take(&mut report.objects), take(&mut report.errors));
+    let objects = take(&mut report.objects);
+    let errors = take(&mut report.errors);
     let is_stopped = matches!(report.verdict, Verdict::Unreachable | Verdict::Invalid | Verdict::Interrupted);
     let mut made = match command {
         _ if objects.is_empty() && is_stopped => return Report::stopped(command, report.verdict, errors),

@@ -87,7 +87,8 @@ fn with_missing(report: Report, missing: &[Shard]) -> Report {
         [_] => format!("the report of shard {names} is missing"),
         several => format!("the reports of {} shards are missing: {names}", several.len()),
     };
-    let (verdict, exit_code) = (report.verdict, report.exit_code);
+    let verdict = report.verdict;
+    let exit_code = report.exit_code;
     let diagnostic = Diagnostic::new(Code::Unknown, message).with_hint("run the missing shards, and merge again");
     let with = report.with_errors(vec![diagnostic]);
     // A worse verdict stays.

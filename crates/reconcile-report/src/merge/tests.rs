@@ -282,7 +282,8 @@ fn in_sync() -> Value {
 /// A run that decides by the same facts has no report like these.
 #[test]
 fn a_report_that_claims_a_better_result_than_it_holds_is_refused() {
-    let (differs, is_undone) = ("ConfigMap shop/b differs", "ConfigMap shop/b could not be compared or applied");
+    let differs = "ConfigMap shop/b differs";
+    let is_undone = "ConfigMap shop/b could not be compared or applied";
     let removed = json!([{"path": "data.a", "op": "remove", "class": "pruned", "live": "x"}]);
     let stray = json!([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "stray"}]);
     let applied = |field: &str, value: &str| json!({"/command": "apply", "/verdict": "applied", field: value});

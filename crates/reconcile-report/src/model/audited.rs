@@ -40,9 +40,11 @@ impl AuditQuestions {
         plurals: impl Fn(&ObjectKey) -> &'p [String],
         ours: &str,
     ) -> (Self, AuditSearch) {
-        let (mut search, mut numbers) = (AuditSearch::default(), Vec::new());
+        let mut search = AuditSearch::default();
+        let mut numbers = Vec::new();
         for object in objects {
-            let (key, times) = (object.key().clone(), object.times());
+            let key = object.key().clone();
+            let times = object.times();
             let audited = AuditedObject { key: &key, plurals: plurals(&key) };
             let mut asked: Vec<(AuditQuestion, FirstWrite, usize)> = Vec::new();
             object.visit(&mut |item| {

@@ -108,7 +108,8 @@ pub struct KeyFields {
 
 impl From<&ObjectKey> for KeyFields {
     fn from(ObjectKey { gvk, namespace, name }: &ObjectKey) -> Self {
-        let (api_version, kind) = (gvk.api_version(), gvk.kind.clone());
+        let api_version = gvk.api_version();
+        let kind = gvk.kind.clone();
         Self { api_version, kind, namespace: namespace.clone(), name: name.clone() }
     }
 }

@@ -128,7 +128,8 @@ impl DroppedObject {
     /// The object of a target that only the base has.
     pub fn new(key: &ObjectKey, source: Source) -> Self {
         let ObjectKey { gvk, namespace, name } = key;
-        let (api_version, kind) = (gvk.api_version(), gvk.kind.clone());
+        let api_version = gvk.api_version();
+        let kind = gvk.kind.clone();
         Self { api_version, kind, namespace: namespace.clone(), name: name.clone(), source }
     }
 

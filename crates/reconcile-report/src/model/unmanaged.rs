@@ -29,7 +29,8 @@ pub struct UnmanagedObject {
 
 impl From<&UnexplainedObject> for UnmanagedObject {
     fn from(UnexplainedObject { key: ObjectKey { gvk, namespace, name }, claim }: &UnexplainedObject) -> Self {
-        let (api_version, kind) = (gvk.api_version(), gvk.kind.clone());
+        let api_version = gvk.api_version();
+        let kind = gvk.kind.clone();
         Self { api_version, kind, namespace: namespace.clone(), name: name.clone(), claim: *claim }
     }
 }

@@ -59,7 +59,8 @@ impl EditedFile {
             FileContent::Kustomization => secret_lines_of_kustomization(text),
             FileContent::Configuration => BTreeSet::new(),
         };
-        let (secret_old, secret_new) = (hidden(&self.before), hidden(&self.after));
+        let secret_old = hidden(&self.before);
+        let secret_new = hidden(&self.after);
         let mut text = Styled::new().with(Role::Name, format!("--- {}", self.file));
         text.line_end();
         text.push(Role::Name, format!("+++ {}", self.file));

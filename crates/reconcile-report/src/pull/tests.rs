@@ -7,7 +7,8 @@ use super::*;
 
 fn change(accepted: bool) -> PulledChange {
     let time = Some("2026-01-01T00:00:00Z".to_owned());
-    let (manager, operation) = ("kubectl-edit".to_owned(), Operation::Update);
+    let manager = "kubectl-edit".to_owned();
+    let operation = Operation::Update;
     let owner =
         Owner { manager, operation, subresource: String::new(), time, manual: true, users: AuditAnswer::default() };
     let change = FieldChange {
@@ -34,14 +35,17 @@ fn report(accepted: &[bool], dry_run: bool) -> PullReport {
         changes: accepted.iter().map(|accepted| change(*accepted)).collect(),
     };
     let text = |colour: &str| format!("data:\n  colour: {colour}\n");
-    let (before, after, content) = (text("green"), text("red"), FileContent::Manifests);
+    let before = text("green");
+    let after = text("red");
+    let content = FileContent::Manifests;
     let file = EditedFile { file: "map.yaml".to_owned(), written: !dry_run, before, after, content };
     let files = if accepted.contains(&true) { vec![file] } else { Vec::new() };
     let errors = vec![Diagnostic::of_source(&source, "ConfigMap shop/other cannot be compared: forbidden")];
     let missing = vec![MissingObject { key: object.key.clone(), source: source.clone() }];
     let warnings = vec!["`--field replicas`: neither the manifests nor the differences have this field".to_owned()];
     let pulled = Pulled { files, objects: vec![object], missing, secrets: 2, warnings, errors, is_incomplete: false };
-    let (server, version) = ("https://10.0.0.1:6443".to_owned(), Some("v1.36.1".to_owned()));
+    let server = "https://10.0.0.1:6443".to_owned();
+    let version = Some("v1.36.1".to_owned());
     let cluster = ClusterInfo { context: Some("prod".to_owned()), server, version, uid: None };
     PullReport::new(pulled, dry_run, cluster)
 }

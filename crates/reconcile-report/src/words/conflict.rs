@@ -50,7 +50,8 @@ pub(crate) fn hints(objects: &[&ObjectReport]) -> Vec<String> {
     let hint = |(installer, objects): (&str, Vec<&ObjectReport>)| match objects.as_slice() {
         [object] => format!("{} is in conflict with `{installer}` only: {}", object.key, advice(installer, 1)),
         all => {
-            let (count, advice) = (all.len(), advice(installer, all.len()));
+            let count = all.len();
+            let advice = advice(installer, all.len());
             format!("{} objects are in conflict with `{installer}` only: {advice}", grouped(count))
         }
     };

@@ -35,7 +35,8 @@ fn reasons(needs: &BTreeSet<DeletionKind>) -> String {
 /// The deletions that are not allowed, counted: `3 deletions need --prune-allow=namespaces,most`; `None` if all are.
 pub(crate) fn clause(report: &Report) -> Option<String> {
     let needing = report.objects.iter().filter_map(deletion).filter(|deletion| !deletion.allowed);
-    let (mut count, mut kinds) = (0_usize, BTreeSet::new());
+    let mut count = 0_usize;
+    let mut kinds = BTreeSet::new();
     for deletion in needing {
         count = count.saturating_add(1);
         kinds.extend(&deletion.needs);

@@ -26,7 +26,8 @@ impl GrantChanges {
             return None;
         }
         let [live, desired] = [live, desired].map(|value| value.filter(|value| !value.is_null()));
-        let (old, new) = (granted(live)?, granted(desired)?);
+        let old = granted(live)?;
+        let new = granted(desired)?;
         if (live.is_none() || desired.is_none()) && old.is_empty() && new.is_empty() {
             return None;
         }

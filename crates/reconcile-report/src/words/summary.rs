@@ -121,7 +121,8 @@ fn seen_by(clauses: &[String], flag: &str) -> Option<String> {
 /// fields to nearly every object, and their number says nothing: without any by hand, it is said only beside the fields (`is_shown`).
 fn added_fields(counts: &Summary, is_shown: bool) -> Option<String> {
     let but_items = |fields: usize| fields.saturating_sub(counts.added_items);
-    let (added, manual) = (but_items(counts.unmanaged), but_items(counts.unmanaged_manual));
+    let added = but_items(counts.unmanaged);
+    let manual = but_items(counts.unmanaged_manual);
     let fields = match added {
         0 => return None,
         1 => "1 field added".to_owned(),

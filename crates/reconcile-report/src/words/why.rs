@@ -133,7 +133,8 @@ fn way_time_and_users(owner: &Owner, view: &View) -> String {
 /// Names a manager inside a sentence: `kubectl, scale, 2026-11-20T10:00:00Z`.
 pub(crate) fn owner_in_sentence(owner: &Owner) -> String {
     let users = users::of_owner(owner).unwrap_or_default();
-    let (manager, way) = (quoted(&owner.manager), way(owner));
+    let manager = quoted(&owner.manager);
+    let way = way(owner);
     let parts = [&*manager, &*way, owner.time.as_deref().unwrap_or_default(), &users];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     visible(&parts.join(", ")).into_owned()

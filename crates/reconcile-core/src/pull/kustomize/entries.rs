@@ -88,7 +88,8 @@ fn images(level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {
     if !is_image(wanted) {
         return Vec::new();
     }
-    let (old, new) = (Image::of(old), Image::of(new));
+    let old = Image::of(old);
+    let new = Image::of(new);
     let mut found = Vec::new();
     for (index, entry) in items(&level.value, "images").enumerate() {
         let text = |field: &str| entry.get(field).and_then(Value::as_str);

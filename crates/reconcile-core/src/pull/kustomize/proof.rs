@@ -44,7 +44,8 @@ impl Build {
         let mut found = Vec::new();
         for object in self.0.keys().chain(other.0.keys().filter(|key| !self.0.contains_key(*key))) {
             let list = |build: &Self| build.0.get(object).map(Vec::as_slice).unwrap_or_default().to_vec();
-            let (expected, there) = (list(self), list(other));
+            let expected = list(self);
+            let there = list(other);
             if let ([expected], [there]) = (expected.as_slice(), there.as_slice()) {
                 differ(object, &mut Vec::new(), expected, there, &mut found);
             } else if expected != there {

@@ -118,7 +118,8 @@ impl Numbers<'_> {
     pub fn attributes(&self, page: &mut Markup, object: &ObjectReport) {
         let some = |number: Option<&usize>| number.copied().into_iter().collect::<Vec<_>>();
         let state = some(self.states.get(&state_of(object)));
-        let (kind, namespace) = (object.key.gvk.kind.as_str(), object.key.namespace.as_deref());
+        let kind = object.key.gvk.kind.as_str();
+        let namespace = object.key.namespace.as_deref();
         page.raw(" data-state=\"").numbers(&state);
         page.raw("\" data-kind=\"").numbers(&some(self.kinds.get(kind)));
         page.raw("\" data-namespace=\"").numbers(&some(self.namespaces.get(&namespace)));

@@ -32,7 +32,8 @@ fn change(field: &str, live: Value, desired: Value) -> FieldChange {
         manual: true,
         users: AuditAnswer::default(),
     };
-    let (live, desired) = (Some(live), Some(desired));
+    let live = Some(live);
+    let desired = Some(desired);
     FieldChange {
         path,
         op: Op::Change,

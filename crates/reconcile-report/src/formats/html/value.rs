@@ -30,7 +30,8 @@ pub(super) fn values(page: &mut Markup, change: &ChangeReport, limits: &Limits) 
 
 fn short(page: &mut Markup, change: &ChangeReport) {
     let text = |value: &Value| if is_alone(change) { inline(&summarised(value)) } else { inline(value) };
-    let (live, desired) = (change.live.as_ref().map(text), change.desired.as_ref().map(text));
+    let live = change.live.as_ref().map(text);
+    let desired = change.desired.as_ref().map(text);
     page.raw("<span class=\"v\">");
     match (change.op, live, desired) {
         (_, Some(live), _) if stays(change) => {
@@ -43,7 +44,8 @@ fn short(page: &mut Markup, change: &ChangeReport) {
             page.element("<ins class=\"only\"", &desired, "</ins>");
         }
         (_, live, desired) => {
-            let (live, desired) = (live.unwrap_or_default(), desired.unwrap_or_default());
+            let live = live.unwrap_or_default();
+            let desired = desired.unwrap_or_default();
             let (old, new) = emphasised(&live, &desired);
             page.raw("<del>").append(&old).raw("</del><i>→</i><ins>").append(&new).raw("</ins>");
         }
@@ -65,7 +67,8 @@ fn long(page: &mut Markup, change: &ChangeReport, limits: &Limits) {
         };
         value.as_ref().map(text).unwrap_or_default()
     };
-    let (live, desired) = (text(&change.live), text(&change.desired));
+    let live = text(&change.live);
+    let desired = text(&change.desired);
     if stays(change) {
         whole(page, &live, limits);
         return;

@@ -18,7 +18,8 @@ const SHORT: usize = 200;
 
 /// The lines of a change, each with everything visible: removed lines, added lines, and lines around them.
 pub(crate) fn lines(change: &ChangeReport, is_full: bool) -> Vec<String> {
-    let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
+    let live = change.live.as_ref();
+    let desired = change.desired.as_ref();
     if change.path.elements().is_empty() {
         let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(&summarised(value))));
         return match (live, desired) {
@@ -52,7 +53,8 @@ pub(crate) fn lines(change: &ChangeReport, is_full: bool) -> Vec<String> {
             // Both in one notation: a short list is compared with the lines of a long one.
             let is_long = [live, desired].into_iter().flatten().any(is_long);
             let text = |value: &Value| if is_long { in_lines(value) } else { text(value) };
-            let (live, desired) = (live.map(text).unwrap_or_default(), desired.map(text).unwrap_or_default());
+            let live = live.map(text).unwrap_or_default();
+            let desired = desired.map(text).unwrap_or_default();
             for (at, group) in groups(&live, &desired).iter().enumerate() {
                 if at > 0 {
                     lines.push("@@ … @@".to_owned());

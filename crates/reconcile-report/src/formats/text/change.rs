@@ -114,7 +114,8 @@ impl Heading {
 
 fn values(change: &ChangeReport) -> Values {
     let own = |value: &Option<Value>| own_value(&change.path, value.clone().unwrap_or_default());
-    let (live, desired) = (own(&change.live), own(&change.desired));
+    let live = own(&change.live);
+    let desired = own(&change.desired);
     match change.op {
         _ if stays(change) => Values::Kept(live),
         Op::Remove => Values::Removed(live),
@@ -224,7 +225,8 @@ fn put_grants(sheet: &mut Sheet<'_>, heading: &Heading, grants: &GrantChanges) {
     sheet.row(left, &heading.note, indent);
     let room = sheet.view.width.saturating_sub(indent).saturating_sub(GAP).saturating_sub(GAP);
     let all: Vec<(char, Vec<String>)> = grants.lines().map(|(sign, line)| (sign, wrapped(line, room))).collect();
-    let (margin, most) = (" ".repeat(indent), sheet.most());
+    let margin = " ".repeat(indent);
+    let most = sheet.most();
     let mut shown = 0_usize;
     for (sign, lines) in &all {
         if shown > 0 && shown.saturating_add(lines.len()) > most {
@@ -289,7 +291,8 @@ fn fitting(contrast: &Contrast, room: usize, beside: usize, full: bool) -> Optio
 
 /// Appends the lines that differ, with the lines around them.
 fn in_lines(sheet: &mut Sheet<'_>, heading: &Heading, live: &Value, desired: &Value) {
-    let (old, new) = (block(live), block(desired));
+    let old = block(live);
+    let new = block(desired);
     let groups = groups(&old, &new);
     let count = |tag: ChangeTag| groups.iter().flatten().filter(|(other, _)| *other == tag).count();
     let differing = count(ChangeTag::Delete).max(count(ChangeTag::Insert));

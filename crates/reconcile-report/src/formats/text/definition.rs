@@ -137,7 +137,8 @@ fn path_in_spec(change: &ChangeReport) -> String {
 
 /// Appends the schema itself, or its size, with a note about all of it.
 fn schema(sheet: &mut Sheet<'_>, live: &Value, desired: &Value, note: &str) {
-    let (old, new) = (block(live), block(desired));
+    let old = block(live);
+    let new = block(desired);
     let groups = groups(&old, &new);
     if sheet.view.full {
         sheet.row(Styled::new().with(Role::Plain, format!("{}spec.versions", " ".repeat(MARGIN))), note, MARGIN + GAP);

@@ -120,7 +120,8 @@ pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
             let id = (source, object.key.gvk.group.as_str(), &object.key.gvk.kind, namespace, &object.key.name);
             let place = *places.entry(id).or_insert(rows.len());
             if place == rows.len() {
-                let (cells, objects) = (vec![None; contexts.len()], vec![None; contexts.len()]);
+                let cells = vec![None; contexts.len()];
+                let objects = vec![None; contexts.len()];
                 rows.push(Row { name: object.key.to_string(), cells, objects });
             }
             let Some(row) = rows.get_mut(place) else { continue };
@@ -183,7 +184,8 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
 /// The columns that fit beside the names, as many blocks of them as there have to be.
 fn blocks(widths: &[usize], names: usize, most: usize) -> Vec<std::ops::Range<usize>> {
     let mut blocks = Vec::new();
-    let (mut start, mut taken) = (0, names);
+    let mut start = 0;
+    let mut taken = names;
     for (at, width) in widths.iter().enumerate() {
         let wanted = width.saturating_add(GAP.len());
         if at > start && taken + wanted > most {

@@ -214,7 +214,8 @@ fn additions(sheet: &mut Sheet<'_>, added: &[&ChangeReport]) -> usize {
 
 /// Appends the conflicts of fields that no change is about.
 pub(super) fn conflicts(sheet: &mut Sheet<'_>, object: &ObjectReport) {
-    let (others, most) = (object.other_conflicts(), most(sheet.view));
+    let others = object.other_conflicts();
+    let most = most(sheet.view);
     for conflict in others.iter().take(most) {
         let owner = owner_text(&conflict.owner, sheet.view);
         sheet.line(Role::Error, format!("{MARGIN}conflict: {} is owned by {owner}", conflict.path));

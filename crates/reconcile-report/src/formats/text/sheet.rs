@@ -94,7 +94,9 @@ impl<'v> Sheet<'v> {
         let notes = std::mem::take(&mut self.beside);
         let mut rest = notes.as_slice();
         while !rest.is_empty() {
-            let (mut first, mut last, mut count) = (0, usize::MAX, 0);
+            let mut first = 0;
+            let mut last = usize::MAX;
+            let mut count = 0;
             for note in rest {
                 let nearest = first.max(note.taken.saturating_add(GAP));
                 let furthest = last.min(note.taken.saturating_add(NEAR)).min(note.last);
@@ -113,7 +115,8 @@ impl<'v> Sheet<'v> {
 
     /// Appends a line with a location at its right edge, or below it if there is no room.
     pub fn row_to_edge(&mut self, left: Styled, place: &str, indent: usize) {
-        let (taken, wanted) = (left.width(), width(place));
+        let taken = left.width();
+        let wanted = width(place);
         self.text.append(left);
         let at = self.view.width.saturating_sub(wanted);
         if wanted == 0 {

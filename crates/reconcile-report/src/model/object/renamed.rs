@@ -62,7 +62,8 @@ fn created_at(object: &Value) -> Option<&str> {
 
 /// The new object with the differences from the old one; `None` if there are none.
 fn renamed(new: &ObjectReport, old: &ObjectReport) -> Option<ObjectReport> {
-    let (desired, live) = (new.diff.changes.first()?.desired.as_ref()?, live(old)?);
+    let desired = new.diff.changes.first()?.desired.as_ref()?;
+    let live = live(old)?;
     let changes = changes(live, desired);
     if changes.is_empty() {
         return None;
@@ -93,7 +94,8 @@ fn changes(live: &Value, desired: &Value) -> Vec<ChangeReport> {
     }
     for field in ["data", "binaryData"] {
         let of = |object: &Value| object.get(field).and_then(Value::as_object).cloned().unwrap_or_default();
-        let (live, desired) = (of(live), of(desired));
+        let live = of(live);
+        let desired = of(desired);
         let keys: BTreeSet<&String> = live.keys().chain(desired.keys()).collect();
         for key in keys {
             compare(&[field, key], live.get(key), desired.get(key));

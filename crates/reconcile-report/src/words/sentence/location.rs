@@ -116,7 +116,8 @@ mod tests {
             repository: repository.map(|root| Arc::from(Path::new(root))),
             ..View::default()
         };
-        let (within, without) = (view(Some("/srv/shop")), view(None));
+        let within = view(Some("/srv/shop"));
+        let without = view(None);
         for (file, from_root, from_folder) in [
             ("././web.yaml", "deploy/web.yaml", "web.yaml"),
             ("/srv/shop/deploy/web.yaml", "deploy/web.yaml", "web.yaml"),

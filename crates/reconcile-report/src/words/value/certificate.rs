@@ -11,7 +11,8 @@ use crate::model::ChangeReport;
 
 /// The differences of the certificates in two values, if both are nothing but certificates; empty if they are the same.
 pub(crate) fn differences(live: &Value, desired: &Value) -> Option<Vec<ChangeReport>> {
-    let (old, new) = (certificates(live)?, certificates(desired)?);
+    let old = certificates(live)?;
+    let new = certificates(desired)?;
     let mut changes = Vec::new();
     for at in 0..old.len().max(new.len()) {
         let base = if old.len().max(new.len()) == 1 {

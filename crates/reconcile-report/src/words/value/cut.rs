@@ -59,7 +59,8 @@ pub(crate) fn around_escapes(text: &str, (from, to): (usize, usize)) -> (usize, 
 
 /// Returns true if a text ends inside of a string in quotes.
 fn is_quoted(text: &str) -> bool {
-    let (mut is_quoted, mut is_escape) = (false, false);
+    let mut is_quoted = false;
+    let mut is_escape = false;
     for c in text.chars() {
         match c {
             _ if is_escape => is_escape = false,

@@ -71,10 +71,13 @@ pub(crate) fn grouped((bound, context): (usize, usize), old: &[&str], new: &[&st
 /// both sides together are not matched: all of them are replaced.
 pub(crate) fn matched(bound: usize, old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
+    let old_rest = old.get(start..).unwrap_or_default();
+    let new_rest = new.get(start..).unwrap_or_default();
     let end = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (old_len, new_len) = (old_rest.len().saturating_sub(end), new_rest.len().saturating_sub(end));
-    let (old_end, new_end) = (start + old_len, start + new_len);
+    let old_len = old_rest.len().saturating_sub(end);
+    let new_len = new_rest.len().saturating_sub(end);
+    let old_end = start + old_len;
+    let new_end = start + new_len;
     let mut ops = if old_len + new_len > bound {
         vec![
             DiffOp::Equal { old_index: 0, new_index: 0, len: start },
@@ -91,7 +94,8 @@ pub(crate) fn matched(bound: usize, old: &[&str], new: &[&str]) -> Vec<DiffOp> {
 /// Of the library's six algorithms only this one is compiled, and on numbers instead of texts.
 fn myers(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let ids = IdentifyDistinct::<u32>::new(old, 0..old.len(), new, 0..new.len());
-    let (old, new) = (ids.old_lookup(), ids.new_lookup());
+    let old = ids.old_lookup();
+    let new = ids.new_lookup();
     let mut hook = Compact::new(Replace::new(Capture::new()), old, new);
     match myers::diff(&mut hook, old, ids.old_range(), new, ids.new_range()) {
         Ok(()) => hook.into_inner().into_inner().into_ops(),
@@ -113,7 +117,8 @@ mod tests {
 
     #[test]
     fn changed_lines_stand_between_two_lines_of_context() {
-        let (old, new) = ("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n", "a\nb\nc\nx\ne\nf\ng\nh\ni\ny\n");
+        let old = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n";
+        let new = "a\nb\nc\nx\ne\nf\ng\nh\ni\ny\n";
         assert_eq!(shown(100, old, new), " b\n c\n-d\n+x\n e\n f\n…\n h\n i\n-j\n+y\n");
         assert_eq!(shown(100, "a", "a\n"), "-a\n+a\\u{a}\n");
         assert_eq!(shown(100, "", "a\n"), "+a\n");
@@ -143,7 +148,8 @@ mod tests {
 
     #[test]
     fn what_differs_in_texts_beyond_the_bound_is_not_matched() {
-        let (old, new) = ("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nx\ne\ny\n");
+        let old = "a\nb\nc\nd\ne\nf\n";
+        let new = "a\nb\nc\nx\ne\ny\n";
         assert_eq!(shown(5, old, new), " b\n c\n-d\n-e\n-f\n+x\n+e\n+y\n");
         assert_eq!(shown(6, old, new), " b\n c\n-d\n+x\n e\n-f\n+y\n");
     }
@@ -153,7 +159,8 @@ mod tests {
     fn very_long_texts_end() {
         let line = |at: usize, salt: usize| format!("{}\n", at * at % 1009 * salt % 97);
         let text = |salt: usize| (0..200_000).map(|at| line(at, salt)).collect::<Vec<_>>().concat();
-        let (old, new) = (text(3), text(5));
+        let old = text(3);
+        let new = text(5);
         let start = Instant::now();
         assert_eq!(groups(&old, &new).len(), 1);
         assert!(start.elapsed() < Duration::from_secs(20));

@@ -62,7 +62,8 @@ impl<'t> Hunk<'t> {
     /// The positions of removed lines that read as an added one although they differ from it, each with that of the added one.
     fn alike(&self) -> Vec<(usize, usize)> {
         let texts = |shown: &[DiffedText]| shown.iter().map(DiffedText::text).collect::<Vec<_>>();
-        let (removed, added) = (texts(&self.shown_removed), texts(&self.shown_added));
+        let removed = texts(&self.shown_removed);
+        let added = texts(&self.shown_added);
         let is_plain = removed.iter().chain(&added).all(|line| line.chars().all(|c| c.is_ascii() || c == '…'));
         let looks = |line: &str| if is_plain { look(line).into_owned() } else { outline(line) };
         let mut by_look: HashMap<String, Vec<usize>> = HashMap::new();
@@ -98,7 +99,9 @@ fn pairs(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
             best[old][new] = paired.max(best[old + 1][new]).max(best[old][new + 1]);
         }
     }
-    let (mut old, mut new, mut pairs) = (0, 0, Vec::new());
+    let mut old = 0;
+    let mut new = 0;
+    let mut pairs = Vec::new();
     while old < removed.len() && new < added.len() {
         if best[old][new] == best[old + 1][new] {
             old += 1;

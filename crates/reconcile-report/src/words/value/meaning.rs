@@ -51,7 +51,8 @@ impl Meaning {
 
     /// The meaning of a change of a value to another one, and of rules that are added or removed; `None` for other changes.
     pub fn of_change(change: &ChangeReport) -> Option<(Self, &Value, &Value)> {
-        let (live, desired) = (change.live.as_ref(), change.desired.as_ref());
+        let live = change.live.as_ref();
+        let desired = change.desired.as_ref();
         if stays(change) || live == desired {
             return None;
         }
@@ -99,7 +100,8 @@ fn part(change: &ChangeReport) -> Vec<Line<'static>> {
     match (Meaning::of_change(change), &change.live, &change.desired) {
         _ if change.op == Op::Move => vec![(ChangeTag::Insert, format!("{path}: another order").into())],
         (Some((Meaning::Lines, live, desired)), _, _) => {
-            let (old, new) = (live.as_str().unwrap_or_default(), desired.as_str().unwrap_or_default());
+            let old = live.as_str().unwrap_or_default();
+            let new = desired.as_str().unwrap_or_default();
             let inner = groups(old, new).into_iter().flatten();
             let inner = inner.map(|(tag, text)| (tag, format!("  {text}").into()));
             std::iter::once((ChangeTag::Equal, format!("{path}:").into())).chain(inner).collect()

@@ -113,14 +113,16 @@ mod tests {
     #[test]
     fn a_list_whose_last_item_moves_up_differs_in_the_items_that_were_added_alone() {
         let list = |last: &[&str]| json!([&["--a", "--b", "--c", "--d", "--e", "--f", "--g", "--h"], last].concat());
-        let (short, long) = (block(&list(&[])), block(&list(&["--z"])));
+        let short = block(&list(&[]));
+        let long = block(&list(&["--z"]));
         for (live, desired, tag) in [(&long, &short, ChangeTag::Delete), (&short, &long, ChangeTag::Insert)] {
             let found = groups(live, desired);
             let changed = found.iter().flatten().filter(|(tag, _)| *tag != ChangeTag::Equal);
             assert_eq!(changed.cloned().collect::<Vec<_>>(), [(tag, "- \"--z\"".into())]);
         }
         // The end of the last line of a string is part of the string.
-        let (live, desired) = (block(&json!("a\nb")), block(&json!("a\nb\n")));
+        let live = block(&json!("a\nb"));
+        let desired = block(&json!("a\nb\n"));
         let ending = groups(&live, &desired).into_iter().flatten().last();
         assert_eq!(ending, Some((ChangeTag::Insert, "b\\u{a}".into())));
     }

@@ -160,7 +160,8 @@ fn compare(
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) if depth > 0 => {
             if let Some(name) = key_of(a).filter(|name| key_of(b) == Some(*name)) {
-                let (a, b) = (by_key(a, name), by_key(b, name));
+                let a = by_key(a, name);
+                let b = by_key(b, name);
                 let before = changes.len();
                 for id in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
                     let path = path.child(PathElement::key([(name.to_owned(), id.clone())]));
@@ -219,7 +220,8 @@ mod tests {
 
     #[test]
     fn json_and_yaml_in_strings_are_compared_by_their_values() {
-        let (live, desired) = (json!(r#"{"b":{"c":[1,2,4]},"x":1}"#), json!("{\"b\": {\"c\": [1, 2, 3]},\n \"y\": 1}"));
+        let live = json!(r#"{"b":{"c":[1,2,4]},"x":1}"#);
+        let desired = json!("{\"b\": {\"c\": [1, 2, 3]},\n \"y\": 1}");
         assert_eq!(found(&live, &desired), ["b.c[2] 4 3", "x 1 -", "y - 1"]);
         let (live, desired) =
             (json!("a: 1\nlist:\n- name: x\n  v: 1\n"), json!("# why\na: 1\nlist:\n- name: x\n  v: 2\n"));

@@ -53,13 +53,16 @@ impl Contrast {
 
     fn compared(live: &str, desired: &str, kind: Kind) -> Self {
         let (live, desired) = distinct(live, desired);
-        let (live, desired) = (live.as_ref(), desired.as_ref());
-        let (old, new) = (words(live), words(desired));
+        let live = live.as_ref();
+        let desired = desired.as_ref();
+        let old = words(live);
+        let new = words(desired);
         let mut sides = (Vec::new(), Vec::new());
         for op in matched(MATCHED, &old, &new) {
             let differs = !matches!(op, DiffOp::Equal { .. });
             let text = |words: &[&str], range: Range<usize>| words.get(range).unwrap_or_default().concat();
-            let (live, desired) = (text(&old, op.old_range()), text(&new, op.new_range()));
+            let live = text(&old, op.old_range());
+            let desired = text(&new, op.new_range());
             let (live, desired) = distinct(&live, &desired);
             sides.0.push(Segment { text: live.into_owned(), differs });
             sides.1.push(Segment { text: desired.into_owned(), differs });
@@ -67,7 +70,8 @@ impl Contrast {
         join_short(&mut sides.0, &mut sides.1);
         let alike: usize = sides.0.iter().filter(|part| !part.differs).map(|part| part.text.len()).sum();
         if alike.saturating_mul(3) < live.len().min(desired.len()) {
-            let (live, desired) = (sides.0, sides.1);
+            let live = sides.0;
+            let desired = sides.1;
             return Self { live: DiffedText::whole(&live), desired: DiffedText::whole(&desired), kind };
         }
         Self { live: DiffedText::of(sides.0), desired: DiffedText::of(sides.1), kind }
@@ -92,7 +96,8 @@ impl Contrast {
     /// then the text is cut around the first and the last difference.
     pub fn within(&self, columns: usize) -> (DiffedText, DiffedText) {
         let columns = columns.max(LEAST);
-        let (live, desired) = (self.live.text(), self.desired.text());
+        let live = self.live.text();
+        let desired = self.desired.text();
         let fits = |pair: &(DiffedText, DiffedText)| {
             pair.0.fits(columns) && pair.1.fits(columns) && are_distinct(&pair.0, &pair.1)
         };
@@ -330,7 +335,8 @@ mod tests {
         fn what_is_shown_of_two_values_is_never_the_same(
             start in any_text(), a in any_text(), b in any_text(), end in any_text(), columns in 20..300_usize,
         ) {
-            let (live, desired) = (format!("{start}{a}{end}"), format!("{start}{b}{end}"));
+            let live = format!("{start}{a}{end}");
+            let desired = format!("{start}{b}{end}");
             for kind in [Kind::Line, Kind::Value] {
                 let contrast = match kind {
                     Kind::Line => Contrast::of(&live, &desired),
@@ -338,7 +344,8 @@ mod tests {
                 };
                 let (old, new) = contrast.within(columns);
                 prop_assert!(old.width() <= columns && new.width() <= columns, "{:?} {:?}", old, new);
-                let (old, new) = (old.text(), new.text());
+                let old = old.text();
+                let new = new.text();
                 let shown = (visible(&old).into_owned(), visible(&new).into_owned());
                 prop_assert_eq!((&shown.0, &shown.1), (&old, &new), "nothing is hidden");
                 prop_assert_eq!(live == desired, reads_alike(&old, &new), "{} | {}", old, new);

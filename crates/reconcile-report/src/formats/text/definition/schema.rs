@@ -64,7 +64,8 @@ struct Field<'s> {
 impl Fields {
     /// Compares the schemas of a version before and after.
     pub fn of(live: &Value, desired: &Value) -> Self {
-        let (old, new) = (known(live), known(desired));
+        let old = known(live);
+        let new = known(desired);
         // A field whose parent is added or removed is not counted by itself.
         let alone = |path: &str, other: &BTreeMap<String, Field<'_>>| {
             let parent = path.rsplit_once(['.', '[']).map_or("", |(parent, _)| parent);
@@ -92,7 +93,8 @@ impl Fields {
     }
 
     fn compare(&mut self, path: &str, before: &Field<'_>, after: &Field<'_>) {
-        let (old, new) = (own(before.schema), own(after.schema));
+        let old = own(before.schema);
+        let new = own(after.schema);
         if before.type_name != after.type_name {
             self.retyped.push(format!("{path}: {} → {}", before.type_name, after.type_name));
         } else if old != new {
@@ -139,7 +141,8 @@ fn own(schema: &Value) -> BTreeMap<&str, &Value> {
 /// Describes a rule that is new, narrower or another; `None` if it only accepts more.
 fn narrowed(rule: &str, before: Option<&&Value>, after: Option<&&Value>) -> Option<String> {
     let shown = |value: &Value| one_line(&inline(value), VALUE);
-    let (before, after) = (before.copied(), after.copied());
+    let before = before.copied();
+    let after = after.copied();
     let items = |value: &Value| -> BTreeSet<String> {
         value
             .as_array()

@@ -36,14 +36,16 @@ impl<'v> Versions<'v> {
             let versions = list.as_array().into_iter().flatten();
             versions.filter_map(|version| Some((version.get("name")?.as_str()?, version))).collect()
         };
-        let (old, new) = (named(live), named(desired));
+        let old = named(live);
+        let new = named(desired);
         let find = |list: &[(&str, &'v Value)], name: &str| {
             list.iter().find(|(known, _)| *known == name).map(|(_, version)| *version)
         };
         let mut seen = BTreeSet::new();
         let all = old.iter().chain(&new).map(|(name, _)| *name).filter(|name| seen.insert(*name));
         let pair = |name: &'v str| {
-            let (live, desired) = (find(&old, name), find(&new, name));
+            let live = find(&old, name);
+            let desired = find(&new, name);
             let fields = live.zip(desired).map(|(live, desired)| Fields::of(live, desired)).unwrap_or_default();
             Pair { name, live, desired, fields }
         };

@@ -117,7 +117,7 @@ fn fail_classes() -> impl TypedValueParser<Value = FailClass> {
     classes(|_| true)
 }
 
-/// The same without what an apply sets off, which is known only once it is decided what is applied.
+/// Reads the name of a class that is known before it is decided what is applied: not that of an effect.
 fn only_classes() -> impl TypedValueParser<Value = FailClass> {
     classes(|class| class != FailClass::Restart)
 }

@@ -65,7 +65,7 @@ impl ReportBuilder {
         Report::handed_over(self.objects.borrow().reports.clone(), has_written)
     }
 
-    /// The same with each object that is created or deleted on its own, as a plan has them.
+    /// The report for a plan, in which a generated object and its former one of another name are two.
     pub fn plan(&self, gate: &FailOn) -> Report {
         Report::compared(Command::Diff, self.objects.borrow().reports.clone(), gate)
     }

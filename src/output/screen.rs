@@ -52,8 +52,13 @@ struct ReadinessSeen {
 impl<'a> Screen<'a> {
     /// A screen before the first event. `follows` says whether changes of readiness are shown.
     pub fn new(output: &'a Output, follows: bool) -> Self {
-        let (running, outcomes, readiness) = Default::default();
-        Self { output, follows, running, outcomes, readiness }
+        Self {
+            output,
+            follows,
+            running: RefCell::default(),
+            outcomes: RefCell::default(),
+            readiness: RefCell::default(),
+        }
     }
 
     /// Shows an event, with the report of its object.

@@ -127,12 +127,12 @@ impl<'a> Invocation<'a> {
         Self { has_live: true, ..self }
     }
 
-    /// The same for a command that restores a release of Helm.
+    /// Sets if the command restores a release of Helm.
     pub fn restoring(self, restores: bool) -> Self {
         Self { restores, ..self }
     }
 
-    /// The same for a command that compares with what was applied last.
+    /// Sets the manifests that were applied last.
     pub fn with_base(self, base: Option<&'a Base>) -> Self {
         Self { base, ..self }
     }

@@ -97,7 +97,7 @@ impl AccessReport {
         Self { bindings: bound.map(|role| BindingFor::of(role, subjects)).collect(), ..self }
     }
 
-    /// The same, with roles for objects that a record of others names and that are elsewhere. They are shown, and not granted.
+    /// Adds roles for objects that a record of others names and that are elsewhere. They are shown, and not granted.
     pub fn withholding(self, record: String, roles: Vec<RoleFor>) -> Self {
         let withheld = (!roles.is_empty()).then_some(Withheld { record, roles });
         Self { withheld, ..self }

@@ -112,15 +112,14 @@ pub(crate) struct Pulling {
 impl Pulling {
     /// Proposes edits for the changes that a selection chooses.
     pub fn of(collected: Collected, selection: &Selection, kustomize: Option<&OsStr>) -> Self {
-        let (changes, errors, missing) = Default::default();
         let warnings = collected.warnings();
         let mut pulling = Self {
-            changes,
+            changes: Vec::new(),
             secrets: 0,
-            errors,
+            errors: Vec::new(),
             is_incomplete: false,
             warnings,
-            missing,
+            missing: Vec::new(),
             kustomize: kustomize.map(ToOwned::to_owned),
         };
         let mut proposer = match kustomize {

@@ -57,7 +57,7 @@ impl Wanted {
         Self::leaving(&[], target, live, schema, policy)
     }
 
-    /// The same for a pass that leaves these differences.
+    /// Leaves these differences out of this pass.
     pub(super) fn leaving(
         left: &[FieldChange],
         target: &Target,
@@ -113,7 +113,7 @@ impl Wanted {
         self.object.as_ref().unwrap_or_else(|| target.desired.object())
     }
 
-    /// The same without the nulls at these fields: a null in an apply keeps what is there.
+    /// Removes the nulls at these fields: a null in an apply keeps what is there.
     pub(super) fn without_nulls_at(&self, fields: &FieldSet, target: &Target, schema: TypeRef<'_>) -> Self {
         let object = self.object(target);
         let nulls: FieldSet =

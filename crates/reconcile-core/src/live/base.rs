@@ -47,7 +47,7 @@ impl BaseObjects {
         let _ = target.base.set(base);
     }
 
-    /// The same, unless the base does not have the object: what that means is not known.
+    /// Gives a target its base if the base has the object: what it means that it does not is not known.
     pub fn give_known_to(&mut self, target: &Target) {
         if target.base.get().is_none() && self.objects.contains_key(&Identity::of(&target.key)) {
             self.give_to(target);

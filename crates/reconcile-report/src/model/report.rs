@@ -204,7 +204,7 @@ impl Report {
         Self { fail_on: gate.names(), summary: Summary::of(&objects), objects, ..report }
     }
 
-    /// The same, with generated objects and the former ones of another name as one.
+    /// The report of a comparison, in which a generated object and its former one of another name are one.
     pub fn compared_paired(command: Command, objects: Vec<ObjectReport>, gate: &FailOn) -> Self {
         Self::compared(command, paired(objects), gate)
     }

@@ -102,7 +102,7 @@ impl FieldPath {
         })
     }
 
-    /// The same, to change it.
+    /// The value at the path in an object, to change it.
     pub fn value_in_mut<'v>(&self, object: &'v mut Value) -> Option<&'v mut Value> {
         self.0.iter().try_fold(object, |value, element| match element {
             PathElement::Field(name) => value.get_mut(name),

@@ -227,7 +227,7 @@ impl LiveObject {
         Self::leaving(&[], target, object, schema, policy)
     }
 
-    /// The same for a pass that leaves these differences.
+    /// Reads the object for a pass that leaves these differences.
     pub(crate) fn leaving(
         left: &[FieldChange],
         target: &Target,

@@ -90,7 +90,7 @@ impl<'a> Secrecy<'a> {
         Self { level, manifest, live, result: None, embeds, is_encrypted: false }
     }
 
-    /// The same for an object that may be encrypted in its manifest: then all of its values are secret.
+    /// Sets if the object is encrypted in its manifest: then all of its values are secret.
     pub fn of_encrypted(self, is_encrypted: bool) -> Self {
         if is_encrypted { Self { level: SecretPart::Whole, embeds: false, is_encrypted, ..self } } else { self }
     }
@@ -101,7 +101,7 @@ impl<'a> Secrecy<'a> {
         Self { result: Some(object), embeds, ..self }
     }
 
-    /// The same for the values of a base of the object.
+    /// Adds the base of the object, whose values are as secret as those of the manifest.
     pub(crate) fn with_base(self, gvk: &GroupVersionKind, base: &'a Value) -> Self {
         match Self::of(gvk, Some(base), None).level {
             SecretPart::Whole => Self { level: SecretPart::Whole, result: Some(base), embeds: false, ..self },

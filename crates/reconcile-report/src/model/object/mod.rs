@@ -319,7 +319,7 @@ impl ObjectReport {
         report
     }
 
-    /// The same, with what has to be allowed before it is deleted, or the reason why it cannot be.
+    /// Adds what has to be allowed before it is deleted, or the reason why it cannot be.
     #[must_use]
     pub fn with_deletion(mut self, deletion: Option<&Deletion>, refusal: Option<&Diagnostic>) -> Self {
         self.diff.deletion = deletion.cloned();

@@ -44,6 +44,34 @@ spec: {podSelector: {}, ingress: [{}], policyTypes: [Ingress]}
     );
 }
 
+const DATABASE: &str = "
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: db, image: 'shop/db:1'}]}}
+  volumeClaimTemplates:
+  - apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata: {name: data, labels: {app: db}}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1024Mi}}}
+  - metadata: {name: log}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: '0.5Gi'}}, volumeMode: Filesystem}
+";
+
+#[test]
+fn claim_templates_that_name_their_type_are_proven() {
+    let ws = is_proven(DATABASE);
+    ws.write("it.yaml", &DATABASE.replace("1024Mi", "2Gi"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    let changes = diff.object("StatefulSet", "db")["changes"].as_array().unwrap().clone();
+    let paths: Vec<&str> = changes.iter().map(|change| change["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["spec.volumeClaimTemplates[0].spec.resources.requests.storage"], "{diff}");
+    assert_eq!((&changes[0]["live"], &changes[0]["desired"]), (&json!("1Gi"), &json!("2Gi")), "{diff}");
+}
+
 #[test]
 fn defaults_of_every_depth_are_proven() {
     if is_before(34, "there is no ResourceClaim in `resource.k8s.io/v1`") {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::object::PathStack;
 use crate::object::{FieldPath, PathElement, SERVER_METADATA, Scalar};
-use crate::schema::{ListKind, TypeRef, item_element};
+use crate::schema::{ListKind, TypeRef, item_element, same_scalar};
 
 /// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +58,8 @@ pub fn changes(from: &Value, to: &Value, schema: TypeRef<'_>, has_status_subreso
 fn walk(at: &PathStack<'_>, from: Option<&Value>, to: Option<&Value>, schema: TypeRef<'_>, found: &mut Vec<Change>) {
     match (from, to) {
         (Some(a), Some(b)) if a == b => {}
+        // The server keeps one spelling of a quantity or a time.
+        (Some(a), Some(b)) if !a.is_object() && !a.is_array() && same_scalar(b, a, schema.scalar()) => {}
         (Some(Value::Object(a)), Some(Value::Object(b))) => fields(at, a, b, schema, found),
         (Some(Value::Array(a)), Some(Value::Array(b))) => items(at, a, b, schema, found),
         // An entry of a free map (a label, a file of a ConfigMap) is created and owned separately.

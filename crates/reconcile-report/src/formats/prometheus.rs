@@ -104,14 +104,15 @@ fn objects(contexts: &[ContextReport]) -> Metric {
         let labels = labels(one);
         let states = [
             ("in_sync", counts.in_sync),
-            ("create", counts.create),
-            ("update", counts.update),
-            ("replace", counts.replace),
-            ("delete", counts.delete),
-            ("unknown", counts.unknown),
-            ("kept", counts.kept.unwrap_or_default()),
+            ("create", Some(counts.create)),
+            ("update", Some(counts.update)),
+            ("replace", Some(counts.replace)),
+            ("delete", Some(counts.delete)),
+            ("unknown", Some(counts.unknown)),
+            ("kept", Some(counts.kept.unwrap_or_default())),
         ];
-        samples.extend(states.map(|(state, count)| (with(&labels, "action", state), count)));
+        let known = states.into_iter().filter_map(|(state, count)| Some((with(&labels, "action", state), count?)));
+        samples.extend(known);
     }
     Metric { name: "objects", help: "Objects of the last run, by the action that they need.", samples }
 }

@@ -212,7 +212,7 @@ impl Report {
     /// The report of a run that checked the readiness of objects and compared nothing.
     pub fn observed(command: Command, objects: Vec<ObjectReport>) -> Self {
         let mut report = Self::compared(command, objects, &FailOn::default());
-        report.summary.in_sync = 0;
+        report.summary.in_sync = None;
         if report.verdict == Verdict::InSync {
             report.verdict = Verdict::Ready;
         }

@@ -15,8 +15,9 @@ use super::side::SideCounts;
 pub struct Summary {
     /// All of them.
     pub objects: usize,
-    /// Nothing to do.
-    pub in_sync: usize,
+    /// Nothing to do; absent if nothing was compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_sync: Option<usize>,
     /// To be created.
     pub create: usize,
     /// To be updated.
@@ -134,7 +135,6 @@ impl Summary {
             readiness,
         } = other;
         self.objects = self.objects.saturating_add(*objects);
-        self.in_sync = self.in_sync.saturating_add(*in_sync);
         self.create = self.create.saturating_add(*create);
         self.update = self.update.saturating_add(*update);
         self.replace = self.replace.saturating_add(*replace);
@@ -155,6 +155,7 @@ impl Summary {
         self.not_deployed = self.not_deployed.max(*not_deployed);
         self.dropped = self.dropped.saturating_add(*dropped);
         let optional = [
+            (&mut self.in_sync, in_sync),
             (&mut self.known, known),
             (&mut self.resolved, resolved),
             (&mut self.unchanged, unchanged),
@@ -176,9 +177,9 @@ impl Summary {
         let with = |action: Action| count(&|object| object.diff.action == action);
         Self {
             objects: objects.len(),
-            in_sync: count(&|object| {
+            in_sync: Some(count(&|object| {
                 object.diff.action == Action::None && !object.is_kept() && !object.is_left_whole()
-            }),
+            })),
             create: with(Action::Create),
             update: with(Action::Update),
             replace: with(Action::Replace),

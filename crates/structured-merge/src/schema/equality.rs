@@ -103,7 +103,8 @@ pub fn serializes_as(manifest: &Value, live: &Value, schema: TypeRef<'_>) -> boo
     }
 }
 
-fn same_scalar(a: &Value, b: &Value, kind: ScalarKind) -> bool {
+/// Returns true if the server stores two scalars as the same value.
+pub(crate) fn same_scalar(a: &Value, b: &Value, kind: ScalarKind) -> bool {
     match kind {
         ScalarKind::Quantity => match (quantity(a), quantity(b)) {
             (Some(a), Some(b)) => a == b,

@@ -24,6 +24,7 @@ pub(crate) use builtin::new_object;
 pub use builtin::{builtin, builtin_kind, untyped_object};
 pub use definition::{compile_definition, defined_kind};
 pub use empty_keys::{EmptyKey, fill_in_empty_keys};
+pub(crate) use equality::same_scalar;
 pub use equality::{
     conforms, equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
     serializes_as,

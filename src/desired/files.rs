@@ -11,8 +11,9 @@ use std::{fs, io};
 pub use kustomize::MAX_INPUT;
 use kustomize::read_bounded;
 pub(super) use kustomize::reason;
-pub(super) use kustomize::{build, build_within};
+pub(super) use kustomize::{build, build_alone};
 
+use super::kustomization::origins;
 use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::{CHART, Input, STDIN, SourceText, rendered_by_helm};
@@ -68,9 +69,16 @@ impl Inputs {
 
     /// Reads the output of `kustomize build` for a directory, which is named by the file of the kustomization. Returns its warnings.
     pub fn kustomization(&mut self, directory: &OsStr) -> Vec<String> {
-        match kustomize::build(directory) {
+        let (built, origins) = std::thread::scope(|scope| {
+            let origins = scope.spawn(|| origins(directory));
+            (kustomize::build(directory), origins.join().ok().flatten())
+        });
+        match built {
             Ok(built) => {
                 self.content(&kustomize::file(directory).to_string_lossy(), Ok(built.manifests));
+                if let Some(input) = self.read.last_mut() {
+                    input.built_from = origins;
+                }
                 built.warnings
             }
             Err(diagnostic) => {

@@ -3,6 +3,7 @@
 
 pub mod files;
 mod git;
+mod kustomization;
 pub mod overlay;
 pub mod since;
 pub mod sops;

@@ -1,26 +1,29 @@
 //! A private copy of a kustomization and of all that it names, in which edits are tried.
+//!
+//! Builds of the copy fetch nothing and get no flags, so that no plugin is run.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kube_yaml::Validation;
-use reconcile_core::diagnostic::KUSTOMIZATIONS;
-use reconcile_core::pull::kustomize::{Level, Tree, joined, references};
+use reconcile_core::manifest::Files;
+use reconcile_core::pull::kustomize::Tree;
 
-use super::files::build_within;
+use super::files::build_alone;
 use super::git::Checkout;
+use super::kustomization::{kustomization, named, read};
+use crate::work_tree::root;
 
-/// The most files that are copied.
-const MOST_FILES: usize = 10_000;
-/// The most bytes that are copied: 256 MiB.
-const MOST_BYTES: u64 = 256 << 20;
 /// Time limit of all builds of one run.
 const TIME_LIMIT: Duration = Duration::from_mins(5);
+/// Time limit of one build, which fetches nothing.
+const ONE_BUILD: Duration = Duration::from_secs(30);
+/// The most directories in which other overlays are looked for.
+const MOST_FOLDERS: usize = 20_000;
 
 /// A kustomization with its private copy.
 #[derive(Debug)]
@@ -31,21 +34,33 @@ pub struct Overlay {
     above: String,
     /// The working directory.
     here: String,
-    started: Instant,
+    deadline: Instant,
+    /// True if a build took too long.
+    is_late: Cell<bool>,
 }
 
 impl Overlay {
-    /// Copies a kustomization and the files that it names. The error is the reason why it cannot be copied.
-    pub fn of(directory: &OsStr) -> Result<Self, String> {
+    /// Copies a kustomization and the files that it names, those that are known as they were read. The error is the reason why it cannot
+    /// be copied.
+    pub fn of(directory: &OsStr, known: &Files) -> Result<Self, String> {
+        Self::within(directory, known, Instant::now() + TIME_LIMIT)
+    }
+
+    /// Copies a kustomization whose builds have to end at a time.
+    fn within(directory: &OsStr, known: &Files, deadline: Instant) -> Result<Self, String> {
         let text = |path: PathBuf| path.into_os_string().into_string().map_err(|_| "its path is no text".to_owned());
         let unreadable = |error: io::Error| format!("it cannot be read: {}", super::files::reason(&error));
         let folder = text(Path::new(directory).canonicalize().map_err(unreadable)?)?;
         let here = text(Path::new(".").canonicalize().map_err(unreadable)?)?;
-        let tree = read(folder).map_err(unreadable)?;
-        let above = common(tree.files.keys().chain(tree.levels.iter().map(|level| &level.file)));
+        let tree = read(folder, known).map_err(unreadable)?;
+        let above =
+            common(tree.files.keys().chain(tree.levels.iter().map(|level| &level.file)).chain(tree.links.keys()));
         let files = tree.files.iter().map(|(path, bytes)| (relative(path, &above), bytes.as_ref())).collect();
         let copy = Checkout::of_files(&files).map_err(unreadable)?;
-        Ok(Self { tree, copy, above, here, started: Instant::now() })
+        for (named, path) in &tree.links {
+            copy.link_within(relative(named, &above), relative(path, &above)).map_err(unreadable)?;
+        }
+        Ok(Self { tree, copy, above, here, deadline, is_late: Cell::new(false) })
     }
 
     /// The kustomizations and their files.
@@ -53,28 +68,80 @@ impl Overlay {
         &self.tree
     }
 
-    /// A file as messages name it: below the working directory by its path from there.
+    /// A file as messages name it.
     pub fn name(&self, file: &str) -> String {
-        let below = file.strip_prefix(&self.here).and_then(|rest| rest.strip_prefix('/'));
-        below.unwrap_or(file).to_owned()
+        named(file, &self.here)
+    }
+
+    /// Returns true if a build was stopped, as it took too long.
+    pub fn is_late(&self) -> bool {
+        self.is_late.get()
     }
 
     /// Builds the copy with other texts of some files; `None` if that fails or takes too long.
     pub fn build(&self, texts: &BTreeMap<String, Vec<u8>>) -> Option<Vec<u8>> {
-        let limit = TIME_LIMIT.saturating_sub(self.started.elapsed());
-        if limit.is_zero() {
+        let limit = self.deadline.saturating_duration_since(Instant::now()).min(ONE_BUILD);
+        if limit.is_zero() || self.is_late() {
+            self.is_late.set(true);
             return None;
         }
-        let replace = |path: &str, bytes: &[u8]| self.copy.replace(relative(path, &self.above), bytes).ok();
+        let place = |path: &str| relative(path, &self.above).to_owned();
+        let replace = |path: &str, bytes: &[u8]| self.copy.replace(&place(path), bytes).ok();
         let written: Option<()> = texts.iter().try_for_each(|(path, bytes)| replace(path, bytes));
         let folder = self.tree.levels.first().map(|level| level.folder.as_str())?;
-        let place = self.copy.root().join(relative(folder, &self.above));
-        let built = written.and_then(|()| build_within(place.as_os_str(), limit).ok());
+        let root = self.copy.root().join(relative(folder, &self.above));
+        let start = Instant::now();
+        let built = written.and_then(|()| build_alone(root.as_os_str(), limit).ok());
+        self.is_late.set(built.is_none() && start.elapsed() >= limit);
         // The next build begins with the files as they are.
         for path in texts.keys() {
-            replace(path, self.tree.files.get(path)?)?;
+            match self.tree.files.get(path) {
+                Some(former) => replace(path, former)?,
+                None => self.copy.remove(&place(path)).ok()?,
+            }
         }
         built.map(|built| built.manifests)
+    }
+
+    /// The other overlays below the root of the repository that reach one of these files, in the order of their paths. An overlay is a
+    /// kustomization that stands on another one. The second value is false if some of the directories were not looked at.
+    pub fn others(&self, files: &[&str]) -> (Vec<Self>, bool) {
+        let own = self.tree.levels.first().map_or("", |level| level.folder.as_str());
+        let root = root(Path::new(own)).map_or_else(|| PathBuf::from(&self.above), Path::to_owned);
+        let mut found = Vec::new();
+        let mut folders = VecDeque::from([root]);
+        let mut left = MOST_FOLDERS;
+        while let Some(folder) = folders.pop_front() {
+            let Some(fewer) = left.checked_sub(1) else { return (found, false) };
+            left = fewer;
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            let mut below: Vec<PathBuf> = entries
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.file_name() != ".git")
+                .map(|entry| entry.path())
+                .collect();
+            below.sort();
+            folders.extend(below);
+            if folder == Path::new(own) || !folder.to_str().is_some_and(|folder| kustomization(folder).is_some()) {
+                continue;
+            }
+            let Ok(other) = Self::within(folder.as_os_str(), &Files::new(), self.deadline) else { continue };
+            let is_overlay = other.tree.levels.len() > 1 && !other.is_component();
+            if is_overlay && files.iter().any(|file| other.tree.files.contains_key(*file)) {
+                found.push(other);
+            }
+        }
+        found.sort_by(|a, b| a.folder().cmp(&b.folder()));
+        (found, true)
+    }
+
+    /// The folder as messages name it.
+    pub fn folder(&self) -> String {
+        self.tree.levels.first().map_or_else(String::new, |level| self.name(&level.folder))
+    }
+
+    fn is_component(&self) -> bool {
+        let kind = self.tree.levels.first().and_then(|level| level.value.get("kind"));
+        kind.and_then(serde_json::Value::as_str) == Some("Component")
     }
 }
 
@@ -94,47 +161,4 @@ fn common<'p>(paths: impl Iterator<Item = &'p String>) -> String {
         }
     }
     above.to_owned()
-}
-
-/// Reads the kustomizations from a folder on, the nearest first, with the files that they name.
-fn read(folder: String) -> io::Result<Tree> {
-    let mut tree = Tree::default();
-    let mut bytes = 0_u64;
-    let mut seen = BTreeSet::from([folder.clone()]);
-    let mut folders = VecDeque::from([folder]);
-    while let Some(folder) = folders.pop_front() {
-        let Some(file) = kustomization(&folder) else { continue };
-        add(&mut tree, &file, &mut bytes)?;
-        let content = tree.files.get(&file).cloned().unwrap_or_default();
-        let Some(document) = kube_yaml::read(&content, Validation::Warn).documents.into_iter().next() else { continue };
-        for reference in references(&document.value) {
-            let Some(path) = joined(&folder, reference) else { continue };
-            match fs::metadata(&path) {
-                Ok(found) if found.is_dir() => {
-                    let is_new = seen.len() < MOST_FILES && seen.insert(path.clone());
-                    folders.extend(is_new.then_some(path));
-                }
-                Ok(found) if found.is_file() => add(&mut tree, &path, &mut bytes)?,
-                _ => {}
-            }
-        }
-        tree.levels.push(Level { folder, file, value: document.value });
-    }
-    Ok(tree)
-}
-
-fn kustomization(folder: &str) -> Option<String> {
-    KUSTOMIZATIONS.iter().map(|name| format!("{folder}/{name}")).find(|file| Path::new(file).is_file())
-}
-
-fn add(tree: &mut Tree, path: &str, bytes: &mut u64) -> io::Result<()> {
-    if tree.files.contains_key(path) {
-        return Ok(());
-    }
-    *bytes = bytes.saturating_add(fs::metadata(path)?.len());
-    if *bytes > MOST_BYTES || tree.files.len() >= MOST_FILES {
-        return Err(io::Error::other("it names more than 10,000 files, or more than 256 MiB"));
-    }
-    tree.files.insert(path.to_owned(), Arc::from(fs::read(path)?));
-    Ok(())
 }

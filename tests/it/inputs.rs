@@ -186,26 +186,32 @@ fn with_kubectl(ws: &Workspace) -> String {
 }
 
 #[test]
-fn kustomizations_are_built_and_named_by_their_file() {
+fn objects_of_kustomizations_are_named_by_the_files_of_their_resources() {
     let ws = Workspace::new();
     ws.write("k/kustomization.yaml", "namePrefix: shop-\nresources: [a.yaml]\n");
     ws.write("k/a.yaml", &config_map("a"));
     let path = with_kubectl(&ws);
     let run = ws.env("PATH", &path).reconcile(["diff", "-k", "k"]).exits_with(1);
-    assert_eq!(run.object("ConfigMap", "shop-a")["source"]["file"], "k/kustomization.yaml");
+    let source = &run.object("ConfigMap", "shop-a")["source"];
+    assert_eq!((&source["file"], &source["line"]), (&"k/a.yaml".into(), &1.into()));
     // The same by way of a pipe.
     let built = ws.kubectl(["kustomize", "k"]).exits_with(0).stdout;
     assert_eq!(names(&ws.stdin(&built).reconcile(["diff", "-f", "-"]).exits_with(1)), ["shop-a"]);
 
-    // A line of the output is no line of any file.
+    // The resource is named where it is written.
     let annotations = ws.env("PATH", &path).reconcile(["diff", "-k", "k", "-o", "github"]).exits_with(1).stdout;
-    assert!(annotations.contains("/k/kustomization.yaml,title="), "{annotations}");
-    assert!(run.stdout.lines().any(|line| line.ends_with("  k/kustomization.yaml")), "{run}");
+    assert!(annotations.contains("/k/a.yaml,line=1"), "{annotations}");
+    assert!(run.stdout.lines().any(|line| line.ends_with("  k/a.yaml:1")), "{run}");
     ws.write("k/a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, datta: {}}");
     let run = ws.env("PATH", &path).reconcile(["diff", "-k", "k"]).exits_with(4);
-    assert!(run.stdout.contains("    k/kustomization.yaml: unknown field `datta`\n"), "{run}");
+    assert!(run.stdout.contains("    k/a.yaml:1:56: unknown field `datta`\n"), "{run}");
     let annotations = ws.env("PATH", &path).reconcile(["diff", "-k", "k", "-o", "github"]).exits_with(4).stdout;
-    assert!(annotations.contains("/k/kustomization.yaml,title="), "{annotations}");
+    assert!(annotations.contains("/k/a.yaml,line=1"), "{annotations}");
+
+    // What is generated has no line of its own: a line of the output is no line of any file.
+    ws.write("k/kustomization.yaml", "configMapGenerator: [{name: a, literals: [a=b]}]\n");
+    let run = ws.env("PATH", &path).reconcile(["diff", "-k", "k"]).exits_with(1);
+    assert!(run.stdout.lines().any(|line| line.ends_with("  k/kustomization.yaml")), "{run}");
 
     ws.write("k/kustomization.yaml", "resources: [missing.yaml]\n");
     let run = ws.env("PATH", &path).reconcile(["diff", "-k", "k"]).exits_with(2);

@@ -78,6 +78,7 @@ mod nulls;
 mod odd_inputs;
 mod odd_servers;
 mod order;
+mod origins;
 mod output;
 mod own;
 mod ownership;

@@ -1,6 +1,7 @@
 //! The report of `pull`: which live values were taken into which files, and why others were not.
 
 mod edited_file;
+mod other_overlay;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use crate::words::value::number::counted;
 use crate::model::ChangeReport;
 
 pub use edited_file::{EditedFile, FileContent, question};
+pub use other_overlay::{OtherOverlay, OverlayChange};
 
 /// All exit codes of `pull`.
 const EXIT_CODES: [u8; 6] =
@@ -52,6 +54,9 @@ pub struct PullReport {
     files: Vec<EditedFile>,
     /// The objects with chosen changes.
     objects: Vec<PulledObject>,
+    /// The other overlays that an edited base is a part of, each with what changes in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    overlays: Vec<OtherOverlay>,
     /// The chosen objects that do not exist. Their manifests stay as they are.
     missing: Vec<MissingObject>,
     /// Values of Secrets that differ and were not chosen by name.
@@ -124,12 +129,14 @@ pub struct Pulled {
     pub errors: Vec<Diagnostic>,
     /// True if the run is incomplete because of them.
     pub is_incomplete: bool,
+    /// The other overlays that an edited base is a part of.
+    pub overlays: Vec<OtherOverlay>,
 }
 
 impl PullReport {
     /// The report, with the exit code that follows from it.
     pub fn new(pulled: Pulled, dry_run: bool, cluster: ClusterInfo) -> Self {
-        let Pulled { files, objects, missing, secrets, warnings, errors, is_incomplete } = pulled;
+        let Pulled { files, objects, missing, secrets, warnings, errors, is_incomplete, overlays } = pulled;
         let mut changes = objects.iter().flat_map(|object| &object.changes);
         let exit_code = match () {
             () if is_incomplete || changes.any(|change| !change.accepted && !change.was_declined()) => EXIT_INCOMPLETE,
@@ -137,7 +144,17 @@ impl PullReport {
             () => EXIT_SUCCESS,
         };
         let cluster = Some(cluster);
-        Self { cluster, files, objects, missing, secrets, warnings, errors, ..Self::empty(exit_code, dry_run) }
+        Self {
+            cluster,
+            files,
+            objects,
+            overlays,
+            missing,
+            secrets,
+            warnings,
+            errors,
+            ..Self::empty(exit_code, dry_run)
+        }
     }
 
     /// The report of a run that ended before it compared anything.
@@ -155,6 +172,7 @@ impl PullReport {
             cluster: None,
             files: Vec::new(),
             objects: Vec::new(),
+            overlays: Vec::new(),
             missing: Vec::new(),
             secrets: 0,
             warnings: Vec::new(),
@@ -193,6 +211,9 @@ impl PullReport {
                 text.push(Role::Note, format!("  {}", object.source));
                 text.line_end();
             }
+        }
+        for overlay in &self.overlays {
+            text.append(overlay.text(self.dry_run));
         }
         if self.secrets > 0 {
             let values = counted(self.secrets, "value of a Secret differs", "values of Secrets differ");

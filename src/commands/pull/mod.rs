@@ -15,10 +15,13 @@ use reconcile_report::pull::PullReport;
 use reconcile_report::{ClassInfo, Failure, Role};
 
 use self::questions::ask;
-use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs, hint_for};
+use crate::cli::{
+    CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, OverlayArgs, ShardArgs, WritingArgs, hint_for,
+};
 use crate::engine::reconciliation::Reconciliation;
 use crate::output::Output;
 use crate::run::base::Base;
+use crate::run::edits::overlay::Target;
 use crate::run::edits::pulling::{Collected, Pulling};
 use crate::run::invocation::Invocation;
 use crate::run::question::{can_ask, interrupted};
@@ -52,6 +55,9 @@ Examples:
   # Take the changes into the overlay: `images`, `replicas`, patches, generators and resources
   kubectl reconcile pull -k overlays/prod --dry-run
 
+  # Patch in the overlay what only its base sets
+  kubectl reconcile pull -k overlays/prod --add-patches
+
   # Decide about each change on the terminal
   kubectl reconcile pull -f deploy/ --patch";
 
@@ -80,6 +86,9 @@ pub struct PullArgs {
     /// Ask about each change on the terminal
     #[arg(short, long, help_heading = "Pull")]
     pub patch: bool,
+    /// Flags that select places in a kustomization
+    #[command(flatten)]
+    pub overlay: OverlayArgs,
     /// Flags of the comparison
     #[command(flatten)]
     pub evidence: EvidenceArgs,
@@ -152,6 +161,7 @@ async fn report(
     let settings = &Settings::of(configured?, output);
     refuse_stored(&args.input, "pull")?;
     has_files(&args.input)?;
+    let allowed = args.overlay.allowed(args.input.kustomize.as_deref())?;
     if args.patch {
         let hint = "choose with `--class`, `--manager`, `--field` and `--object` instead";
         can_ask("`--patch` asks on a terminal, and there is none", &args.input, hint)?;
@@ -172,7 +182,8 @@ async fn report(
     let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
     warnings.extend(pass.warnings().iter().cloned());
     pass.end();
-    let mut pulling = Pulling::of(collected, &selection, args.input.kustomize.as_deref());
+    let target = args.input.kustomize.as_deref().map(|directory| Target { directory, allowed });
+    let mut pulling = Pulling::of(collected, &selection, target);
     if let Some(own) = program.find_subcommand("pull") {
         let hints = pulling.errors.iter_mut().filter_map(|error| error.hint.as_mut());
         hints.for_each(|hint| *hint = hint_for(hint, own));

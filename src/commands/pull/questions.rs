@@ -1,7 +1,5 @@
 //! `--patch`: one question for each change, as `git add -p` asks.
 
-use std::sync::Arc;
-
 use reconcile_report::{Role, Styled};
 
 use crate::engine::interrupt::Interrupt;
@@ -34,7 +32,7 @@ pub(crate) async fn ask(pulling: &mut Pulling, output: &Output, interrupt: &Inte
     let mut rest = Rest::Ask;
     let mut current = None;
     for proposed in pulling.proposed() {
-        let file = Arc::clone(proposed.file());
+        let file = proposed.edited_file().to_owned();
         if current.as_ref() != Some(&file) && rest != Rest::Leave {
             rest = Rest::Ask;
         }

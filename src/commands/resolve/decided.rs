@@ -1,6 +1,7 @@
 //! The files that follow from the decisions of `resolve`: shown with what happens to the cluster, and written after the last question.
 
 use reconcile_core::resolve::{Choice, Decisions};
+use reconcile_report::pull::OtherOverlay;
 use reconcile_report::resolve::plan;
 use reconcile_report::{Command, EXIT_INCOMPLETE, EXIT_SUCCESS, FailOn, Report, Role, Styled};
 use structured_merge::ObjectKey;
@@ -58,11 +59,19 @@ fn refuse(keys: &[ObjectKey], reason: &str, decisions: &mut Decisions, output: &
 }
 
 /// Shows what happens to the files and to the cluster, and asks. A run that is interrupted here changes nothing.
-pub(crate) async fn agreed(drafts: &Drafts, decisions: &Decisions, run: &Run<'_>) -> Result<bool, Failure> {
+pub(crate) async fn agreed(
+    drafts: &Drafts,
+    others: &[OtherOverlay],
+    decisions: &Decisions,
+    run: &Run<'_>,
+) -> Result<bool, Failure> {
     let Run { output, interrupt, info, .. } = run;
     let mut shown = Styled::new();
     for (draft, _) in drafts {
         shown.append(draft.shown(false).patch());
+    }
+    for other in others {
+        shown.append(other.text(true));
     }
     shown.append(plan(decisions));
     output.terminal.message(&shown);
@@ -84,14 +93,19 @@ pub(crate) async fn agreed(drafts: &Drafts, decisions: &Decisions, run: &Run<'_>
 /// Writes the files. Objects that depend on a file that cannot be written are left alone. Returns the exit code that follows.
 pub(crate) fn write(drafts: &Drafts, decisions: &mut Decisions, output: &Output) -> u8 {
     let mut code = EXIT_SUCCESS;
+    let mut failed: Vec<&ObjectKey> = Vec::new();
     for (draft, keys) in drafts {
-        match draft.write() {
+        // New files come first, and others name them.
+        let is_without = !draft.is_new() && keys.iter().any(|key| failed.contains(&key));
+        let without = || Err("another file that it needs cannot be written".to_owned());
+        match if is_without { without() } else { draft.write() } {
             Ok(()) => {
                 let verb = if draft.is_new() { "created" } else { "wrote" };
                 output.terminal.note(Role::Plain, &format!("{verb} {}", draft.name()));
             }
             Err(reason) => {
                 code = EXIT_INCOMPLETE;
+                failed.extend(keys);
                 refuse(keys, &format!("{}: {reason}", draft.name()), decisions, output);
             }
         }

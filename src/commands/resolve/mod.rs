@@ -19,9 +19,12 @@ use self::decided::{agreed, drafts, write};
 use self::pass::{Found, ResolvePass};
 use self::questions::{Asking, can_resolve};
 use self::rule_file::RuleFile;
-use crate::cli::{CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, ShardArgs, WritingArgs, hint_for};
+use crate::cli::{
+    CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, OverlayArgs, ShardArgs, WritingArgs, hint_for,
+};
 use crate::output::Output;
 use crate::run::base::Base;
+use crate::run::edits::overlay::Target;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::question::interrupted;
 use crate::run::reading::stored::refuse_stored;
@@ -47,6 +50,9 @@ Examples:
   # Decide about each difference between a directory of manifests and the cluster
   kubectl reconcile resolve -f deploy/
 
+  # Decide, and pull into an overlay and its patches
+  kubectl reconcile resolve -k overlays/prod --add-patches
+
   # Offer to take fields from other appliers and controllers, too
   kubectl reconcile resolve -f deploy/ --force-conflicts";
 
@@ -56,6 +62,9 @@ pub struct ResolveArgs {
     /// Flags that select the manifests
     #[command(flatten)]
     pub input: InputArgs,
+    /// Flags that select places in a kustomization
+    #[command(flatten)]
+    pub overlay: OverlayArgs,
     /// Flags of the comparison
     #[command(flatten)]
     pub evidence: EvidenceArgs,
@@ -81,6 +90,7 @@ pub(super) async fn run(
     let settings = &Settings::of(configured?, output);
     refuse_stored(&args.input, "resolve")?;
     can_resolve(&args.input)?;
+    args.overlay.allowed(args.input.kustomize.as_deref())?;
     let compare = &CompareArgs::only(&args.evidence, &args.writing);
     let policy = policy(compare, settings)?;
     if policy.evidence == EvidenceMode::ReadOnly {
@@ -106,7 +116,9 @@ struct ResolveInput<'a> {
 
 async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: ResolveInput<'_>) -> Result<u8, Failure> {
     let ResolveInput { desired, compare, policy } = input;
-    let pass = ResolvePass { run, desired, compare, policy, redactor: Arc::default() };
+    let allowed = args.overlay.allowed(args.input.kustomize.as_deref())?;
+    let target = args.input.kustomize.as_deref().map(|directory| Target { directory, allowed });
+    let pass = ResolvePass { run, desired, compare, policy, target, redactor: Arc::default() };
     let Found { report, mut pulling } = Box::pin(pass.found()).await?;
     let Run { output, interrupt, settings, .. } = run;
     if interrupt.is_set() {
@@ -130,7 +142,7 @@ async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: Re
         unchanged(output);
         return Ok(before.max(skipped(&decisions)));
     }
-    if !agreed(&drafts, &decisions, run).await? {
+    if !agreed(&drafts, &pulling.others, &decisions, run).await? {
         return Ok(unchanged(output));
     }
     let before = before.max(write(&drafts, &mut decisions, output));

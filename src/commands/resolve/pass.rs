@@ -13,6 +13,7 @@ use crate::cli::CompareArgs;
 use crate::engine::event::{Event, EventSink};
 use crate::engine::reconciliation::Reconciliation;
 use crate::output::events::Events;
+use crate::run::edits::overlay::Target;
 use crate::run::edits::pulling::{Collected, Pulling};
 use crate::run::invocation::Run;
 use reconcile_report::Failure;
@@ -27,6 +28,8 @@ pub(crate) struct ResolvePass<'r, 'a> {
     pub compare: &'r CompareArgs,
     /// The policy without the decisions.
     pub policy: Policy,
+    /// The kustomization that values are pulled into.
+    pub target: Option<Target<'r>>,
     /// Gives equal secret values the same number in both passes.
     pub redactor: Arc<Redactor>,
 }
@@ -52,7 +55,7 @@ impl EventSink for Both<'_> {
 impl ResolvePass<'_, '_> {
     /// Finds the differences, and changes nothing.
     pub async fn found(&self) -> Result<Found, Failure> {
-        let Self { run, desired, compare, policy, redactor } = self;
+        let Self { run, desired, compare, policy, redactor, .. } = self;
         let both = Both(Events::new(run.output, false), RefCell::default());
         let plan = run.plan_with(compare, desired.clone(), None).await?;
         let mut comparison = run.comparison(compare, policy, &plan, &both);
@@ -63,13 +66,13 @@ impl ResolvePass<'_, '_> {
         pass.end();
         let classes = ClassInfo::pulled().map(|row| row.class).filter(|class| class.is_drift()).collect();
         let selection = Selection { classes, ..Selection::default() };
-        Ok(Found { report, pulling: Pulling::of(both.1.into_inner(), &selection, None) })
+        Ok(Found { report, pulling: Pulling::of(both.1.into_inner(), &selection, self.target) })
     }
 
     /// Applies what was chosen, as far as it is still what was shown. The report is about the objects of which something was to be
     /// applied, and those that could not be compared.
     pub async fn apply(&self, decisions: &Decisions) -> Result<Report, Failure> {
-        let Self { run, desired, compare, policy, redactor } = self;
+        let Self { run, desired, compare, policy, redactor, .. } = self;
         let ignore = Arc::new(policy.ignore.followed_by(decisions.rules_of_pass()));
         let policy = Policy { ignore, ..policy.clone() };
         let plan = run.plan_with(compare, desired.clone(), None).await?;

@@ -29,11 +29,25 @@ pub(in crate::desired) struct Built {
 }
 
 pub(in crate::desired) fn build(directory: &OsStr) -> Result<Built, Diagnostic> {
-    build_within(directory, TIME_LIMIT)
+    build_within(directory, TIME_LIMIT, &[])
 }
 
-/// Builds within another time limit.
-pub(in crate::desired) fn build_within(directory: &OsStr, limit: Duration) -> Result<Built, Diagnostic> {
+/// The environment of a build that fetches nothing: git knows no protocol, and a proxy is where nobody listens.
+const ALONE: [(&str, &str); 6] = [
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("HTTPS_PROXY", "http://127.0.0.1:9"),
+    ("HTTP_PROXY", "http://127.0.0.1:9"),
+    ("https_proxy", "http://127.0.0.1:9"),
+    ("http_proxy", "http://127.0.0.1:9"),
+    ("NO_PROXY", ""),
+];
+
+/// Builds within a time limit, and without fetching anything.
+pub(in crate::desired) fn build_alone(directory: &OsStr, limit: Duration) -> Result<Built, Diagnostic> {
+    build_within(directory, limit, &ALONE)
+}
+
+fn build_within(directory: &OsStr, limit: Duration, environment: &[(&str, &str)]) -> Result<Built, Diagnostic> {
     let name = name_without_credentials(&directory.to_string_lossy());
     if Path::new(directory).is_file() {
         let message = "is a file, and `-k` takes the directory of a kustomization";
@@ -48,6 +62,7 @@ pub(in crate::desired) fn build_within(directory: &OsStr, limit: Duration) -> Re
         .arg(verb)
         .arg("--")
         .arg(directory)
+        .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -65,9 +65,22 @@ impl Checkout {
         Ok(checkout)
     }
 
-    /// Writes another text into a file of a copy without links.
+    /// Writes another text into a file, or a new one, of a copy without links.
     pub fn replace(&self, path: &str, content: &[u8]) -> io::Result<()> {
-        fs::write(self.place(path)?, content)
+        let place = self.place(path)?;
+        make_parent(&place)?;
+        fs::write(place, content)
+    }
+
+    /// Makes a link to another file or folder of the copy.
+    pub fn link_within(&self, path: &str, target: &str) -> io::Result<()> {
+        let target = self.place(target)?;
+        self.link(path, &target.to_string_lossy())
+    }
+
+    /// Removes a file of a copy without links.
+    pub fn remove(&self, path: &str) -> io::Result<()> {
+        fs::remove_file(self.place(path)?)
     }
 
     /// The folder.

@@ -40,6 +40,27 @@ impl Draft {
         Self { content: FileContent::Kustomization, ..Self::of_manifests(name, file, before, after) }
     }
 
+    /// The text of a patch that does not exist.
+    pub fn of_new_patch(name: &str, path: PathBuf, after: Vec<u8>) -> Self {
+        let name = name.to_owned();
+        let destination = Destination::New(path);
+        Self { name, destination, before: Vec::new(), after, content: FileContent::Kustomization }
+    }
+
+    /// Shows no line of the file, as all of them may be values of Secrets.
+    pub fn withheld(self) -> Self {
+        Self { content: FileContent::Secret, ..self }
+    }
+
+    /// Removes a file that this draft has created, if nobody has changed it since.
+    pub fn take_back(&self) {
+        if let Destination::New(path) = &self.destination
+            && fs::read(path).is_ok_and(|text| text == self.after)
+        {
+            let _ = fs::remove_file(path);
+        }
+    }
+
     /// The new text of a configuration.
     pub fn of_configuration(name: &str, file: ManifestFile, before: Vec<u8>, after: Vec<u8>) -> Self {
         Self { content: FileContent::Configuration, ..Self::of_manifests(name, file, before, after) }

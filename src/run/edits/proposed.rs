@@ -13,6 +13,7 @@ use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey};
 
 use crate::run::edits::manifest_file::ManifestFile;
+use crate::run::edits::placed::Placed;
 
 /// The most edits of a file that are tried alone, after they could not be made together with the others.
 const TRIED_ALONE: usize = 16;
@@ -23,16 +24,26 @@ pub(crate) struct Proposed {
     pub proposal: Proposal,
     /// The live object, if an item of one of its lists is new.
     pub live: Option<Value>,
+    /// The place in the kustomization that built the manifest.
+    pub place: Option<Placed>,
 }
 
 impl Proposed {
-    /// The file as messages name it.
+    /// The file of the manifest as messages name it.
     pub fn file(&self) -> &Arc<str> {
         &self.origin.source.file
     }
 
+    /// The file that is edited, as messages name it.
+    pub fn edited_file(&self) -> &str {
+        self.place.as_ref().map_or(self.file(), |place| &place.file)
+    }
+
     /// Makes the edit without the others. Returns false if it cannot be made, and keeps the reason.
     pub fn try_alone(&mut self) -> bool {
+        if self.place.is_some() {
+            return true;
+        }
         let refusal = self.proposal.edit.as_ref().ok().and_then(|edit| self.refusal_alone(edit));
         if let Some(refusal) = refusal {
             self.proposal.edit = Err(Obstacle::Text(refusal));
@@ -47,6 +58,10 @@ impl Proposed {
 
     /// The question about it, with the lines of the file that change.
     pub fn question(&self, view: &View) -> Styled {
+        let change = || self.proposal.change.clone().into();
+        if let Some(place) = &self.place {
+            return question(&self.proposal.key, &change(), &place.shown, view);
+        }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let before = self.origin.text().bytes();
         let after = match &self.proposal.edit {
@@ -60,7 +75,7 @@ impl Proposed {
             after: text(&after),
             content: FileContent::Manifests,
         };
-        question(&self.proposal.key, &self.proposal.change.clone().into(), &file, view)
+        question(&self.proposal.key, &change(), &file, view)
     }
 
     /// Leaves it out.
@@ -104,8 +119,18 @@ impl Refusals {
                 Err(obstacle) => Some(obstacle.to_string()),
                 Ok(_) => refused.get(&index).map(ToString::to_string).or_else(|| of_file.clone()),
             };
-            let Proposal { key, change, .. } = proposal;
-            self.0.insert((key.clone(), change.path.clone(), change.class), refusal);
+            self.add(proposal, refusal);
         }
+    }
+
+    /// Adds the reasons for changes whose places were searched for before.
+    pub fn add_placed(&mut self, changes: &[Proposed]) {
+        for Proposed { proposal, .. } in changes {
+            self.add(proposal, proposal.edit.as_ref().err().map(ToString::to_string));
+        }
+    }
+
+    fn add(&mut self, Proposal { key, change, .. }: &Proposal, refusal: Option<String>) {
+        self.0.insert((key.clone(), change.path.clone(), change.class), refusal);
     }
 }

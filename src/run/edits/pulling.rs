@@ -1,8 +1,7 @@
 //! `pull`: the objects that were compared, the edits that are proposed for them, and the files that are written.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
-use std::ffi::{OsStr, OsString};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use manifest_edit::{Edit, edit};
@@ -11,14 +10,14 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
 use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, Unmatched, adds_items};
 use reconcile_report::ClassInfo;
-use reconcile_report::pull::{MissingObject, Pulled, PulledChange, PulledObject};
+use reconcile_report::pull::{EditedFile, MissingObject, OtherOverlay, Pulled, PulledChange, PulledObject};
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, EventSink};
 use crate::run::edits::draft::Draft;
 use crate::run::edits::manifest_file::ManifestFile;
-use crate::run::edits::overlay::{Placed, plan};
+use crate::run::edits::overlay::{OverlayDrafts, OverlayPlan, Target, refuse_some};
 use crate::run::edits::proposed::{Proposed, Refusals};
 
 /// Collects the objects that differ, in the order in which they are compared.
@@ -105,13 +104,19 @@ pub(crate) struct Pulling {
     pub warnings: Vec<String>,
     /// The objects that do not exist.
     pub missing: Vec<MissingObject>,
-    /// The folder of the kustomization that built the manifests.
-    kustomize: Option<OsString>,
+    /// The kustomization that built the manifests, if there are changes for it.
+    planned: Option<OverlayPlan>,
+    is_built: bool,
+    /// The effect of edited bases on other overlays, once the files are edited.
+    pub others: Vec<OtherOverlay>,
 }
+
+/// A file to write, with the positions of the changes that need it.
+type PositionedDraft = (Draft, Vec<usize>);
 
 impl Pulling {
     /// Proposes edits for the changes that a selection chooses.
-    pub fn of(collected: Collected, selection: &Selection, kustomize: Option<&OsStr>) -> Self {
+    pub fn of(collected: Collected, selection: &Selection, kustomize: Option<Target<'_>>) -> Self {
         let warnings = collected.warnings();
         let mut pulling = Self {
             changes: Vec::new(),
@@ -120,7 +125,9 @@ impl Pulling {
             is_incomplete: false,
             warnings,
             missing: Vec::new(),
-            kustomize: kustomize.map(ToOwned::to_owned),
+            planned: None,
+            is_built: kustomize.is_some(),
+            others: Vec::new(),
         };
         let mut proposer = match kustomize {
             Some(_) => Proposer::of_build(selection),
@@ -138,7 +145,9 @@ impl Pulling {
                 if proposal.edit == Err(Obstacle::Secret) && !selection.names_some() {
                     pulling.secrets += 1;
                 } else {
-                    pulling.changes.push(Proposed { origin: origin.clone(), proposal, live: live.clone() });
+                    let origin = origin.clone();
+                    let live = live.clone();
+                    pulling.changes.push(Proposed { origin, proposal, live, place: None });
                 }
             }
             if is_missing {
@@ -147,17 +156,25 @@ impl Pulling {
         }
         // Questions and edits go through the files one after the other.
         pulling.changes.sort_by(|a, b| a.file().cmp(b.file()));
+        pulling.planned = kustomize.and_then(|target| OverlayPlan::of(target, &mut pulling.changes));
         pulling
     }
 
     /// The changes that can be made, as far as is known.
     pub fn proposed(&mut self) -> impl Iterator<Item = &mut Proposed> {
-        self.changes.iter_mut().filter(|proposed| proposed.proposal.edit.is_ok())
+        let mut proposed: Vec<&mut Proposed> =
+            self.changes.iter_mut().filter(|proposed| proposed.proposal.edit.is_ok()).collect();
+        proposed.sort_by(|a, b| a.edited_file().cmp(b.edited_file()));
+        proposed.into_iter()
     }
 
     /// The reasons why changes cannot be written into their manifests, as far as each of them can be made alone.
     pub fn refusals(&self) -> Refusals {
         let mut refusals = Refusals::default();
+        if self.is_built {
+            refusals.add_placed(&self.changes);
+            return refusals;
+        }
         for changes in self.changes.chunk_by(|a, b| a.file() == b.file()) {
             refusals.add_file(changes);
         }
@@ -166,58 +183,85 @@ impl Pulling {
 
     /// Leaves out all changes but these.
     pub fn keep(&mut self, is_kept: impl Fn(&ObjectKey, &FieldChange) -> bool) {
-        self.changes.retain(|Proposed { proposal, .. }| is_kept(&proposal.key, &proposal.change));
+        let is_kept = |Proposed { proposal, .. }: &Proposed| is_kept(&proposal.key, &proposal.change);
+        if self.planned.is_some() {
+            // Their positions stay.
+            self.changes.iter_mut().filter(|one| !is_kept(one)).for_each(Proposed::decline);
+        } else {
+            self.changes.retain(is_kept);
+        }
     }
 
     /// Edits the files without writing them. Each has the objects whose changes are in it.
     pub fn drafts(&mut self) -> Vec<(Draft, Vec<ObjectKey>)> {
-        let mut drafts = Vec::new();
-        for changes in self.changes.chunk_by_mut(|a, b| a.file() == b.file()) {
-            let draft = drafted(changes);
-            let keys = changes.iter().map(|proposed| proposed.proposal.key.clone());
-            drafts.extend(draft.map(|draft| (draft, keys.collect())));
+        let (drafts, others) = self.positioned();
+        self.others = others;
+        let key = |position: &usize| Some(self.changes.get(*position)?.proposal.key.clone());
+        let with_keys = |(draft, positions): PositionedDraft| (draft, positions.iter().filter_map(key).collect());
+        drafts.into_iter().map(with_keys).collect()
+    }
+
+    fn positioned(&mut self) -> (Vec<PositionedDraft>, Vec<OtherOverlay>) {
+        if let Some(planned) = &mut self.planned {
+            let OverlayDrafts { drafts, others } = planned.drafts(&mut self.changes);
+            return (drafts, others);
         }
-        drafts
+        let mut drafts = Vec::new();
+        let mut first = 0_usize;
+        for changes in self.changes.chunk_by_mut(|a, b| a.file() == b.file()) {
+            let positions = (first..first.saturating_add(changes.len())).collect();
+            first = first.saturating_add(changes.len());
+            drafts.extend(drafted(changes).map(|draft| (draft, positions)));
+        }
+        (drafts, Vec::new())
     }
 
     /// The changes that cannot be made, each with its object and the reason.
     pub fn obstacles(&self) -> impl Iterator<Item = (&ObjectKey, &FieldChange, &Obstacle)> {
         self.changes.iter().filter_map(|Proposed { proposal, .. }| {
-            let obstacle = proposal.edit.as_ref().err()?;
+            let obstacle = proposal.edit.as_ref().err().filter(|obstacle| **obstacle != Obstacle::Declined)?;
             Some((&proposal.key, &proposal.change, obstacle))
         })
     }
 
     /// Edits the files, and writes them unless it is a dry run.
     pub fn write(mut self, dry_run: bool) -> Pulled {
+        let (drafts, overlays) = self.positioned();
         let mut files = Vec::new();
-        let mut places = BTreeMap::new();
-        if let Some(directory) = &self.kustomize {
-            let planned = plan(directory, &mut self.changes);
-            places = planned.places;
-            for draft in planned.drafts {
-                match if dry_run { Ok(()) } else { draft.write() } {
-                    Ok(()) => files.push(draft.shown(!dry_run)),
-                    Err(reason) => {
-                        for (position, _) in places.extract_if(.., |_, placed| placed.file == draft.name()) {
-                            if let Some(change) = self.changes.get_mut(position) {
-                                change.proposal.edit = Err(Obstacle::File(reason.clone()));
-                            }
-                        }
+        let mut created: Vec<PositionedDraft> = Vec::new();
+        let mut failed: Vec<usize> = Vec::new();
+        for (draft, positions) in drafts {
+            let is_without = positions.iter().any(|position| failed.contains(position));
+            let written = match () {
+                () if dry_run => Ok(()),
+                () if is_without => Err("another file that it needs cannot be written".to_owned()),
+                () => draft.write(),
+            };
+            match written {
+                Ok(()) => {
+                    files.push(draft.shown(!dry_run));
+                    if draft.is_new() {
+                        created.push((draft, positions));
                     }
                 }
-            }
-        } else {
-            for changes in self.changes.chunk_by_mut(|a, b| a.file() == b.file()) {
-                let Some(draft) = drafted(changes) else { continue };
-                match if dry_run { Ok(()) } else { draft.write() } {
-                    Ok(()) => files.push(draft.shown(!dry_run)),
-                    Err(reason) => refuse(changes, &reason),
+                Err(reason) => {
+                    refuse_some(&mut self.changes, &positions, &reason);
+                    if draft.is_new() {
+                        failed.extend(positions);
+                        continue;
+                    }
+                    // A new patch that no kustomization names is nothing.
+                    for (new, _) in
+                        created.extract_if(.., |(_, needed)| needed.iter().any(|one| positions.contains(one)))
+                    {
+                        new.take_back();
+                        files.retain(|file: &EditedFile| file.file != new.name());
+                    }
                 }
             }
         }
         let Self { changes, secrets, errors, is_incomplete, warnings, missing, .. } = self;
-        Pulled { files, objects: objects(changes, places), missing, secrets, errors, is_incomplete, warnings }
+        Pulled { files, objects: objects(changes), missing, secrets, errors, is_incomplete, warnings, overlays }
     }
 }
 
@@ -257,12 +301,11 @@ fn refuse(changes: &mut [Proposed], reason: &str) {
 }
 
 /// The changes by object.
-fn objects(changes: Vec<Proposed>, mut places: BTreeMap<usize, Placed>) -> Vec<PulledObject> {
+fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
     let mut objects: Vec<PulledObject> = Vec::new();
-    for (position, Proposed { origin, proposal: Proposal { key, change, edit }, .. }) in changes.into_iter().enumerate()
-    {
+    for Proposed { origin, proposal: Proposal { key, change, edit }, place, .. } in changes {
         let reason = edit.err().map(|obstacle| obstacle.to_string());
-        let (file, how) = places.remove(&position).map(|placed| (placed.file, placed.how)).unzip();
+        let (file, how) = place.filter(|_| reason.is_none()).map(|placed| (placed.file, placed.how)).unzip();
         let change = PulledChange { change: change.into(), accepted: reason.is_none(), reason, file, how };
         match objects.last_mut().filter(|object| object.key == key) {
             Some(object) => object.changes.push(change),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{patched, pulled};
 use crate::control_plane::{Replaced as _, Run, Workspace};
 
-const OVERLAY: &str = "\
+pub const OVERLAY: &str = "\
 # The shop in production
 resources:
 - ../../base
@@ -41,7 +41,7 @@ secretGenerator:
   - password=swordfish
 ";
 
-const BASE: &str = "\
+pub const BASE: &str = "\
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -61,13 +61,13 @@ spec:
         - configMapRef: {name: settings}
 ";
 
-const LIMITS: &str = "\
+pub const LIMITS: &str = "\
 - op: replace
   path: /spec/template/spec/terminationGracePeriodSeconds
   value: 30
 ";
 
-const EXTRA: &str = "\
+pub const EXTRA: &str = "\
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: banner}
@@ -89,7 +89,7 @@ spec:
 ";
 
 /// A workspace with an overlay that was applied.
-fn shop() -> Workspace {
+pub fn shop() -> Workspace {
     let ws = Workspace::new();
     ws.secret("swordfish");
     ws.write("base/kustomization.yaml", "resources: [web.yaml]\n");
@@ -101,16 +101,16 @@ fn shop() -> Workspace {
     ws
 }
 
-fn text(ws: &Workspace, file: &str) -> String {
+pub fn text(ws: &Workspace, file: &str) -> String {
     fs::read_to_string(ws.folder().join(file)).unwrap()
 }
 
-fn replaced(ws: &Workspace, object: &str, path: &str, value: &Value) {
+pub fn replaced(ws: &Workspace, object: &str, path: &str, value: &Value) {
     patched(ws, object, &json!([{"op": "replace", "path": path, "value": value}]));
 }
 
 /// The path, the file and the kind of place of each change that was pulled.
-fn places(run: &Run) -> Vec<(String, String, String)> {
+pub fn places(run: &Run) -> Vec<(String, String, String)> {
     let report = pulled(run);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let changes = report["objects"].as_array().unwrap().iter().flat_map(|object| object["changes"].as_array().unwrap());

@@ -2,13 +2,17 @@
 
 mod added;
 mod asked;
+mod bases;
 #[cfg(target_os = "linux")]
 mod faults;
 mod kustomize;
 mod kyaml;
+mod overlays;
 mod refused;
 mod rules;
 mod secrets;
+mod shapes;
+mod trees;
 
 use std::fs;
 

@@ -1,14 +1,17 @@
 //! Independent chunks of the input, which are read in parallel.
 
+use std::sync::Arc;
+
 use kube_yaml::{AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Validation};
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
+use super::built::{Built, BuiltFrom, BuiltPlace};
 use super::encrypted::{Place, Seal, closed, identity, is_encrypted, is_identified, is_list};
+use super::input::Input;
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
-use super::source::Input;
-use super::source::Source;
+use super::source::{Source, SourceText};
 use super::source::{explained, template};
 use super::validate::manifest;
 use crate::diagnostic::Diagnostic;
@@ -64,7 +67,7 @@ impl<'a> Chunk<'a> {
             self.syntax(diagnostic, validation, &mut read);
         }
         for document in stream.documents {
-            let source = Source {
+            let mut source = Source {
                 file: self.input.name.clone(),
                 line: document.start.line,
                 template: document.comment.as_deref().and_then(template),
@@ -72,7 +75,20 @@ impl<'a> Chunk<'a> {
                 items: Vec::new(),
             };
             let seal = Seal::Open;
-            self.object(document.value, document.positions, At { line: source.line, source, seal }, &mut read);
+            let line = source.line;
+            let place = self.input.built_from.as_ref().and_then(|from| from.of(&document.value));
+            let mut positions = document.positions;
+            let mut text = None;
+            if let Some(BuiltPlace { file, document, .. }) = place {
+                source.file = file.clone();
+                if let Some(document) = document {
+                    source.line = document.line;
+                    source.template.clone_from(&document.template);
+                    positions = document.positions.clone();
+                    text = Some(document.text.clone());
+                }
+            }
+            self.object(document.value, positions, At { line, source, seal, text }, &mut read);
         }
         read
     }
@@ -94,12 +110,13 @@ impl<'a> Chunk<'a> {
     /// An object, or a list whose items are objects; lists nest.
     fn object(&self, value: Value, positions: Positions, at: At, read: &mut ReadChunk) {
         let mark = positions.nearest(&[]);
-        let At { line, source, seal } = at;
+        let At { line, source, seal, text } = at;
         let encrypted = matches!(seal, Seal::Open) && is_encrypted(&value);
         let (value, seal) = if encrypted { self.opened(value, line, &source) } else { (value, seal) };
         let Value::Object(object) = value else {
             let message = source.explained(format!("expected an object, found {}", kind_of(&value)));
-            let diagnostic = Diagnostic::at(&source.file, mark, message).shown_in(&self.input.text, None);
+            let shown = text.as_ref().unwrap_or(&self.input.text);
+            let diagnostic = Diagnostic::at(&source.file, mark, message).shown_in(shown, None);
             read.diagnostics.push(diagnostic.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
             return;
         };
@@ -117,16 +134,22 @@ impl<'a> Chunk<'a> {
                 inherit_type(&mut item, item_kind.as_ref());
                 let items = source.items.iter().copied().chain([index]).collect();
                 let source = Source { line: positions.nearest(&[]).line, items, ..source.clone() };
-                self.object(item, positions, At { line, source, seal: seal.clone() }, read);
+                let at = At { line, source, seal: seal.clone(), text: text.clone() };
+                self.object(item, positions, at, read);
             }
             return;
         }
         if !matches!(seal, Seal::Open) {
-            return self.sealed(value, &positions, At { line, source, seal }, read);
+            return self.sealed(value, &positions, At { line, source, seal, text }, read);
         }
         let is_hook = is_hook(&value);
-        match manifest(value, positions, source, self.input.text.clone()) {
-            Ok(manifest) => read.manifests.push(manifest),
+        let built = |from: &BuiltFrom| Built { text: self.input.text.clone(), files: Arc::clone(&from.files) };
+        let built = self.input.built_from.as_ref().map(built);
+        match manifest(value, positions, source, text.unwrap_or_else(|| self.input.text.clone())) {
+            Ok(mut manifest) => {
+                manifest.origin.built = built;
+                read.manifests.push(manifest);
+            }
             Err(diagnostics) if is_hook => read.unreadable_hooks.push(diagnostics),
             Err(diagnostics) => read.diagnostics.extend(diagnostics),
         }
@@ -140,8 +163,8 @@ impl<'a> Chunk<'a> {
 
     /// An object that is encrypted in the text. No message about it repeats what it says.
     fn sealed(&self, object: Value, positions: &Positions, at: At, read: &mut ReadChunk) {
-        let At { line, source, seal } = at;
-        let text = || self.input.text.clone();
+        let At { line, source, seal, text } = at;
+        let text = || text.clone().unwrap_or_else(|| self.input.text.clone());
         let name = || Place { line, items: source.items.clone() }.name();
         let (known, is_identified, reason) = match seal {
             Seal::Closed(reason) => (identity(&object, &name()), is_identified(&object), reason),
@@ -178,6 +201,8 @@ struct At {
     source: Source,
     /// True if it is a part of something encrypted.
     seal: Seal,
+    /// The text that its positions are in, if it is not that of the input.
+    text: Option<SourceText>,
 }
 
 /// The budget for the aliases of all inputs together.

@@ -5,6 +5,7 @@ use kube_yaml::{Mark, Positions, Step};
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
+use super::built::Built;
 use super::record::Record;
 use super::source::{Source, SourceText};
 use crate::diagnostic::Diagnostic;
@@ -39,6 +40,7 @@ impl Manifest {
                 source,
                 positions,
                 text,
+                built: None,
                 is_secret: holds_secrets(&gvk, &value),
                 is_encrypted: false,
                 is_repeated: false,
@@ -139,8 +141,10 @@ pub struct Origin {
     pub source: Source,
     /// The positions of its fields.
     pub positions: Positions,
-    /// The text that it was read from.
+    /// The text that its positions are in.
     pub(super) text: SourceText,
+    /// The build that it was read from.
+    pub(super) built: Option<Built>,
     /// True if its lines may be those of a Secret, so that none of them is shown.
     pub(super) is_secret: bool,
     /// True if its text is encrypted: all of its values are secret, whatever its kind.
@@ -152,9 +156,19 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The text of its input.
+    /// The text that its positions are in.
     pub fn text(&self) -> &SourceText {
         &self.text
+    }
+
+    /// The text that it was read from: the output of a build, or that of its positions.
+    pub fn read_text(&self) -> &SourceText {
+        self.built.as_ref().map_or(&self.text, |built| &built.text)
+    }
+
+    /// The build that it was read from.
+    pub fn built(&self) -> Option<&Built> {
+        self.built.as_ref()
     }
 
     /// Returns true if its lines may be those of a Secret, so that none of them may be shown.

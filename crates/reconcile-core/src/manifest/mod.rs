@@ -8,9 +8,11 @@
 
 mod base;
 mod bookkeeping;
+mod built;
 mod chunk;
 mod desired_object;
 mod encrypted;
+mod input;
 #[expect(clippy::module_inception, reason = "the type `Manifest` is what the module is about")]
 mod manifest;
 mod mismatch;
@@ -21,16 +23,19 @@ mod source;
 mod validate;
 
 pub use base::{BaseObject, BaseState};
+pub use built::{Built, BuiltDocument, BuiltFrom, BuiltPlace, Files};
 pub use chunk::{Chunk, Hooks, ReadChunk, alias_budget};
 pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
 pub use encrypted::{Decrypted, Place, authentication_code, is_encrypted};
+pub use input::Input;
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use record::Record;
 pub use release::{ApplyMethod, NewerRevision, ReleaseInfo, ReleaseMark, ReleaseName, Releases};
 pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, read_alone, repeated};
+pub(crate) use source::template as template_of;
 pub use source::{
-    CHART, COMMAND_LINE, Input, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, rendered_by_helm, stored_name,
+    CHART, COMMAND_LINE, LAST_APPLIED_NAME, STDIN, Source, SourceText, is_stream, rendered_by_helm, stored_name,
 };
 pub use validate::KUSTOMIZE;
 

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use kube_yaml::{Mark, Validation};
 
 use super::chunk::{Chunk, Hooks, ReadChunk, is_hook};
+use super::input::Input;
 use super::manifest::Manifest;
 use super::record::Record;
 use super::release::Releases;
-use super::source::Input;
 use crate::diagnostic::Diagnostic;
 use crate::object::Selector;
 

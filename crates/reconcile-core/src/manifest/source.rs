@@ -11,7 +11,6 @@ use kube_yaml::Mark;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::encrypted::Decrypted;
 use crate::diagnostic::{Diagnostic, Excerpt, Line, Location, Marked, is_kustomization};
 use crate::object::{is_nearly_secret, is_string_data};
 use crate::text::{LineIndex, visible};
@@ -55,10 +54,10 @@ pub fn is_stream(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The file as it was named, the `kustomization.yaml` from which it was built, `stdin` for standard input, `helm/RELEASE@REVISION`
+    /// The file as it was named, that of the resource that a kustomization built it from, the `kustomization.yaml` that generated it, `stdin` for standard input, `helm/RELEASE@REVISION`
     /// for what Helm stored, `last-applied`, or `command line` for objects that were named there.
     pub file: Arc<str>,
-    /// First line of the object, from 1; of a kustomization, in the output of the build.
+    /// First line of the object, from 1; of one that a kustomization generated, in the output of the build.
     #[schemars(range(min = 1))]
     pub line: u32,
     /// The template that Helm rendered it from, by the comment above it: `CHART/templates/FILE`.
@@ -301,30 +300,12 @@ fn plain_name(text: &str) -> Option<&str> {
     (!name.is_empty() && ends).then_some(name)
 }
 
-/// The content of one file, URL or stream.
-#[derive(Debug)]
-pub struct Input {
-    /// Its name as the user would write it.
-    pub name: Arc<str>,
-    /// Its text.
-    pub text: SourceText,
-    /// Its decrypted documents; `None` if they are left encrypted.
-    pub decrypted: Option<Decrypted>,
-}
-
-impl Input {
-    /// A text with this name. Documents in it that are encrypted stay so.
-    pub fn new(name: impl Into<Arc<str>>, text: impl Into<SourceText>) -> Self {
-        Self { name: name.into(), text: text.into(), decrypted: None }
-    }
-}
-
 /// Longest path of a template, in bytes.
 const LONGEST: usize = 512;
 
 /// Reads the comment that `helm template` and `helm get manifest` print above a document: `Source: CHART/templates/FILE`. The path
 /// is only shown. A text that cannot be such a path, or has characters that nobody sees, is no template.
-pub(super) fn template(comment: &str) -> Option<Arc<str>> {
+pub(crate) fn template(comment: &str) -> Option<Arc<str>> {
     let path = comment.strip_prefix("Source:")?.trim();
     let is_name = |name: &str| !matches!(name, "" | "." | "..");
     let is_of_chart = path.split('/').skip(1).any(|name| matches!(name, "templates" | "crds"));

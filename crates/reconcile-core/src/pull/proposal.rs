@@ -121,7 +121,7 @@ impl<'s> Proposer<'s> {
     }
 
     fn manifest(&mut self, origin: &Origin) -> Result<ManifestObject, Obstacle> {
-        let text = origin.text();
+        let text = origin.read_text();
         if text.file().is_none() && !self.is_built {
             return Err(Obstacle::NoFile);
         }
@@ -131,12 +131,12 @@ impl<'s> Proposer<'s> {
         if origin.is_encrypted {
             return Err(Obstacle::Secret);
         }
-        if let Some(template) = &origin.source.template {
+        // What a kustomization builds from it can be patched.
+        if let Some(template) = origin.source.template.as_ref().filter(|_| !self.is_built) {
             return Err(Obstacle::Rendered(template.to_string()));
         }
-        let name = &origin.source.file;
-        let documents =
-            self.read.entry(Arc::clone(name)).or_insert_with(|| read(text.bytes(), Validation::Warn).documents);
+        let name = if self.is_built { Arc::from("") } else { Arc::clone(&origin.source.file) };
+        let documents = self.read.entry(name).or_insert_with(|| read(text.bytes(), Validation::Warn).documents);
         let document = documents.iter().find(|document| document.number == origin.source.document);
         let document = document.ok_or(Obstacle::Text(Refusal::Unreadable))?;
         let items = origin.source.items.iter();

@@ -45,6 +45,8 @@ pub enum FileContent {
     Manifests,
     /// A file of a kustomization. Lines of documents with Secrets are not shown, nor those of generators of Secrets.
     Kustomization,
+    /// Values of Secrets. No line is shown.
+    Secret,
     /// The configuration.
     Configuration,
 }
@@ -57,6 +59,7 @@ impl EditedFile {
         let hidden = |text: &str| match self.content {
             FileContent::Manifests => secret_lines(text),
             FileContent::Kustomization => secret_lines_of_kustomization(text),
+            FileContent::Secret => (0..text.lines().count()).collect(),
             FileContent::Configuration => BTreeSet::new(),
         };
         let secret_old = hidden(&self.before);

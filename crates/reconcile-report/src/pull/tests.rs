@@ -43,7 +43,16 @@ fn report(accepted: &[bool], dry_run: bool) -> PullReport {
     let errors = vec![Diagnostic::of_source(&source, "ConfigMap shop/other cannot be compared: forbidden")];
     let missing = vec![MissingObject { key: object.key.clone(), source: source.clone() }];
     let warnings = vec!["`--field replicas`: neither the manifests nor the differences have this field".to_owned()];
-    let pulled = Pulled { files, objects: vec![object], missing, secrets: 2, warnings, errors, is_incomplete: false };
+    let pulled = Pulled {
+        files,
+        objects: vec![object],
+        missing,
+        secrets: 2,
+        warnings,
+        errors,
+        is_incomplete: false,
+        overlays: Vec::new(),
+    };
     let server = "https://10.0.0.1:6443".to_owned();
     let version = Some("v1.36.1".to_owned());
     let cluster = ClusterInfo { context: Some("prod".to_owned()), server, version, uid: None };

@@ -2,7 +2,7 @@
 
 use manifest_edit::{Edit, Step};
 use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{ObjectKey, PathElement};
 
 use crate::compare::FieldChange;
 
@@ -17,6 +17,8 @@ pub struct AcceptedChange {
     pub edit: Edit,
     /// The live object, if an item of one of its lists is new.
     pub live: Option<Value>,
+    /// The only place to try, if one was found before.
+    pub place: Option<Candidate>,
 }
 
 /// The part of a kustomization that sets a value.
@@ -40,6 +42,17 @@ pub enum How {
     Resource,
     /// An entry that did not exist.
     NewEntry,
+    /// A patch that did not exist.
+    NewPatch,
+}
+
+/// The places that may be written beside those in the overlay that set a value now.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allowed {
+    /// New patches in the overlay.
+    pub new_patches: bool,
+    /// Files outside of the folder of the overlay.
+    pub bases: bool,
 }
 
 /// A text to write.
@@ -55,6 +68,46 @@ pub(super) enum Write {
     Whole(String),
     /// Another line.
     Line(String, String),
+    /// A part of a strategic patch.
+    Patch(PatchPart),
+    /// A part of the strategic patch that is a text in the first document of the file.
+    PatchWithin(Vec<Step>, PatchPart),
+}
+
+/// One value of a strategic patch.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PatchPart {
+    /// The document.
+    pub document: PatchDocument,
+    /// The place in the object.
+    pub path: Vec<PathElement>,
+    /// The value; `None` removes it.
+    pub value: Option<Value>,
+}
+
+/// The document of a patch.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum PatchDocument {
+    /// One of the file, by its number.
+    Existing(usize),
+    /// A new one at the end of the file, with the type and the name of its object.
+    New(PatchHead),
+}
+
+/// The type and the name of the object of a patch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PatchHead {
+    pub api_version: String,
+    pub kind: String,
+    pub namespace: Option<String>,
+    pub name: String,
+}
+
+/// A write into one file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FileWrite {
+    pub file: String,
+    pub write: Write,
 }
 
 /// A place that may set a value.
@@ -62,14 +115,31 @@ pub(super) enum Write {
 pub struct Candidate {
     /// The part of the kustomization.
     pub how: How,
-    /// The file.
+    /// The file that sets the value.
     pub file: String,
-    pub(super) writes: Vec<Write>,
+    pub(super) writes: Vec<FileWrite>,
 }
 
 impl Candidate {
     pub(super) fn new(how: How, file: &str, write: Write) -> Self {
-        Self { how, file: file.to_owned(), writes: vec![write] }
+        Self::of_writes(how, file, vec![write])
+    }
+
+    /// A place of several values of one file.
+    pub(super) fn of_writes(how: How, file: &str, writes: Vec<Write>) -> Self {
+        let write = |write| FileWrite { file: file.to_owned(), write };
+        Self { how, file: file.to_owned(), writes: writes.into_iter().map(write).collect() }
+    }
+
+    /// Adds what another file needs for it.
+    pub(super) fn with(mut self, file: &str, write: Write) -> Self {
+        self.writes.push(FileWrite { file: file.to_owned(), write });
+        self
+    }
+
+    /// All files that are edited for it.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.writes.iter().map(|write| write.file.as_str())
     }
 }
 

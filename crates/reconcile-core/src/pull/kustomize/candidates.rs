@@ -3,151 +3,174 @@
 use kube_yaml::{Document, Validation, read};
 use manifest_edit::{Change, Edit, Step};
 use serde_json::Value;
-use structured_merge::ObjectKey;
 
-use super::candidate::{AcceptedChange, Candidate, How, Write, items};
+use super::candidate::{AcceptedChange, Allowed, Candidate, How, Write, items};
 use super::entries;
-use super::tree::{Level, Tree, joined};
+use super::names::path_of_patch;
+use super::new_patch::new_patches;
+use super::subject::{Inline, PATCHES, Subject};
+use super::tree::Level;
+use crate::manifest::template_of;
 use crate::pull::place::value_at;
 use crate::pull::proposal::edit_of_manifest;
 
-/// All places for a change, those nearest to the overlay first.
-pub(super) fn candidates(tree: &Tree, wanted: &AcceptedChange) -> Vec<Candidate> {
-    let mut own = Vec::new();
-    let mut added = Vec::new();
-    for level in &tree.levels {
-        own.extend(entries::of(tree, level, wanted));
-        own.extend(patches(tree, level, wanted));
-        for (file, bytes) in resources(tree, level) {
-            for document in read(bytes, Validation::Warn).documents {
-                if !is_source(&document.value, &wanted.key) {
+/// The places for a change.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// Those that may be written, the nearest to the overlay first.
+    pub allowed: Vec<Candidate>,
+    /// The first file outside of the overlay that sets the value.
+    pub outside: Option<String>,
+    /// The file and the template of a resource that Helm rendered.
+    pub rendered: Option<Rendered>,
+    /// False if nothing in the tree is what the object is built from.
+    pub is_known: bool,
+}
+
+/// A file whose content Helm rendered.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    pub file: String,
+    pub template: String,
+}
+
+impl Subject<'_> {
+    /// All places for the change.
+    pub fn places(&self, allowed: Allowed) -> Places {
+        let mut places = Places { is_known: self.names.is_known(), ..Places::default() };
+        let mut set = Vec::new();
+        let mut added = Vec::new();
+        for level in &self.tree.levels {
+            set.extend(entries::of(self.tree, level, self.wanted, &self.names));
+            set.extend(self.patches(level));
+            for (file, document) in self.documents.resources(level) {
+                if !self.names.is_source(level, &document.value) {
                     continue;
                 }
-                let place = in_manifest(&document, wanted);
-                let Some((edit, is_set)) = place else { continue };
-                let candidate = Candidate::new(How::Resource, &file, Write::At(edit));
-                if is_set { own.push(candidate) } else { added.push(candidate) }
+                let Some((edit, is_set)) = self.in_manifest(document) else { continue };
+                if let Some(template) = document.comment.as_deref().and_then(template_of) {
+                    let rendered = Rendered { file: file.to_owned(), template: template.to_string() };
+                    places.rendered.get_or_insert(rendered);
+                    continue;
+                }
+                let candidate = Candidate::new(How::Resource, file, Write::At(edit));
+                if is_set { set.push(candidate) } else { added.push(candidate) }
             }
         }
+        let is_own = |candidate: &Candidate| self.tree.is_own(&candidate.file);
+        let (own_set, base_set): (Vec<_>, Vec<_>) = set.into_iter().partition(is_own);
+        let (own_added, base_added): (Vec<_>, Vec<_>) = added.into_iter().partition(is_own);
+        places.outside = base_set.first().or(base_added.first()).map(|candidate| candidate.file.clone());
+        places.allowed = own_set;
+        places.allowed.extend(self.tree.levels.first().and_then(|overlay| entries::new(overlay, self.wanted)));
+        places.allowed.extend(own_added);
+        if allowed.new_patches {
+            places.allowed.extend(new_patches(self));
+        }
+        if allowed.bases {
+            places.allowed.extend(base_set.into_iter().chain(base_added));
+        }
+        places
     }
-    let new = tree.levels.first().and_then(|overlay| entries::new(overlay, wanted));
-    own.extend(new);
-    own.extend(added);
-    // A new entry takes the place of those outside.
-    let outside = own.extract_if(.., |candidate| !tree.is_own(&candidate.file)).collect::<Vec<_>>();
-    own.extend(outside);
-    own
-}
 
-/// The texts of a field that are files next to a kustomization.
-fn files<'t>(tree: &'t Tree, level: &Level, names: impl Iterator<Item = String>) -> Vec<(String, &'t [u8])> {
-    let found = |name: String| {
-        let path = joined(&level.folder, &name)?;
-        let bytes = tree.files.get(&path)?;
-        Some((path, bytes.as_ref()))
-    };
-    names.filter_map(found).collect()
-}
-
-fn resources<'t>(tree: &'t Tree, level: &Level) -> Vec<(String, &'t [u8])> {
-    let names = items(&level.value, "resources").filter_map(Value::as_str).map(ToOwned::to_owned);
-    files(tree, level, names)
-}
-
-/// Returns true if a document may be what an object is built from: transformers add a prefix, a suffix and a hash to its name.
-fn is_source(document: &Value, key: &ObjectKey) -> bool {
-    let name = document.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-    document.get("kind").and_then(Value::as_str) == Some(key.gvk.kind.as_str())
-        && !name.is_empty()
-        && key.name.contains(name)
-}
-
-/// The edit of a manifest or of a strategic patch, and true if the document sets the value now.
-fn in_manifest(document: &Document, wanted: &AcceptedChange) -> Option<(Edit, bool)> {
-    let edit =
-        edit_of_manifest(document.number, &document.value, &wanted.key, &wanted.change, wanted.live.as_ref()).ok()?;
-    let is_set = !matches!(edit.change, Change::Insert { .. }) && value_at(&document.value, &edit.path).is_some();
-    if !is_set && edit.change == Change::Remove {
-        return None;
+    /// The edit of a manifest or of a strategic patch, and true if the document sets the value now. `None` if it has another value, which
+    /// something else overrides.
+    fn in_manifest(&self, document: &Document) -> Option<(Edit, bool)> {
+        let AcceptedChange { key, change, live, .. } = self.wanted;
+        let edit = edit_of_manifest(document.number, &document.value, key, change, live.as_ref()).ok()?;
+        let written = value_at(&document.value, &edit.path);
+        let is_set = !matches!(edit.change, Change::Insert { .. }) && written.is_some();
+        if !is_set && edit.change == Change::Remove {
+            return None;
+        }
+        let built = value_at(self.built, &self.wanted.edit.path);
+        let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
+        if is_set && written.is_some_and(is_scalar) && written != built {
+            return None;
+        }
+        Some((edit, is_set))
     }
-    Some((edit, is_set))
-}
 
-/// The patches that set the value, the last one first, as it wins.
-fn patches(tree: &Tree, level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {
-    let mut found = Vec::new();
-    for field in ["patches", "patchesJson6902", "patchesStrategicMerge"] {
-        for (index, patch) in items(&level.value, field).enumerate() {
-            let at = vec![Step::Key(field.to_owned()), Step::Index(index)];
-            let inline = match patch {
-                Value::String(text) if text.contains('\n') => Some((text.as_str(), at)),
-                patch => patch
-                    .get("patch")
-                    .and_then(Value::as_str)
-                    .map(|text| (text, [at, vec![Step::Key("patch".to_owned())]].concat())),
-            };
-            if let Some((text, at)) = inline {
-                let places = in_patch(text.as_bytes(), patch, wanted);
-                let candidate = |edit| Candidate::new(How::Patch, &level.file, Write::Within(at.clone(), edit));
-                found.extend(places.into_iter().map(candidate));
-                continue;
-            }
-            let name = patch.as_str().or_else(|| patch.get("path")?.as_str()).map(ToOwned::to_owned);
-            for (file, bytes) in files(tree, level, name.into_iter()) {
-                let places = in_patch(bytes, patch, wanted);
-                found.extend(places.into_iter().map(|edit| Candidate::new(How::Patch, &file, Write::At(edit))));
+    /// The patches of a level that set the value, the last one first, as it wins.
+    fn patches(&self, level: &Level) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for field in PATCHES {
+            for (index, patch) in items(&level.value, field).enumerate() {
+                if let Some(Inline { text, at }) = Inline::of(field, index, patch) {
+                    let documents = read(text.as_bytes(), Validation::Warn).documents;
+                    let places = self.in_patch(level, &documents, patch);
+                    let candidate = |edit| Candidate::new(How::Patch, &level.file, Write::Within(at.clone(), edit));
+                    found.extend(places.into_iter().map(candidate));
+                } else if let Some((file, documents)) =
+                    path_of_patch(patch).and_then(|name| self.documents.named(level, name))
+                {
+                    let places = self.in_patch(level, documents, patch);
+                    found.extend(places.into_iter().map(|edit| Candidate::new(How::Patch, file, Write::At(edit))));
+                }
             }
         }
+        found.reverse();
+        found
     }
-    found.reverse();
-    found
-}
 
-fn in_patch(bytes: &[u8], entry: &Value, wanted: &AcceptedChange) -> Vec<Edit> {
-    let target = entry.get("target").unwrap_or(&Value::Null);
-    let is_target = target.get("kind").and_then(Value::as_str).is_none_or(|kind| kind == wanted.key.gvk.kind);
-    let mut found = Vec::new();
-    for document in read(bytes, Validation::Warn).documents {
-        match &document.value {
-            Value::Array(operations) if is_target => {
-                found.extend(
-                    operations.iter().enumerate().filter_map(|(index, one)| operation(&document, index, one, wanted)),
-                );
-            }
-            patch => {
-                let is_named = !target.is_null() || is_source(patch, &wanted.key);
-                let place = if is_named && is_target { in_manifest(&document, wanted) } else { None };
-                found.extend(place.filter(|(_, is_set)| *is_set).map(|(edit, _)| edit));
+    fn in_patch(&self, level: &Level, documents: &[Document], entry: &Value) -> Vec<Edit> {
+        let mut found = Vec::new();
+        if !self.is_target(level, entry) {
+            return found;
+        }
+        for document in documents {
+            match &document.value {
+                Value::Array(operations) => {
+                    let operations = operations.iter().enumerate();
+                    let mut edits: Vec<(bool, Edit)> =
+                        operations.filter_map(|(index, one)| self.operation(document, index, one)).collect();
+                    // The last one wins, and this list will be reversed; those at the same position are tried first.
+                    edits.sort_by_key(|(is_same_position, _)| *is_same_position);
+                    found.extend(edits.into_iter().map(|(_, edit)| edit));
+                }
+                patch => {
+                    let is_named = entry.get("target").is_some() || self.names.is_patch(level, patch);
+                    let place = if is_named { self.in_manifest(document) } else { None };
+                    found.extend(place.filter(|(_, is_set)| *is_set).map(|(edit, _)| edit));
+                }
             }
         }
+        found
     }
-    found
-}
 
-/// The value of an operation of a JSON patch (RFC 6902) that sets a field, or something around it. Positions in lists may differ from
-/// those in the build.
-fn operation(document: &Document, index: usize, operation: &Value, wanted: &AcceptedChange) -> Option<Edit> {
-    let pointer = operation.get("path")?.as_str()?;
-    let value = operation.get("value")?;
-    let tokens: Vec<String> =
-        pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")).collect();
-    let (above, below) = wanted.edit.path.split_at_checked(tokens.len())?;
-    let is_step = |(step, token): (&Step, &String)| match step {
-        Step::Key(key) => key == token,
-        Step::Index(_) => token == "-" || token.parse::<usize>().is_ok(),
-    };
-    let is_here = above.iter().zip(&tokens).all(is_step) && (below.is_empty() || value_at(value, below).is_some());
-    let here = [vec![Step::Index(index), Step::Key("value".to_owned())], below.to_vec()].concat();
-    let change = match &wanted.edit.change {
-        Change::Set(new) => Change::Set(new.clone()),
-        Change::Remove if below.is_empty() => {
-            return is_here.then(|| Edit {
-                document: document.number,
-                path: vec![Step::Index(index)],
-                change: Change::Remove,
-            });
+    /// The value of an operation of a JSON patch (RFC 6902) that sets a field, or something around it, and true if the positions in
+    /// lists are those in the build: others may differ by what later patches do.
+    fn operation(&self, document: &Document, index: usize, operation: &Value) -> Option<(bool, Edit)> {
+        let wanted = self.wanted;
+        let kind = operation.get("op")?.as_str()?;
+        let pointer = operation.get("path")?.as_str()?;
+        let value = operation.get("value").filter(|_| ["add", "replace"].contains(&kind))?;
+        let tokens: Vec<String> =
+            pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")).collect();
+        let (above, below) = wanted.edit.path.split_at_checked(tokens.len())?;
+        let is_step = |(step, token): (&Step, &String)| match step {
+            Step::Key(key) => key == token,
+            Step::Index(_) => token == "-" || token.parse::<usize>().is_ok(),
+        };
+        let is_position = |(step, token): (&Step, &String)| match step {
+            Step::Key(_) => true,
+            Step::Index(index) => token.parse::<usize>().is_ok_and(|token| token == *index),
+        };
+        if !above.iter().zip(&tokens).all(is_step) {
+            return None;
         }
-        other => other.clone(),
-    };
-    is_here.then_some(Edit { document: document.number, path: here, change })
+        let is_same_position = above.iter().zip(&tokens).all(is_position);
+        let written = value_at(value, below)?;
+        if !written.is_object() && !written.is_array() && Some(written) != value_at(self.built, &wanted.edit.path) {
+            return None;
+        }
+        let here = [vec![Step::Index(index), Step::Key("value".to_owned())], below.to_vec()].concat();
+        let edit = match &wanted.edit.change {
+            Change::Remove if below.is_empty() => {
+                Edit { document: document.number, path: vec![Step::Index(index)], change: Change::Remove }
+            }
+            change => Edit { document: document.number, path: here, change: change.clone() },
+        };
+        Some((is_same_position, edit))
+    }
 }

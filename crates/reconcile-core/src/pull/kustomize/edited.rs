@@ -6,18 +6,22 @@ use kube_yaml::{Validation, read};
 use manifest_edit::{Change, Edit, Step, edit};
 use serde_json::Value;
 
-use super::candidate::{Candidate, Write};
+use super::candidate::{Candidate, FileWrite, PatchDocument, PatchHead, PatchPart, Write};
+use super::new_patch::set;
 use super::tree::Tree;
 use crate::pull::place::value_at;
+use crate::text::yaml;
 
 /// The new texts of files.
-pub(super) type Texts = BTreeMap<String, Vec<u8>>;
+pub type Texts = BTreeMap<String, Vec<u8>>;
 
 /// Edits the files. The error has the positions of candidates that cannot be written, or not with the others.
 pub(super) fn edited(tree: &Tree, candidates: &[&Candidate]) -> Result<Texts, BTreeSet<usize>> {
     let mut of_file: BTreeMap<&str, Vec<(usize, &Write)>> = BTreeMap::new();
     for (index, candidate) in candidates.iter().enumerate() {
-        of_file.entry(&candidate.file).or_default().extend(candidate.writes.iter().map(|write| (index, write)));
+        for FileWrite { file, write } in &candidate.writes {
+            of_file.entry(file).or_default().push((index, write));
+        }
     }
     let mut texts = Texts::new();
     let mut refused = BTreeSet::new();
@@ -44,8 +48,12 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, BTreeS
     let mut whole: Option<(&String, usize)> = None;
     let mut lines: Vec<(usize, &String, &String)> = Vec::new();
     let mut refused = BTreeSet::new();
+    let mut parts: Vec<(usize, &PatchPart)> = Vec::new();
+    let mut inner_parts: BTreeMap<&[Step], Vec<(usize, &PatchPart)>> = BTreeMap::new();
     for (index, write) in writes {
         match write {
+            Write::Patch(part) => parts.push((*index, part)),
+            Write::PatchWithin(at, part) => inner_parts.entry(at).or_default().push((*index, part)),
             Write::At(edit) => refused.extend(add(&mut joint, edit, *index)),
             Write::Within(at, edit) => refused.extend(add(within.entry(at).or_default(), edit, *index)),
             Write::Entry(list, value) => entries.entry(list).or_default().push((*index, value)),
@@ -56,6 +64,15 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, BTreeS
     }
     let document = read(before, Validation::Warn).documents.into_iter().next().map(|document| document.value);
     let document = document.unwrap_or(Value::Null);
+    for (at, parts) in inner_parts {
+        let text = value_at(&document, at).and_then(Value::as_str).unwrap_or_default();
+        for one in in_documents(text.as_bytes(), &parts) {
+            refused.extend(one.of.iter().filter_map(|index| add(within.entry(at).or_default(), &one.edit, *index)));
+        }
+    }
+    for one in in_documents(before, &parts) {
+        refused.extend(one.of.iter().filter_map(|index| add(&mut joint, &one.edit, *index)));
+    }
     for (at, inner) in within {
         let of: Vec<usize> = inner.iter().flat_map(|joint| joint.of.clone()).collect();
         let text = value_at(&document, at).and_then(Value::as_str).unwrap_or_default();
@@ -75,7 +92,75 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, BTreeS
     if !lines.is_empty() {
         return Ok(with_lines(before, &lines));
     }
-    made(before, &joint)
+    Ok(with_documents(made(before, &joint)?, &parts))
+}
+
+/// The edits that set values in documents with patches.
+fn in_documents(before: &[u8], parts: &[(usize, &PatchPart)]) -> Vec<Joint> {
+    let mut joint = Vec::new();
+    for document in read(before, Validation::Warn).documents {
+        let is_here = |(_, part): &&(usize, &PatchPart)| part.document == PatchDocument::Existing(document.number);
+        let here: Vec<&(usize, &PatchPart)> = parts.iter().filter(is_here).collect();
+        let mut after = document.value.clone();
+        for (_, part) in &here {
+            set(&mut after, &part.path, part.value.as_ref());
+        }
+        let of: Vec<usize> = here.iter().map(|(index, _)| *index).collect();
+        let mut edits = Vec::new();
+        between(&document.value, &after, &mut Vec::new(), &mut edits);
+        let edit = |(path, change)| Joint { edit: Edit { document: document.number, path, change }, of: of.clone() };
+        joint.extend(edits.into_iter().map(edit));
+    }
+    joint
+}
+
+/// The edits that make one value of another, of which nothing is removed.
+fn between(old: &Value, new: &Value, path: &mut Vec<Step>, edits: &mut Vec<(Vec<Step>, Change)>) {
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            for (key, value) in new {
+                path.push(Step::Key(key.clone()));
+                match old.get(key) {
+                    Some(former) => between(former, value, path, edits),
+                    None => edits.push((path.clone(), Change::Set(value.clone()))),
+                }
+                path.pop();
+            }
+        }
+        (Value::Array(old), Value::Array(new)) if !old.is_empty() && old.len() <= new.len() => {
+            for (index, value) in new.iter().enumerate() {
+                path.push(Step::Index(index.min(old.len())));
+                match old.get(index) {
+                    Some(former) => between(former, value, path, edits),
+                    None => edits.push((path.clone(), Change::Insert { value: value.clone(), rank: index })),
+                }
+                path.pop();
+            }
+        }
+        _ if old == new => {}
+        _ => edits.push((path.clone(), Change::Set(new.clone()))),
+    }
+}
+
+/// A text with new documents at its end, one for each object.
+fn with_documents(text: Vec<u8>, parts: &[(usize, &PatchPart)]) -> Vec<u8> {
+    let mut documents: BTreeMap<&PatchHead, Value> = BTreeMap::new();
+    for (_, part) in parts {
+        if let PatchDocument::New(head) = &part.document {
+            let document = documents.entry(head).or_insert_with(|| head.document());
+            set(document, &part.path, part.value.as_ref());
+        }
+    }
+    let mut text = text;
+    for document in documents.into_values() {
+        if !text.is_empty() {
+            let end: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
+            text.extend_from_slice(end);
+            text.extend_from_slice(b"---\n");
+        }
+        text.extend_from_slice(yaml(&document).as_bytes());
+    }
+    text
 }
 
 /// Adds an edit; the error is its candidate, if another one sets the same place to another value.
@@ -120,6 +205,11 @@ fn with_lines(before: &[u8], lines: &[(usize, &String, &String)]) -> Vec<u8> {
         format!("{new}{end}")
     };
     text.split_inclusive('\n').map(line).collect::<String>().into_bytes()
+}
+
+/// The files with one candidate alone; `None` if it cannot be written.
+pub fn alone(tree: &Tree, candidate: &Candidate) -> Option<Texts> {
+    edited(tree, &[candidate]).ok()
 }
 
 fn made(before: &[u8], joint: &[Joint]) -> Result<Vec<u8>, BTreeSet<usize>> {

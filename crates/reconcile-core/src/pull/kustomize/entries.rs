@@ -4,23 +4,24 @@ use manifest_edit::{Change, Edit, Step};
 use serde_json::{Map, Value, json};
 
 use super::candidate::{AcceptedChange, Candidate, How, Write, items};
-use super::tree::{Level, Tree, joined};
+use super::names::Names;
+use super::tree::{Level, Tree};
 
 /// The places of one kustomization that may set the value.
-pub(super) fn of(tree: &Tree, level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {
+pub(super) fn of(tree: &Tree, level: &Level, wanted: &AcceptedChange, names: &Names<'_>) -> Vec<Candidate> {
     let mut found = images(level, wanted);
-    found.extend(replicas(level, wanted));
+    found.extend(replicas(level, wanted, names));
     found.extend(labels(level, wanted));
-    found.extend(generators(tree, level, wanted));
+    found.extend(generators(tree, level, wanted, names));
     found
 }
 
-/// A new entry of `images` or `replicas`.
+/// A new entry of `images` or `replicas`. The names of replicas are those before the prefix and the suffix of the overlay.
 pub(super) fn new(overlay: &Level, wanted: &AcceptedChange) -> Option<Candidate> {
     let Change::Set(new) = &wanted.edit.change else { return None };
     let entry = |list, entry| Some(Candidate::new(How::NewEntry, &overlay.file, Write::Entry(list, entry)));
     if is_replicas(wanted) && new.is_u64() {
-        let name = &wanted.key.name;
+        let name = overlay.inner_name(&wanted.key.name);
         let is_there = items(&overlay.value, "replicas").any(|entry| entry.get("name") == Some(&json!(name)));
         return if is_there { None } else { entry("replicas", json!({"name": name, "count": new})) };
     }
@@ -116,17 +117,17 @@ fn images(level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {
             }
         }
         if !writes.is_empty() {
-            found.push(Candidate { how: How::Images, file: level.file.clone(), writes });
+            found.push(Candidate::of_writes(How::Images, &level.file, writes));
         }
     }
     found
 }
 
-fn replicas(level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {
+fn replicas(level: &Level, wanted: &AcceptedChange, names: &Names<'_>) -> Vec<Candidate> {
     let Change::Set(new) = &wanted.edit.change else { return Vec::new() };
     let is_named = |entry: &Value| {
         let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
-        !name.is_empty() && wanted.key.name.contains(name)
+        names.has(level, name)
     };
     let entries =
         items(&level.value, "replicas").enumerate().filter(|(_, entry)| is_replicas(wanted) && is_named(entry));
@@ -155,7 +156,7 @@ fn labels(level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {
 }
 
 /// The literals, files and envs of the generators of ConfigMaps.
-fn generators(tree: &Tree, level: &Level, wanted: &AcceptedChange) -> Vec<Candidate> {
+fn generators(tree: &Tree, level: &Level, wanted: &AcceptedChange, names: &Names<'_>) -> Vec<Candidate> {
     let (Some(key), "ConfigMap") = (last_key(wanted), wanted.key.gvk.kind.as_str()) else { return Vec::new() };
     let new = match &wanted.edit.change {
         Change::Set(Value::String(new)) => Some(new),
@@ -165,7 +166,7 @@ fn generators(tree: &Tree, level: &Level, wanted: &AcceptedChange) -> Vec<Candid
     let mut found = Vec::new();
     for (index, generator) in items(&level.value, "configMapGenerator").enumerate() {
         let name = generator.get("name").and_then(Value::as_str).unwrap_or_default();
-        if name.is_empty() || !wanted.key.name.contains(name) {
+        if !names.has(level, name) {
             continue;
         }
         let path = |field: &str, item| [at("configMapGenerator", index, &[field]), vec![Step::Index(item)]].concat();
@@ -178,7 +179,7 @@ fn generators(tree: &Tree, level: &Level, wanted: &AcceptedChange) -> Vec<Candid
         }
         for (item, text) in texts("files") {
             let named = text.split_once('=').unwrap_or_else(|| (text.rsplit('/').next().unwrap_or(text), text));
-            let file = joined(&level.folder, named.1).filter(|file| named.0 == key && tree.files.contains_key(file));
+            let file = tree.path(&level.folder, named.1).filter(|file| named.0 == key && tree.files.contains_key(file));
             found.extend(file.map(|file| match new {
                 Some(new) => Candidate::new(How::File, &file, Write::Whole(new.clone())),
                 None => Candidate::new(How::File, &level.file, edit(path("files", item), Change::Remove)),
@@ -186,7 +187,7 @@ fn generators(tree: &Tree, level: &Level, wanted: &AcceptedChange) -> Vec<Candid
         }
         let env = generator.get("env").and_then(Value::as_str);
         for name in texts("envs").into_iter().map(|(_, text)| text).chain(env) {
-            let Some(file) = joined(&level.folder, name) else { continue };
+            let Some(file) = tree.path(&level.folder, name) else { continue };
             let text = tree.files.get(&file).map(|bytes| String::from_utf8_lossy(bytes));
             let line = |line: &&str| line.trim_start().split_once('=').is_some_and(|(own, _)| own == key);
             let line = text.as_ref().and_then(|text| text.lines().find(line));

@@ -20,8 +20,72 @@ pub(super) struct Difference {
     pub object: String,
     /// The place in it.
     pub path: Vec<Step>,
+    /// The value that was expected there.
+    pub expected: Option<Value>,
     /// The value there.
     pub found: Option<Value>,
+}
+
+/// A value in which two builds differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BuildChange {
+    /// The kind, and the namespace where it is written, and the name of the object.
+    pub object: String,
+    /// The place in it, as `spec.template.spec.containers[name=web].image`.
+    pub path: String,
+    /// The former value; `None` if there was none, or if it is secret.
+    pub before: Option<Value>,
+    /// The new value; `None` if there is none, or if it is secret.
+    pub after: Option<Value>,
+}
+
+/// The values in which two builds differ. Content hashes of names do not count.
+pub fn build_changes(before: &[u8], after: &[u8]) -> Vec<BuildChange> {
+    let former = Build::of(before);
+    let change = |Difference { object, path, expected, found }: Difference| {
+        let value = former.0.get(&object).and_then(|values| values.first());
+        let is_secret = value.is_none_or(|value| value.get("kind").and_then(Value::as_str) == Some("Secret"));
+        let shown = |value: Option<Value>| value.filter(|_| !is_secret);
+        BuildChange {
+            path: readable(&path, value),
+            object: name_of(&object),
+            before: shown(expected),
+            after: shown(found),
+        }
+    };
+    former.differences(&Build::of(after)).into_iter().map(change).collect()
+}
+
+/// The kind and the name of an object that [`identity`] names.
+pub(super) fn name_of(identity: &str) -> String {
+    let mut parts = identity.split('\0').skip(1);
+    let [kind, namespace, name] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+    let name = name.strip_suffix('-').unwrap_or(name);
+    if namespace.is_empty() { format!("{kind} {name}") } else { format!("{kind} {namespace}/{name}") }
+}
+
+/// A path as people write it, with the names of items of lists.
+fn readable(path: &[Step], object: Option<&Value>) -> String {
+    let mut text = String::new();
+    let mut at = object;
+    for step in path {
+        match step {
+            Step::Key(key) if key.contains(['.', '/', '[']) => text.push_str(&format!("[\"{key}\"]")),
+            Step::Key(key) => {
+                let dot = if text.is_empty() { "" } else { "." };
+                text.push_str(&format!("{dot}{key}"));
+            }
+            Step::Index(index) => {
+                let name = at.and_then(|list| list.get(*index)?.get("name")?.as_str());
+                text.push_str(&name.map_or_else(|| format!("[{index}]"), |name| format!("[name={name}]")));
+            }
+        }
+        at = at.and_then(|value| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(index) => value.get(*index),
+        });
+    }
+    text
 }
 
 impl Build {
@@ -49,7 +113,7 @@ impl Build {
             if let ([expected], [there]) = (expected.as_slice(), there.as_slice()) {
                 differ(object, &mut Vec::new(), expected, there, &mut found);
             } else if expected != there {
-                found.push(Difference { object: object.clone(), path: Vec::new(), found: None });
+                found.push(Difference { object: object.clone(), path: Vec::new(), expected: None, found: None });
             }
             if found.len() >= MOST {
                 break;
@@ -59,13 +123,12 @@ impl Build {
     }
 }
 
-/// The object in a build that a document of it is.
-pub(super) fn identity_of(text: &[u8], document: usize) -> Option<String> {
-    let documents = read(text, Validation::Warn).documents;
-    let mut value = documents.iter().find(|one| one.number == document)?.value.clone();
-    let generated: BTreeSet<String> = generated_name(&value).map(ToOwned::to_owned).into_iter().collect();
+/// The name of an object in a build, without the hash of its content.
+pub(super) fn identity_of(object: &Value) -> String {
+    let mut value = object.clone();
+    let generated: BTreeSet<String> = generated_name(object).map(ToOwned::to_owned).into_iter().collect();
     without_hashes(&mut value, &generated);
-    Some(identity(&value))
+    identity(&value)
 }
 
 fn identity(value: &Value) -> String {
@@ -96,9 +159,10 @@ fn differ(object: &str, path: &mut Vec<Step>, expected: &Value, there: &Value, f
     if expected == there || found.len() >= MOST {
         return;
     }
-    let difference = |path: &[Step], there: Option<&Value>| Difference {
+    let difference = |path: &[Step], expected: Option<&Value>, there: Option<&Value>| Difference {
         object: object.to_owned(),
         path: path.to_vec(),
+        expected: expected.cloned(),
         found: there.cloned(),
     };
     match (expected, there) {
@@ -108,7 +172,7 @@ fn differ(object: &str, path: &mut Vec<Step>, expected: &Value, there: &Value, f
                 path.push(Step::Key(key.clone()));
                 match (expected.get(key), there.get(key)) {
                     (Some(expected), Some(there)) => differ(object, path, expected, there, found),
-                    (_, there) => found.push(difference(path, there)),
+                    (expected, there) => found.push(difference(path, expected, there)),
                 }
                 path.pop();
             }
@@ -120,6 +184,6 @@ fn differ(object: &str, path: &mut Vec<Step>, expected: &Value, there: &Value, f
                 path.pop();
             }
         }
-        _ => found.push(difference(path, Some(there))),
+        _ => found.push(difference(path, Some(expected), Some(there))),
     }
 }

@@ -1,18 +1,25 @@
 //! The search for places whose edits, together, change the build as it should.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use manifest_edit::{Change, Edit, Step, edit};
+use kube_yaml::{Validation, read};
+use manifest_edit::{Edit, edit};
 use serde_json::Value;
 
-use super::candidate::{AcceptedChange, Candidate};
-use super::candidates::candidates;
+use super::candidate::{AcceptedChange, Allowed, Candidate};
+use super::candidates::Places;
 use super::edited::{Texts, edited};
-use super::proof::{Build, Difference, identity_of};
+use super::names::Documents;
+use super::proof::{Build, Difference, identity_of, name_of};
+use super::reason::Reasons;
+use super::subject::Subject;
 use super::tree::Tree;
+use super::tried::Tried;
 
-/// The most builds of one search.
-const MOST_BUILDS: usize = 12;
+/// The most builds of one search. With the one that found the changes, they are a dozen.
+const MOST_BUILDS: usize = 11;
+/// The last builds of a search, in which what is still wrong is left out.
+const LAST_BUILDS: usize = 4;
 
 /// The result of a search.
 #[derive(Clone, Debug, Default)]
@@ -23,156 +30,325 @@ pub struct Found {
     pub files: Texts,
 }
 
-/// One change while places are tried.
-struct Tried<'w> {
-    wanted: &'w AcceptedChange,
-    object: Option<String>,
-    candidates: Vec<Candidate>,
-    /// The first candidate outside of the overlay, for the message.
-    outside: Option<String>,
-    at: usize,
-    /// Another object that the last candidate changed as well.
-    also: Option<String>,
-}
-
-impl Tried<'_> {
-    fn candidate(&self) -> Option<&Candidate> {
-        self.candidates.get(self.at)
-    }
-
-    fn is_at(&self, difference: &Difference) -> bool {
-        let path = &self.wanted.edit.path;
-        self.object.as_ref() == Some(&difference.object)
-            && (path.starts_with(&difference.path)
-                || difference.path.starts_with(path)
-                || is_in_list(path, &difference.path))
-    }
-
-    /// Returns true if a difference elsewhere has the wanted value.
-    fn has_caused(&self, difference: &Difference) -> bool {
-        match (&self.wanted.edit.change, &difference.found) {
-            (Change::Set(Value::String(new)), Some(Value::String(found))) => found.contains(new.as_str()),
-            (Change::Set(new), Some(found)) => new == found,
-            (Change::Remove, None) => true,
-            _ => false,
-        }
-    }
-}
-
-/// Returns true if both are in one list: an item that comes or goes moves the others.
-fn is_in_list(path: &[Step], other: &[Step]) -> bool {
-    matches!(path.split_last(), Some((Step::Index(_), list)) if other.starts_with(list))
-}
-
-/// Finds places for changes of a build. `build` builds the tree with other texts of some files; `None` if that fails.
+/// Finds places for changes of a build. `build` builds the tree with other texts of some files; `None` if that fails. `name` names files
+/// in reasons.
 pub fn search(
     tree: &Tree,
     former: &[u8],
     wanted: &[AcceptedChange],
+    allowed: Allowed,
     name: impl Fn(&str) -> String,
-    mut build: impl FnMut(&Texts) -> Option<Vec<u8>>,
+    build: impl FnMut(&Texts) -> Option<Vec<u8>>,
 ) -> Found {
-    let mut tried: Vec<Tried<'_>> = wanted
-        .iter()
-        .map(|wanted| {
-            let (candidates, outside): (Vec<_>, Vec<_>) =
-                candidates(tree, wanted).into_iter().partition(|candidate| tree.is_own(&candidate.file));
-            let outside = outside.first().map(|candidate| candidate.file.clone());
-            let object = identity_of(former, wanted.edit.document);
-            Tried { wanted, object, candidates, outside, at: 0, also: None }
-        })
-        .collect();
-    let mut files = Texts::new();
-    let mut builds = 0_usize;
-    loop {
-        let current = tried.iter().enumerate().filter_map(|(index, tried)| Some((index, tried.candidate()?)));
-        let (active, chosen): (Vec<usize>, Vec<&Candidate>) = current.unzip();
-        if active.is_empty() {
-            break;
-        }
-        let texts = match edited(tree, &chosen) {
-            Ok(texts) => texts,
-            Err(refused) => {
-                advance(&mut tried, refused.iter().filter_map(|index| active.get(*index)).copied());
-                continue;
-            }
+    let documents = Documents::of(tree);
+    let built = read(former, Validation::Warn).documents;
+    let tried = wanted.iter().map(|wanted| {
+        let built = built.iter().find(|document| document.number == wanted.edit.document);
+        let built = built.map_or(&Value::Null, |document| &document.value);
+        let places = match &wanted.place {
+            Some(place) => Places { allowed: vec![place.clone()], is_known: true, ..Places::default() },
+            None => Subject::of(tree, &documents, wanted, built).places(allowed),
         };
-        if builds >= MOST_BUILDS {
-            // What was not proven is not written.
-            advance_all(&mut tried);
-            break;
-        }
-        builds += 1;
-        let edits: Vec<Edit> = active.iter().filter_map(|index| Some(tried.get(*index)?.wanted.edit.clone())).collect();
-        let expected = edit(former, &edits);
-        if !expected.refused.is_empty() {
-            advance(&mut tried, expected.refused.iter().filter_map(|refused| active.get(refused.edit)).copied());
-            continue;
-        }
-        let after = build(&texts);
-        let differences = after.as_ref().map(|after| Build::of(&expected.text).differences(&Build::of(after)));
-        match differences {
-            Some(differences) if differences.is_empty() => {
-                files = texts;
-                break;
-            }
-            Some(differences) => {
-                let blamed = blamed(&mut tried, &active, &differences);
-                advance(&mut tried, blamed.into_iter());
-            }
-            // Half of them is tried alone, and the others are left out.
-            None => advance(&mut tried, active.into_iter().rev().step_by(2)),
-        }
-    }
-    let overlay = tree.levels.first().map_or("", |level| level.file.as_str());
-    let places = tried.into_iter().map(|tried| match tried.candidate() {
+        let object = (!built.is_null()).then(|| identity_of(built));
+        Tried { wanted, object, places, at: 0, also: None }
+    });
+    let mut search = Search {
+        tree,
+        former,
+        tried: tried.collect(),
+        builds: 0,
+        trusted: BTreeMap::new(),
+        held: BTreeSet::new(),
+        suspects: Vec::new(),
+        elsewhere: None,
+    };
+    let files = search.files(build);
+    let reasons = Reasons { tree, allowed, name: &name };
+    let places = search.tried.into_iter().map(|tried| match tried.candidate() {
         Some(candidate) => Ok(candidate.clone()),
-        None => Err(reason(&tried, &name(overlay), &name)),
+        None => Err(reasons.of(&tried)),
     });
     Found { places: places.collect(), files }
 }
 
-fn advance(tried: &mut [Tried<'_>], which: impl Iterator<Item = usize>) {
-    for index in which.collect::<BTreeSet<_>>() {
-        if let Some(one) = tried.get_mut(index) {
-            one.at = one.at.saturating_add(1);
-        }
-    }
+struct Search<'s> {
+    tree: &'s Tree,
+    former: &'s [u8],
+    tried: Vec<Tried<'s>>,
+    builds: usize,
+    /// The candidates that were in a build which changed nothing elsewhere, by their changes.
+    trusted: BTreeMap<usize, usize>,
+    /// The changes that wait until it is known which one breaks the build.
+    held: BTreeSet<usize>,
+    /// The changes of which one breaks the build together with those that are trusted.
+    suspects: Vec<usize>,
+    /// The object elsewhere that the one changes, if it does not break the build as a whole.
+    elsewhere: Option<String>,
 }
 
-fn advance_all(tried: &mut [Tried<'_>]) {
-    for one in tried {
-        one.at = one.candidates.len();
-    }
-}
-
-/// The changes whose candidates did not set their value, or set others as well; all of them if that cannot be told.
-fn blamed(tried: &mut [Tried<'_>], active: &[usize], differences: &[Difference]) -> Vec<usize> {
-    let mut blamed = BTreeSet::new();
-    for difference in differences {
-        let at = |index: &&usize| tried.get(**index).is_some_and(|one| one.is_at(difference));
-        let own: Vec<usize> = active.iter().filter(at).copied().collect();
-        let caused =
-            |index: &&usize| own.is_empty() && tried.get(**index).is_some_and(|one| one.has_caused(difference));
-        let caused: Vec<usize> = active.iter().filter(caused).copied().collect();
-        for index in &caused {
-            let named: Vec<&str> = difference.object.split('\0').skip(1).collect();
-            let name =
-                [named.first().copied(), named.get(2).copied()].into_iter().flatten().collect::<Vec<_>>().join(" ");
-            if let Some(one) = tried.get_mut(*index) {
-                one.also = Some(name);
+impl Search<'_> {
+    /// The texts whose build has exactly the changes that still have a candidate.
+    fn files(&mut self, mut build: impl FnMut(&Texts) -> Option<Vec<u8>>) -> Texts {
+        loop {
+            let is_active = |(index, tried): (usize, &Tried<'_>)| {
+                (!self.held.contains(&index) && tried.candidate().is_some()).then_some(index)
+            };
+            let active: Vec<usize> = self.tried.iter().enumerate().filter_map(is_active).collect();
+            if active.is_empty() && self.held.is_empty() {
+                return Texts::new();
+            }
+            let chosen: Vec<&Candidate> =
+                active.iter().filter_map(|index| self.tried.get(*index)?.candidate()).collect();
+            let texts = match edited(self.tree, &chosen) {
+                Ok(texts) => texts,
+                Err(refused) => {
+                    let refused: Vec<usize> = refused.iter().filter_map(|index| active.get(*index)).copied().collect();
+                    self.advance(&refused);
+                    continue;
+                }
+            };
+            let edits: Vec<Edit> =
+                active.iter().filter_map(|index| Some(self.tried.get(*index)?.wanted.edit.clone())).collect();
+            let expected = edit(self.former, &edits);
+            if !expected.refused.is_empty() {
+                let refused: Vec<usize> =
+                    expected.refused.iter().filter_map(|refused| active.get(refused.edit)).copied().collect();
+                self.advance(&refused);
+                continue;
+            }
+            if self.builds >= MOST_BUILDS {
+                // What was not proven is not written.
+                self.give_up(&(0..self.tried.len()).collect::<Vec<_>>());
+                return Texts::new();
+            }
+            self.builds = self.builds.saturating_add(1);
+            let differences = build(&texts).map(|after| Build::of(&expected.text).differences(&Build::of(&after)));
+            match differences {
+                Some(differences) if differences.is_empty() && self.held.is_empty() => return texts,
+                Some(differences) => self.learn(&active, &differences),
+                None => self.narrow(&active),
             }
         }
-        blamed.extend(own.into_iter().chain(caused));
     }
-    if blamed.is_empty() { active.to_vec() } else { blamed.into_iter().collect() }
+
+    /// Takes what a build shows: the candidates that did not set their value are followed by others, and those that changed something
+    /// else as well, once it is known which of them did.
+    fn learn(&mut self, active: &[usize], differences: &[Difference]) {
+        let mut wrong = BTreeSet::new();
+        let mut suspects = BTreeSet::new();
+        let mut elsewhere = None;
+        for difference in differences {
+            let is_at = |index: &&usize| self.tried.get(**index).is_some_and(|one| one.is_at(difference));
+            let own: Vec<usize> = active.iter().filter(is_at).copied().collect();
+            if own.is_empty() {
+                let has_caused = |index: &&usize| self.tried.get(**index).is_some_and(|one| one.has_caused(difference));
+                suspects.extend(active.iter().filter(has_caused).copied());
+                elsewhere = elsewhere.or(Some(difference));
+            }
+            wrong.extend(own);
+        }
+        let Some(elsewhere) = elsewhere else {
+            self.trust(active);
+            self.advance(&wrong.into_iter().collect::<Vec<_>>());
+            self.look_among_held();
+            return;
+        };
+        self.elsewhere = Some(name_of(&elsewhere.object));
+        let suspects: Vec<usize> = if suspects.is_empty() { active.to_vec() } else { suspects.into_iter().collect() };
+        self.advance(&wrong.iter().filter(|index| !suspects.contains(index)).copied().collect::<Vec<_>>());
+        self.narrow(&suspects);
+    }
+
+    /// Looks for the one candidate that breaks a build among those that were in it.
+    fn narrow(&mut self, suspects: &[usize]) {
+        let is_new = |index: &&usize| self.trusted.get(*index) != self.tried.get(**index).map(|one| &one.at);
+        let new: Vec<usize> = suspects.iter().filter(is_new).copied().collect();
+        self.suspects = if new.is_empty() { suspects.to_vec() } else { new };
+        self.halve();
+    }
+
+    /// Looks for it among those that were not in a build which was right.
+    fn look_among_held(&mut self) {
+        self.suspects.retain(|index| self.held.contains(index));
+        if self.suspects.is_empty() {
+            self.held.clear();
+        } else {
+            self.halve();
+        }
+    }
+
+    /// Lets half of the suspects wait. The last one is followed by its next candidate.
+    fn halve(&mut self) {
+        let suspects = self.suspects.clone();
+        if !self.have_one_place(&suspects) && !self.is_ending() {
+            let (tried, waiting) = suspects.split_at(suspects.len().div_ceil(2));
+            self.held.extend(waiting);
+            self.held.retain(|index| !tried.contains(index));
+            return;
+        }
+        let elsewhere = self.elsewhere.take();
+        for index in &suspects {
+            if let Some(one) = self.tried.get_mut(*index) {
+                one.also.clone_from(&elsewhere);
+            }
+        }
+        self.advance(&suspects);
+        self.suspects.clear();
+        self.held.clear();
+    }
+
+    /// Returns true if changes have the same place, as those of a common label have.
+    fn have_one_place(&self, which: &[usize]) -> bool {
+        let mut places = which.iter().map(|index| self.tried.get(*index).and_then(Tried::candidate));
+        let first = places.next();
+        places.all(|place| Some(place) == first)
+    }
+
+    fn is_ending(&self) -> bool {
+        self.builds.saturating_add(LAST_BUILDS) > MOST_BUILDS
+    }
+
+    fn trust(&mut self, active: &[usize]) {
+        let places = active.iter().filter_map(|index| Some((*index, self.tried.get(*index)?.at)));
+        self.trusted.extend(places);
+    }
+
+    /// Takes the next candidates of some changes, or none if the search has to end.
+    fn advance(&mut self, which: &[usize]) {
+        if self.is_ending() {
+            return self.give_up(which);
+        }
+        for index in which {
+            if let Some(one) = self.tried.get_mut(*index) {
+                one.at = one.at.saturating_add(1);
+            }
+        }
+    }
+
+    fn give_up(&mut self, which: &[usize]) {
+        for index in which {
+            if let Some(one) = self.tried.get_mut(*index) {
+                one.at = one.places.allowed.len();
+            }
+        }
+    }
 }
 
-fn reason(tried: &Tried<'_>, overlay: &str, name: impl Fn(&str) -> String) -> String {
-    let source = tried.outside.as_ref().map(|file| name(file));
-    match (&tried.also, source) {
-        (Some(also), _) => format!("the place in {overlay} that sets it also sets {also}, whose live value is another"),
-        (None, Some(source)) => format!("it is set in {source}, which is outside of the overlay and may be shared"),
-        (None, None) => format!("no place that {overlay} or its files have sets it as the live object has it"),
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Arc;
+
+    use manifest_edit::{Change, Step};
+    use serde_json::json;
+    use structured_merge::{FieldPath, GroupVersionKind, ObjectKey, Op, PathElement};
+
+    use super::*;
+    use crate::compare::{Class, FieldChange};
+    use crate::pull::kustomize::{How, Level};
+
+    fn map(name: &str, value: &str) -> String {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{a: {value}}}\n")
+    }
+
+    /// An overlay with a resource for each name.
+    fn tree(names: &[String]) -> Tree {
+        let files: Vec<String> = names.iter().map(|name| format!("{name}.yaml")).collect();
+        let level = Level::new("/o".into(), "/o/kustomization.yaml".into(), json!({"resources": files}));
+        let mut tree = Tree { levels: vec![level], ..Tree::default() };
+        for (name, file) in names.iter().zip(files) {
+            tree.files.insert(format!("/o/{file}"), Arc::from(map(name, "old").into_bytes()));
+        }
+        tree.with_affixes()
+    }
+
+    /// The build of such a tree: the resources in their order.
+    fn built(tree: &Tree, names: &[String], texts: &Texts) -> Vec<u8> {
+        let text = |name: &String| {
+            let path = format!("/o/{name}.yaml");
+            texts.get(&path).cloned().unwrap_or_else(|| tree.files[&path].to_vec())
+        };
+        names.iter().map(text).collect::<Vec<_>>().join(&b"---\n"[..])
+    }
+
+    fn wanted(names: &[String]) -> Vec<AcceptedChange> {
+        let change = |(index, name): (usize, &String)| AcceptedChange {
+            key: ObjectKey { gvk: GroupVersionKind::new("v1", "ConfigMap"), namespace: None, name: name.clone() },
+            change: FieldChange {
+                path: FieldPath::from(vec![PathElement::Field("data".into()), PathElement::Field("a".into())]),
+                op: Op::Change,
+                class: Class::ChangedByOther,
+                side: None,
+                live: Some(json!("new")),
+                desired: Some(json!("old")),
+                base: None,
+                managers: Vec::new(),
+                defaulted: Vec::new(),
+            },
+            edit: Edit {
+                document: index + 1,
+                path: vec![Step::Key("data".into()), Step::Key("a".into())],
+                change: Change::Set(json!("new")),
+            },
+            live: None,
+            place: None,
+        };
+        names.iter().enumerate().map(change).collect()
+    }
+
+    fn names(count: usize) -> Vec<String> {
+        (1..=count).map(|number| format!("m{number}")).collect()
+    }
+
+    #[test]
+    fn changes_share_one_build() {
+        let names = names(30);
+        let tree = tree(&names);
+        let former = built(&tree, &names, &Texts::new());
+        let builds = Cell::new(0);
+        let build = |texts: &Texts| {
+            builds.set(builds.get() + 1);
+            Some(built(&tree, &names, texts))
+        };
+        let found = search(&tree, &former, &wanted(&names), Allowed::default(), ToOwned::to_owned, build);
+        assert!(found.places.iter().all(|place| place.as_ref().is_ok_and(|place| place.how == How::Resource)));
+        assert_eq!((found.files.len(), builds.get()), (30, 1));
+    }
+
+    #[test]
+    fn one_edit_that_breaks_the_build_is_left_out_and_the_others_are_made() {
+        let names = names(16);
+        let tree = tree(&names);
+        let former = built(&tree, &names, &Texts::new());
+        for broken in ["/o/m1.yaml", "/o/m7.yaml", "/o/m16.yaml"] {
+            let builds = Cell::new(0);
+            let build = |texts: &Texts| {
+                builds.set(builds.get() + 1);
+                (!texts.contains_key(broken)).then(|| built(&tree, &names, texts))
+            };
+            let found = search(&tree, &former, &wanted(&names), Allowed::default(), ToOwned::to_owned, build);
+            assert!(builds.get() <= MOST_BUILDS, "{}", builds.get());
+            assert_eq!(found.files.len(), 15, "{broken}: {:?}", found.places);
+            assert!(!found.files.contains_key(broken));
+        }
+    }
+
+    #[test]
+    fn what_is_not_proven_is_not_written() {
+        let names = names(4);
+        let tree = tree(&names);
+        let former = built(&tree, &names, &Texts::new());
+        let builds = Cell::new(0);
+        // Something else changes with every build.
+        let build = |texts: &Texts| {
+            builds.set(builds.get() + 1);
+            let mut text = built(&tree, &names, texts);
+            text.extend_from_slice(b"---\n");
+            text.extend_from_slice(map("other", &builds.get().to_string()).as_bytes());
+            Some(text)
+        };
+        let found = search(&tree, &former, &wanted(&names), Allowed::default(), ToOwned::to_owned, build);
+        assert!(found.places.iter().all(Result::is_err) && found.files.is_empty());
+        assert!(builds.get() <= MOST_BUILDS, "{}", builds.get());
     }
 }

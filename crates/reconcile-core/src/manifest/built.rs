@@ -1,0 +1,136 @@
+//! The files that the objects of a build come from.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kube_yaml::Positions;
+use serde_json::Value;
+
+use super::source::SourceText;
+use crate::object::generated::stem;
+
+/// The type and the name of an object in a build, without its namespace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Name {
+    group: String,
+    kind: String,
+    name: String,
+}
+
+/// The place of a resource of a kustomization.
+#[derive(Clone, Debug)]
+pub struct BuiltPlace {
+    /// The file as messages name it.
+    pub file: Arc<str>,
+    /// The namespace that is written in it.
+    pub namespace: Option<String>,
+    /// Its document; `None` for an object that the kustomization of this file generates.
+    pub document: Option<BuiltDocument>,
+}
+
+/// The document of a resource.
+#[derive(Clone, Debug)]
+pub struct BuiltDocument {
+    /// Its first line.
+    pub line: u32,
+    /// The positions of its fields.
+    pub positions: Positions,
+    /// The template that Helm rendered it from.
+    pub template: Option<Arc<str>>,
+    /// The text of its file.
+    pub text: SourceText,
+}
+
+/// Files by their absolute paths.
+pub type Files = BTreeMap<String, Arc<[u8]>>;
+
+/// The files that the objects of a build come from, as far as they are known.
+#[derive(Clone, Debug, Default)]
+pub struct BuiltFrom {
+    places: BTreeMap<Name, Vec<BuiltPlace>>,
+    /// All files of the build, as they were read.
+    pub files: Arc<Files>,
+}
+
+/// The build that an object was read from.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// Its output.
+    pub text: SourceText,
+    /// Its files, as they were read.
+    pub files: Arc<Files>,
+}
+
+impl BuiltFrom {
+    /// No place yet, of a build of these files.
+    pub fn of_files(files: Files) -> Self {
+        Self { places: BTreeMap::new(), files: Arc::new(files) }
+    }
+
+    /// Adds the place of an object with a name in the build, without the hash of its content.
+    pub fn add(&mut self, api_version: &str, kind: &str, name: String, place: BuiltPlace) {
+        let key = Name { group: group(api_version).to_owned(), kind: kind.to_owned(), name };
+        self.places.entry(key).or_default().push(place);
+    }
+
+    /// The only place that an object of the build may come from.
+    pub(super) fn of(&self, object: &Value) -> Option<&BuiltPlace> {
+        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let of_name = |name: &str| {
+            let group = group(text("/apiVersion")).to_owned();
+            self.places.get(&Name { group, kind: text("/kind").to_owned(), name: name.to_owned() })
+        };
+        let name = text("/metadata/name");
+        let places = of_name(name).or_else(|| of_name(stem(name)?))?;
+        let namespace = Some(text("/metadata/namespace")).filter(|namespace| !namespace.is_empty());
+        match places.as_slice() {
+            [only] => Some(only),
+            // A generator that merges into another one is nearer, and the object comes from the last one.
+            [.., last] if places.iter().all(|place| place.document.is_none()) => Some(last),
+            _ => {
+                let mut same = places.iter().filter(|place| place.namespace.as_deref() == namespace);
+                same.next().filter(|_| same.next().is_none())
+            }
+        }
+    }
+}
+
+fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn place(file: &str, namespace: Option<&str>) -> BuiltPlace {
+        BuiltPlace { file: file.into(), namespace: namespace.map(ToOwned::to_owned), document: None }
+    }
+
+    fn document(text: &str) -> BuiltDocument {
+        let positions = kube_yaml::read(text.as_bytes(), kube_yaml::Validation::Warn).documents.remove(0).positions;
+        BuiltDocument { line: 1, positions, template: None, text: text.as_bytes().to_vec().into() }
+    }
+
+    #[test]
+    fn an_object_has_the_place_that_only_it_may_have() {
+        let mut from = BuiltFrom::default();
+        from.add("v1", "ConfigMap", "settings".into(), place("a/kustomization.yaml", None));
+        for (file, namespace) in [("a.yaml", "one"), ("b.yaml", "two")] {
+            let place = BuiltPlace { document: Some(document("kind: Role\n")), ..place(file, Some(namespace)) };
+            from.add("rbac.authorization.k8s.io/v1", "Role", "reader".into(), place);
+        }
+        let of = |object: Value| from.of(&object).map(|place| place.file.to_string());
+        let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+        assert_eq!(of(map("settings-4h2mbtbbt6")).as_deref(), Some("a/kustomization.yaml"));
+        assert_eq!(of(map("settings-of-others")), None);
+        let role = |namespace: &str| {
+            let metadata = json!({"name": "reader", "namespace": namespace});
+            json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata})
+        };
+        assert_eq!(of(role("two")).as_deref(), Some("b.yaml"));
+        assert_eq!(of(role("three")), None, "it may come from both");
+    }
+}

@@ -1,0 +1,124 @@
+//! The documents of a tree, and the names that an object of the build has on the way through it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kube_yaml::{Document, Validation, read};
+use serde_json::Value;
+use structured_merge::ObjectKey;
+
+use super::candidate::items;
+use super::tree::{Level, Tree};
+use crate::object::generated::stem;
+
+/// The documents of the resources and patches of a tree, by file.
+pub(super) struct Documents<'t> {
+    tree: &'t Tree,
+    files: BTreeMap<&'t str, Vec<Document>>,
+}
+
+impl<'t> Documents<'t> {
+    pub fn of(tree: &'t Tree) -> Self {
+        let mut documents = BTreeMap::new();
+        for level in &tree.levels {
+            let patches = ["patches", "patchesStrategicMerge", "patchesJson6902"].into_iter();
+            let patches = patches.flat_map(|field| items(&level.value, field)).filter_map(path_of_patch);
+            let resources = items(&level.value, "resources").filter_map(Value::as_str);
+            for name in resources.chain(patches) {
+                let file = tree.path(&level.folder, name).and_then(|path| tree.files.get_key_value(&path));
+                if let Some((path, bytes)) = file {
+                    documents.entry(path.as_str()).or_insert_with(|| read(bytes, Validation::Warn).documents);
+                }
+            }
+        }
+        Self { tree, files: documents }
+    }
+
+    /// The documents of a file that a level names, with its path.
+    pub fn named(&self, level: &Level, name: &str) -> Option<(&'t str, &[Document])> {
+        let path = self.tree.path(&level.folder, name)?;
+        self.files.get_key_value(path.as_str()).map(|(path, documents)| (*path, documents.as_slice()))
+    }
+
+    /// The resources of a level, each with its file.
+    pub fn resources<'d>(&'d self, level: &'d Level) -> impl Iterator<Item = (&'t str, &'d Document)> {
+        let names = items(&level.value, "resources").filter_map(Value::as_str);
+        let files = names.filter_map(|name| self.named(level, name));
+        files.flat_map(|(path, documents)| documents.iter().map(move |document| (path, document)))
+    }
+}
+
+/// The file of a patch; `None` if it is a text of the kustomization.
+pub(super) fn path_of_patch(patch: &Value) -> Option<&str> {
+    match patch {
+        Value::String(text) => (!text.contains('\n')).then_some(text),
+        patch => patch.get("path").and_then(Value::as_str),
+    }
+}
+
+/// The names of one object of the build: transformers add prefixes, suffixes and a hash.
+pub(super) struct Names<'w> {
+    key: &'w ObjectKey,
+    /// The names in the documents and generators that it is built from; empty if none is known.
+    sources: BTreeSet<String>,
+}
+
+impl<'w> Names<'w> {
+    pub fn of(key: &'w ObjectKey, tree: &Tree, documents: &Documents<'_>) -> Self {
+        let mut names = Self { key, sources: BTreeSet::new() };
+        for level in &tree.levels {
+            let resources = documents.resources(level).map(|(_, document)| &document.value);
+            let resources = resources.filter(|resource| names.is_kind(resource)).filter_map(name_in);
+            let generators = ["configMapGenerator", "secretGenerator"].into_iter();
+            let generators = generators.filter(|field| kind_of(field) == key.gvk.kind);
+            let generators = generators.flat_map(|field| items(&level.value, field));
+            let generators = generators.filter_map(|generator| generator.get("name")?.as_str());
+            let found: Vec<&str> = resources.chain(generators).filter(|name| names.is_built(level, name)).collect();
+            names.sources.extend(found.into_iter().map(ToOwned::to_owned));
+        }
+        names
+    }
+
+    /// Returns true if a document may be what the object is built from.
+    pub fn is_source(&self, level: &Level, document: &Value) -> bool {
+        let is_named =
+            |name| if self.sources.is_empty() { self.key.name.contains(name) } else { self.is_built(level, name) };
+        self.is_kind(document) && name_in(document).is_some_and(is_named)
+    }
+
+    /// Returns true if something in a kustomization may mean the object by this name.
+    pub fn has(&self, level: &Level, name: &str) -> bool {
+        let own = [Some(self.key.name.as_str()), stem(&self.key.name)];
+        !name.is_empty()
+            && (self.sources.contains(name)
+                || own.into_iter().flatten().any(|own| own == name || level.is_inner_name(own, name))
+                || (self.sources.is_empty() && self.key.name.contains(name)))
+    }
+
+    /// Returns true if a document of a patch may mean the object.
+    pub fn is_patch(&self, level: &Level, document: &Value) -> bool {
+        self.is_kind(document) && name_in(document).is_some_and(|name| self.has(level, name))
+    }
+
+    pub fn is_known(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
+    fn is_kind(&self, document: &Value) -> bool {
+        let text = |field: &str| document.get(field).and_then(Value::as_str).unwrap_or_default();
+        let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+        text("kind") == self.key.gvk.kind && group == self.key.gvk.group
+    }
+
+    fn is_built(&self, level: &Level, name: &str) -> bool {
+        let own = [Some(self.key.name.as_str()), stem(&self.key.name)];
+        own.into_iter().flatten().any(|own| level.affixes.iter().any(|affix| affix.around(name) == own))
+    }
+}
+
+fn kind_of(generator: &str) -> &'static str {
+    if generator == "secretGenerator" { "Secret" } else { "ConfigMap" }
+}
+
+pub(super) fn name_in(document: &Value) -> Option<&str> {
+    document.pointer("/metadata/name").and_then(Value::as_str).filter(|name| !name.is_empty())
+}

@@ -1,0 +1,280 @@
+//! New patches in an overlay: in a patch of the same object, in a file with patches of the same kind, or in a new file that looks like its
+//! neighbours.
+
+use kube_yaml::{Document, Validation, read};
+use manifest_edit::applied;
+use serde_json::{Map, Value, json};
+use structured_merge::{FieldPath, PathElement};
+
+use super::candidate::{Candidate, How, PatchDocument, PatchHead, PatchPart, Write, items};
+use super::names::path_of_patch;
+use super::subject::{Inline, PATCHES, Subject};
+use super::tree::{Level, joined};
+use crate::object::generated::stem;
+use crate::pull::place::{steps, value_at};
+
+/// The value that is removed from a list by a strategic patch.
+const DELETE: &str = "$patch";
+/// The most names that are tried for a new file.
+const MOST_NAMES: usize = 100;
+
+/// The patches that could be made for a change, the best one first.
+pub(super) fn new_patches(subject: &Subject<'_>) -> Vec<Candidate> {
+    let Some(overlay) = subject.tree.levels.first() else { return Vec::new() };
+    let mut found = Vec::new();
+    for (path, value) in values(subject) {
+        let part = |document| PatchPart { document, path: path.clone(), value: value.clone() };
+        found.extend(existing(subject, overlay, &part));
+        let head = head(subject, overlay);
+        let new = || part(PatchDocument::New(head.clone()));
+        if let Some(file) = file_of_kind(subject, overlay) {
+            found.push(Candidate::new(How::NewPatch, file, Write::Patch(new())));
+            continue;
+        }
+        let Some((name, file)) = new_file(subject, overlay) else { continue };
+        let entry = if is_strategic(overlay) {
+            Write::Entry("patchesStrategicMerge", json!(name))
+        } else {
+            Write::Entry("patches", json!({"path": name}))
+        };
+        found.push(Candidate::new(How::NewPatch, &file, Write::Patch(new())).with(&overlay.file, entry));
+    }
+    found
+}
+
+/// The place and the value of a patch: those of the change, and if it is in a list that is perhaps not merged by keys, the whole list.
+fn values(subject: &Subject<'_>) -> Vec<(Vec<PathElement>, Option<Value>)> {
+    let Ok(expected) = applied(subject.built, &[&subject.wanted.edit]) else { return Vec::new() };
+    let elements = subject.wanted.change.path.elements();
+    let is_field = |element: &PathElement| matches!(element, PathElement::Field(_));
+    let is_named = |element: &PathElement| is_field(element) || matches!(element, PathElement::Key(_));
+    let named = elements.iter().take_while(|element| is_named(element)).count();
+    let fields = elements.iter().take_while(|element| is_field(element)).count();
+    let mut found = Vec::new();
+    for length in [named, fields] {
+        let Some(path) = elements.get(..length).filter(|path| !path.is_empty()) else { continue };
+        let at = |object: &Value| value_at(object, &steps(&FieldPath::from(path.to_vec()), object)?).cloned();
+        let value = at(&expected);
+        if value.is_none() && length < elements.len() {
+            continue;
+        }
+        let path = path.iter().enumerate().map(|(index, element)| match element {
+            PathElement::Key(keys) => {
+                let above = FieldPath::from(path.get(..=index).unwrap_or_default().to_vec());
+                let item =
+                    [&expected, subject.built].into_iter().find_map(|object| value_at(object, &steps(&above, object)?));
+                let written = |(name, _): &&(String, _)| item.is_none_or(|item| item.get(name).is_some());
+                PathElement::key(keys.iter().filter(written).cloned())
+            }
+            element => element.clone(),
+        });
+        let one = (path.collect::<Vec<_>>(), value);
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+/// Places in patches of the overlay for the same object.
+fn existing(subject: &Subject<'_>, overlay: &Level, part: &impl Fn(PatchDocument) -> PatchPart) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for field in PATCHES {
+        for (index, patch) in items(&overlay.value, field).enumerate() {
+            if !subject.is_target(overlay, patch) {
+                continue;
+            }
+            let has_target = patch.get("target").and_then(|target| target.get("name")).is_some();
+            let is_same = |document: &&Document| {
+                document.value.is_object() && (has_target || subject.names.is_patch(overlay, &document.value))
+            };
+            let part = |document: &Document| part(PatchDocument::Existing(document.number));
+            if let Some(Inline { text, at }) = Inline::of(field, index, patch) {
+                let documents = read(text.as_bytes(), Validation::Warn).documents;
+                let write = |document| Write::PatchWithin(at.clone(), part(document));
+                found.extend(
+                    documents.iter().find(is_same).map(|one| Candidate::new(How::Patch, &overlay.file, write(one))),
+                );
+            } else if let Some((file, documents)) =
+                path_of_patch(patch).and_then(|name| subject.documents.named(overlay, name))
+                && subject.tree.is_own(file)
+            {
+                let write = |document| Write::Patch(part(document));
+                found.extend(documents.iter().find(is_same).map(|one| Candidate::new(How::Patch, file, write(one))));
+            }
+        }
+    }
+    found
+}
+
+/// The names of the files with patches that an overlay has, without those of one target.
+fn neighbours(overlay: &Level) -> impl Iterator<Item = (&Value, &str)> {
+    let patches = PATCHES.into_iter().flat_map(|field| items(&overlay.value, field));
+    patches.filter_map(|patch| Some((patch, path_of_patch(patch)?)))
+}
+
+/// A file of the overlay that has patches of objects of the same kind and nothing else.
+fn file_of_kind<'s>(subject: &'s Subject<'_>, overlay: &Level) -> Option<&'s str> {
+    let kind = &subject.wanted.key.gvk.kind;
+    let is_of_kind = |document: &Document| document.value.get("kind").and_then(Value::as_str) == Some(kind);
+    let mut files = neighbours(overlay)
+        .filter(|(patch, _)| patch.get("target").is_none())
+        .filter_map(|(_, name)| subject.documents.named(overlay, name));
+    let found = files.find(|(_, documents)| !documents.is_empty() && documents.iter().all(is_of_kind));
+    found.map(|(file, _)| file).filter(|file| subject.tree.is_own(file))
+}
+
+/// Returns true if the patches of an overlay are in the former field for strategic patches.
+fn is_strategic(overlay: &Level) -> bool {
+    let has = |field: &str| items(&overlay.value, field).next().is_some();
+    has("patchesStrategicMerge") && !has("patches")
+}
+
+fn head(subject: &Subject<'_>, overlay: &Level) -> PatchHead {
+    let key = &subject.wanted.key;
+    let tree = subject.tree;
+    let mut sources = tree.levels.iter().flat_map(|level| {
+        let is_source = |(_, document): &(&str, &Document)| subject.names.is_source(level, &document.value);
+        subject.documents.resources(level).filter(is_source).map(|(_, document)| &document.value)
+    });
+    let namespace = |document: &Value| document.pointer("/metadata/namespace")?.as_str().map(ToOwned::to_owned);
+    let source = sources.next();
+    let text = |field: &str| subject.built.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    // The hash is added at the end of a build.
+    let generated =
+        stem(&key.name).filter(|_| source.is_none() && ["ConfigMap", "Secret"].contains(&key.gvk.kind.as_str()));
+    PatchHead {
+        api_version: text("apiVersion"),
+        kind: text("kind"),
+        namespace: source.and_then(namespace),
+        name: overlay.inner_name(generated.unwrap_or(&key.name)).to_owned(),
+    }
+}
+
+/// The name and the path of a new file, in the folder and in the style of the others.
+fn new_file(subject: &Subject<'_>, overlay: &Level) -> Option<(String, String)> {
+    let kind = subject.wanted.key.gvk.kind.to_lowercase();
+    let own: Vec<&str> = neighbours(overlay)
+        .map(|(_, name)| name)
+        .filter(|name| joined(&overlay.folder, name).is_some_and(|path| subject.tree.is_own(&path)))
+        .collect();
+    let style = Style::of(&own, subject, overlay);
+    for number in 1..=MOST_NAMES {
+        let name = style.name(&kind, number);
+        let path = joined(&overlay.folder, &name)?;
+        if !subject.tree.files.contains_key(&path) && !subject.tree.taken.contains(&path) {
+            return Some((name, path));
+        }
+    }
+    None
+}
+
+/// The style of the names of patches.
+struct Style<'n> {
+    /// The folder with a slash at its end, or nothing.
+    folder: &'n str,
+    /// The text around the kind.
+    before: String,
+    after: String,
+    ending: &'n str,
+}
+
+impl<'n> Style<'n> {
+    fn of(own: &[&'n str], subject: &Subject<'_>, overlay: &Level) -> Self {
+        // The last ones are nearest to the new one.
+        let last = own.last().copied().unwrap_or_default();
+        let parts = Parts::of(last);
+        let folder = parts.folder;
+        let ending = if parts.ending.is_empty() { ".yaml" } else { parts.ending };
+        let style =
+            |before: &str, after: &str| Self { folder, before: before.to_owned(), after: after.to_owned(), ending };
+        for name in own.iter().rev().filter(|name| Parts::of(name).folder == folder) {
+            let parts = Parts::of(name);
+            let documents = subject.documents.named(overlay, name).map(|(_, documents)| documents).unwrap_or_default();
+            let kinds = documents.iter().filter_map(|document| document.value.get("kind")?.as_str());
+            for kind in kinds {
+                if let Some((before, after)) = parts.stem.to_lowercase().split_once(&kind.to_lowercase()) {
+                    return style(before, after);
+                }
+            }
+        }
+        let stem = parts.stem;
+        let word = stem.to_lowercase();
+        for mark in ['-', '_', '.'] {
+            if word.starts_with(&format!("patch{mark}")) {
+                return style(&format!("patch{mark}"), "");
+            }
+            if word.ends_with(&format!("{mark}patch")) {
+                return style("", &format!("{mark}patch"));
+            }
+        }
+        // In a folder for patches, the name needs no word for them.
+        if folder.is_empty() { style("", "-patch") } else { style("", "") }
+    }
+
+    fn name(&self, kind: &str, number: usize) -> String {
+        let Self { folder, before, after, ending } = self;
+        let number = if number == 1 { String::new() } else { format!("-{number}") };
+        format!("{folder}{before}{kind}{after}{number}{ending}")
+    }
+}
+
+/// The parts of the name of a file.
+struct Parts<'n> {
+    folder: &'n str,
+    stem: &'n str,
+    ending: &'n str,
+}
+
+impl<'n> Parts<'n> {
+    fn of(name: &'n str) -> Self {
+        let (folder, file) = name.split_at(name.rfind('/').map_or(0, |at| at.saturating_add(1)));
+        let (stem, ending) = file.split_at(file.rfind('.').unwrap_or(file.len()));
+        let ending = if [".yaml", ".yml"].contains(&ending) { ending } else { "" };
+        Self { folder, stem, ending }
+    }
+}
+
+impl PatchHead {
+    /// The document without any value.
+    pub fn document(&self) -> Value {
+        let mut metadata = Map::from_iter([("name".to_owned(), json!(self.name))]);
+        metadata.extend(self.namespace.as_ref().map(|namespace| ("namespace".to_owned(), json!(namespace))));
+        json!({"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata})
+    }
+}
+
+/// Sets a value in a strategic patch. Mappings and items on the way that do not exist are made.
+pub(super) fn set(patch: &mut Value, path: &[PathElement], new: Option<&Value>) {
+    let Some((first, rest)) = path.split_first() else {
+        *patch = new.cloned().unwrap_or(Value::Null);
+        return;
+    };
+    match first {
+        PathElement::Field(name) => {
+            if !patch.is_object() {
+                *patch = Value::Object(Map::new());
+            }
+            if let Value::Object(map) = patch {
+                set(map.entry(name.as_str()).or_insert(Value::Null), rest, new);
+            }
+        }
+        PathElement::Key(keys) => {
+            if !patch.is_array() {
+                *patch = Value::Array(Vec::new());
+            }
+            let Value::Array(items) = patch else { return };
+            let has_keys = |item: &Value| keys.iter().all(|(name, key)| item.get(name) == Some(&key.to_json()));
+            let place = items.iter().position(has_keys).unwrap_or(items.len());
+            if place == items.len() {
+                items.push(keys.iter().map(|(name, key)| (name.clone(), key.to_json())).collect::<Map<_, _>>().into());
+            }
+            let Some(item) = items.get_mut(place) else { return };
+            match (rest.is_empty(), new, &mut *item) {
+                (true, None, Value::Object(item)) => drop(item.insert(DELETE.to_owned(), json!("delete"))),
+                _ => set(item, rest, new),
+            }
+        }
+        PathElement::Member(_) | PathElement::Index(_) => {}
+    }
+}

@@ -1,0 +1,56 @@
+//! A change of a built object, with what is known of the object in the tree.
+
+use manifest_edit::Step;
+use serde_json::Value;
+
+use super::candidate::AcceptedChange;
+use super::names::{Documents, Names};
+use super::tree::{Level, Tree};
+
+/// The fields of a kustomization with patches.
+pub(super) const PATCHES: [&str; 3] = ["patches", "patchesJson6902", "patchesStrategicMerge"];
+
+/// A built object with one of its changes.
+pub(super) struct Subject<'a> {
+    pub tree: &'a Tree,
+    pub documents: &'a Documents<'a>,
+    pub wanted: &'a AcceptedChange,
+    /// The object as it was built.
+    pub built: &'a Value,
+    pub names: Names<'a>,
+}
+
+impl<'a> Subject<'a> {
+    pub fn of(tree: &'a Tree, documents: &'a Documents<'a>, wanted: &'a AcceptedChange, built: &'a Value) -> Self {
+        Self { tree, documents, wanted, built, names: Names::of(&wanted.key, tree, documents) }
+    }
+
+    /// Returns true if an entry with a patch has no target, or one that may be the object.
+    pub fn is_target(&self, level: &Level, entry: &Value) -> bool {
+        let Some(target) = entry.get("target") else { return true };
+        let text = |field: &str| target.get(field).and_then(Value::as_str);
+        let is_pattern = |name: &str| name.contains(['.', '*', '|', '[', '(', '+', '?', '^', '$', '\\']);
+        text("kind").is_none_or(|kind| is_pattern(kind) || kind == self.wanted.key.gvk.kind)
+            && text("name").is_none_or(|name| is_pattern(name) || self.names.has(level, name))
+    }
+}
+
+/// A patch that is a text of a kustomization.
+pub(super) struct Inline<'v> {
+    pub text: &'v str,
+    /// Its place in the kustomization.
+    pub at: Vec<Step>,
+}
+
+impl<'v> Inline<'v> {
+    pub fn of(field: &str, index: usize, patch: &'v Value) -> Option<Self> {
+        let at = vec![Step::Key(field.to_owned()), Step::Index(index)];
+        match patch {
+            Value::String(text) if text.contains('\n') => Some(Self { text, at }),
+            patch => {
+                let text = patch.get("patch").and_then(Value::as_str)?;
+                Some(Self { text, at: [at, vec![Step::Key("patch".to_owned())]].concat() })
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The kustomizations that a build reads, with the files that they name.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kube_yaml::Validation;
+use reconcile_core::diagnostic::KUSTOMIZATIONS;
+use reconcile_core::manifest::{BuiltFrom, Files};
+use reconcile_core::pull::kustomize::{Level, Remote, Tree, bases, built_from, joined, references, urls};
+
+/// The most files that are read.
+const MOST_FILES: usize = 10_000;
+/// The most bytes that are read: 256 MiB.
+const MOST_BYTES: u64 = 256 << 20;
+/// The files that the objects of a build come from, as far as the tree can be read.
+pub(super) fn origins(directory: &OsStr) -> Option<BuiltFrom> {
+    let here = if Path::new(directory).is_absolute() { String::new() } else { real(".")? };
+    let tree = read(real(directory.to_str()?)?, &Files::new()).ok()?;
+    Some(built_from(&tree, |file| named(file, &here)))
+}
+
+/// A file as messages name it: by its path from the working directory, with at most three `..`.
+pub(super) fn named(file: &str, here: &str) -> String {
+    let mut above = here;
+    for up in ["", "../", "../../", "../../../"] {
+        if let Some(below) = file.strip_prefix(above).and_then(|rest| rest.strip_prefix('/'))
+            && !above.is_empty()
+        {
+            return format!("{up}{below}");
+        }
+        above = above.rsplit_once('/').map_or("", |(folder, _)| folder);
+    }
+    file.to_owned()
+}
+
+/// Reads the kustomizations from a folder on, the nearest first, with the files that they name. Files that are known are taken as they are.
+pub(super) fn read(folder: String, known: &Files) -> io::Result<Tree> {
+    let mut tree = Tree::default();
+    let mut bytes = 0_u64;
+    let mut seen = BTreeSet::from([folder.clone()]);
+    tree.taken = below(&folder);
+    let mut folders = VecDeque::from([folder]);
+    while let Some(folder) = folders.pop_front() {
+        let Some(file) = kustomization(&folder) else { continue };
+        add(&mut tree, &file, &mut bytes, known)?;
+        let content = tree.files.get(&file).cloned().unwrap_or_default();
+        let Some(document) = kube_yaml::read(&content, Validation::Warn).documents.into_iter().next() else { continue };
+        let exists = |name: &str| joined(&folder, name).is_some_and(|path| Path::new(&path).exists());
+        let fetched = bases(&document.value).filter(|name| !exists(name)).chain(urls(&document.value));
+        tree.remotes.extend(fetched.map(|name| Remote { file: file.clone(), name: name.to_owned() }));
+        for reference in references(&document.value) {
+            let Some(named) = joined(&folder, reference) else { continue };
+            let Some(path) = real(&named) else { continue };
+            if path != named {
+                tree.links.insert(named, path.clone());
+            }
+            match fs::metadata(&path) {
+                Ok(found) if found.is_dir() => {
+                    let is_new = seen.len() < MOST_FILES && seen.insert(path.clone());
+                    folders.extend(is_new.then_some(path));
+                }
+                Ok(found) if found.is_file() => add(&mut tree, &path, &mut bytes, known)?,
+                _ => {}
+            }
+        }
+        tree.levels.push(Level::new(folder, file, document.value));
+    }
+    Ok(tree.with_affixes())
+}
+
+/// The paths below a folder, as far as names of new files may be among them.
+fn below(folder: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut folders = VecDeque::from([PathBuf::from(folder)]);
+    while let Some(folder) = folders.pop_front() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if found.len() >= MOST_FILES {
+                return found;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push_back(entry.path());
+            }
+            found.extend(entry.path().into_os_string().into_string());
+        }
+    }
+    found
+}
+
+/// The path without links; `None` if it does not exist, or is no text.
+fn real(path: &str) -> Option<String> {
+    Path::new(path).canonicalize().ok()?.into_os_string().into_string().ok()
+}
+
+pub(super) fn kustomization(folder: &str) -> Option<String> {
+    KUSTOMIZATIONS.iter().map(|name| format!("{folder}/{name}")).find(|file| Path::new(file).is_file())
+}
+
+fn add(tree: &mut Tree, path: &str, bytes: &mut u64, known: &Files) -> io::Result<()> {
+    if tree.files.contains_key(path) {
+        return Ok(());
+    }
+    let too_large = || io::Error::other("it names more than 10,000 files, or more than 256 MiB");
+    if tree.files.len() >= MOST_FILES {
+        return Err(too_large());
+    }
+    if let Some(content) = known.get(path) {
+        tree.files.insert(path.to_owned(), Arc::clone(content));
+        return Ok(());
+    }
+    let mut content = Vec::new();
+    let left = MOST_BYTES.saturating_sub(*bytes);
+    fs::File::open(path)?.take(left.saturating_add(1)).read_to_end(&mut content)?;
+    *bytes = bytes.saturating_add(u64::try_from(content.len()).unwrap_or(u64::MAX));
+    if *bytes > MOST_BYTES {
+        return Err(too_large());
+    }
+    tree.files.insert(path.to_owned(), Arc::from(content));
+    Ok(())
+}

@@ -4,6 +4,7 @@ use serde_json::Value;
 use structured_merge::{GroupVersionKind, ObjectKey, ObjectMeta as _};
 
 use crate::client::{Cluster, Request, RequestError};
+use reconcile_core::exact;
 use reconcile_core::live::Resource;
 
 /// The identity of a requested object.
@@ -66,7 +67,7 @@ pub(crate) async fn json(cluster: &Cluster, request: Request) -> Result<Value, R
 
 /// Parses an answer.
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(cluster: &Cluster, body: &[u8]) -> Result<T, RequestError> {
-    serde_json::from_slice(body).map_err(|_| RequestError::Unreadable {
+    exact::from_slice(body).map_err(|_| RequestError::Unreadable {
         server: cluster.server().to_owned(),
         cause: "it is not JSON".to_owned(),
     })

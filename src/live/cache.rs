@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use structured_merge::TypeTable;
 use tempfile::{Builder, NamedTempFile};
 
+use reconcile_core::exact;
 use reconcile_core::text::hex;
 
 /// The version of the file format, so that older files are not read.
@@ -58,7 +59,7 @@ impl Cache {
         if text.len() as u64 > MAX_FILE {
             return None;
         }
-        let entry: CacheEntry<TypeTable> = serde_json::from_slice(&text).ok()?;
+        let entry: CacheEntry<TypeTable> = exact::from_slice(&text).ok()?;
         (entry.hash == hash && document.is_all_of(&entry.table)).then_some(entry.table)
     }
 

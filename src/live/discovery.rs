@@ -5,6 +5,7 @@ use std::io::BufReader;
 
 use futures::StreamExt as _;
 use kube::core::discovery::v2::ACCEPT_AGGREGATED_DISCOVERY_V2 as AGGREGATED;
+use reconcile_core::exact;
 use reconcile_core::live::resolve::Namespaces;
 use reconcile_core::live::{Discovery, GroupDocument, LEGACY_FIELDS};
 use serde_json::Value;
@@ -57,7 +58,7 @@ async fn discover_within(cluster: &Cluster, limit: usize) -> Result<Discovery, R
 async fn groups(cluster: &Cluster, path: &'static str, limit: usize) -> Result<GroupDocument, RequestError> {
     let document = async |accept| {
         let request = Request::read(path).with_accept(accept);
-        cluster.read(request, limit, |body| serde_json::from_reader(BufReader::new(body))).await
+        cluster.read(request, limit, |body| exact::from_reader(BufReader::new(body))).await
     };
     match document(AGGREGATED).await {
         Err(RequestError::TooLarge { .. }) => document(LEGACY).await,

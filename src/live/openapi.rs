@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, Read};
 
+use reconcile_core::exact;
 use reconcile_core::object::{InParts, Parts, Projection};
 use serde::de::{DeserializeSeed as _, IgnoredAny, MapAccess};
 use serde_json::Value;
@@ -45,7 +46,7 @@ pub(super) async fn table(
 ) -> Result<(Option<TypeTable>, bool), RequestError> {
     let read = move |body| {
         let mut body = BufReader::new(Hashed::new(body));
-        let OpenApiDocument(document) = serde_json::from_reader(&mut body)?;
+        let OpenApiDocument(document) = exact::from_reader(&mut body)?;
         let is_right = hash.as_ref().is_some_and(|hash| body.into_inner().has(hash));
         Ok((structured_merge::compile([&document], Origin::Custom).ok(), is_right))
     };

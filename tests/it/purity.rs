@@ -118,6 +118,52 @@ fn stages_know_nothing_of_reports() {
     assert!(files.is_empty(), "these files import `reconcile_report`: {files:#?}");
 }
 
+/// Types that a text cannot be mistaken for, and files whose readers make nothing else.
+const EXACT_TYPES: [&str; 3] = ["Value", "String", "IgnoredAny"];
+const EXACT_READERS: [&str; 5] = [
+    "reconcile-core/src/exact.rs",
+    "reconcile-core/src/object/projection.rs",
+    "reconcile-core/src/text/yaml.rs",
+    "src/live/list/sieve.rs",
+    "src/live/openapi.rs",
+];
+
+/// A derived reader takes a list for a struct: what others wrote is read by `reconcile_core::exact`.
+#[test]
+fn json_of_others_is_read_as_exactly_its_types() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    sources(&root.join("src"), &mut files);
+    pure_crates().iter().for_each(|folder| sources(&folder.join("src"), &mut files));
+    files.retain(|file| !EXACT_READERS.iter().any(|reader| file.ends_with(reader)));
+    let mut findings = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let text = text.split("#[cfg(test)]").next().unwrap();
+        findings.extend(inexact(text).map(|call| format!("{}: {call}", file.display())));
+    }
+    assert!(findings.is_empty(), "read this with `reconcile_core::exact`:\n{}\n", findings.join("\n"));
+}
+
+/// The calls of serde_json that may read a struct.
+fn inexact(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| {
+        let is_call = ["from_slice", "from_str", "from_reader", "from_value", "Deserializer::from"]
+            .iter()
+            .any(|function| line.contains(&format!("serde_json::{function}")));
+        let is_exact =
+            EXACT_TYPES.iter().any(|name| line.contains(&format!("::<{name}>"))) || line.contains("Vec<String>");
+        is_call && !is_exact && !line.contains("include_str!")
+    })
+}
+
+#[test]
+fn what_is_not_exact_is_seen() {
+    let wrong = ["let a: User = serde_json::from_str(text)?;", "serde_json::from_value::<User>(value)"];
+    assert_eq!(inexact(&wrong.join("\n")).collect::<Vec<_>>(), wrong);
+    assert_eq!(inexact("serde_json::from_slice::<Value>(text)\nexact::from_str(text)").count(), 0);
+}
+
 fn is_impure(path: &[String]) -> bool {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let is_module = matches!(path[..], ["std", module, ..] if MODULES.contains(&module));

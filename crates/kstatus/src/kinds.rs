@@ -76,8 +76,7 @@ pub(super) fn api_service(service: &Value, _: Timestamp) -> Readiness {
 /// Beyond kstatus, as in Argo CD's gitops-engine: an autoscaler has to be able to scale, but a failure counts only once metrics can
 /// exist. It takes precedence over a success, in any order of the conditions.
 pub(super) fn horizontal_pod_autoscaler(autoscaler: &Value, now: Timestamp) -> Readiness {
-    let annotated: Option<Value> =
-        text(autoscaler, AUTOSCALER_CONDITIONS).and_then(|json| serde_json::from_str(json).ok());
+    let annotated = text(autoscaler, AUTOSCALER_CONDITIONS).and_then(|json| serde_json::from_str::<Value>(json).ok());
     let annotated = annotated.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let conditions: Vec<Condition<'_>> = conditions(autoscaler).chain(conditions_in(annotated)).collect();
     if let Some((failed, can_pass)) = conditions.iter().find_map(|one| Some((one, autoscaler_failure(one)?))) {

@@ -174,7 +174,7 @@ impl Scanner<'_> {
             b'{' => self.collection(b'}', |scanner, kind| {
                 let Kind::Mapping(_, entries) = kind else { return None };
                 let key = scanner.string()?;
-                let name = serde_json::from_str(scanner.text.get(key.at..key.end)?).ok()?;
+                let name = serde_json::from_str::<String>(scanner.text.get(key.at..key.end)?).ok()?;
                 let colon = scanner.sign(b':').then_some(scanner.at)?;
                 let value = scanner.value(below)?;
                 entries.push(Entry { name: Key::Text(name), key, colon: Some(colon), value });

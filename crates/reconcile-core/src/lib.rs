@@ -29,7 +29,7 @@
 //!
 //! Below these stages are [`rules`] (ignore rules and readiness rules), [`request`] (addresses, errors and counts of requests),
 //! [`object`] (knowledge about kinds, names and labels), [`owners`] (field managers and the users behind them), [`diagnostic`] (one type
-//! for every error and warning) and [`text`] (makes untrusted text safe to show).
+//! for every error and warning), [`exact`] (reads JSON of others as exactly its types) and [`text`] (makes untrusted text safe to show).
 
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
@@ -43,6 +43,7 @@ pub mod compare;
 pub mod diagnostic;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod effects;
+pub mod exact;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod live;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]

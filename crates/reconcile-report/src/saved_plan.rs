@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use reconcile_core::compare::{Action, Class};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::exact;
 use reconcile_core::object::Shard;
 use reconcile_core::plan::deletion::DeletionKind;
 use reconcile_core::resolve::Consent;
@@ -209,7 +210,7 @@ impl SavedPlan {
     /// Reads a plan. The error says why the text is none, or why this program cannot follow it.
     pub fn read(file: &str, text: &[u8]) -> Result<Self, Diagnostic> {
         begin_document();
-        let mut plan: Self = serde_json::from_slice(text).map_err(|error| {
+        let mut plan: Self = exact::from_slice(text).map_err(|error| {
             Diagnostic::of_file(file, format!("not a plan of `kubectl reconcile diff --save-plan`: {error}"))
         })?;
         let major = |version: &str| version.split('.').next().map(ToOwned::to_owned);

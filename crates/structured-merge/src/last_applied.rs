@@ -48,7 +48,7 @@ pub fn fields_last_applied(live: &Value, schema: TypeRef<'_>) -> Option<FieldSet
 
 /// The manifest that client-side apply last applied.
 pub(crate) fn last_applied(live: &Value) -> Option<Value> {
-    serde_json::from_str(live.annotation(LAST_APPLIED)?).ok().filter(Value::is_object)
+    serde_json::from_str::<Value>(live.annotation(LAST_APPLIED)?).ok().filter(Value::is_object)
 }
 
 /// Returns true if an owner is client-side apply, which stores a copy of the manifest it last applied.

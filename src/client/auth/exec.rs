@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::exact;
 use reconcile_core::request::RequestError;
 use reconcile_core::text::{io_reason, one_line};
 use secrecy::{ExposeSecret as _, SecretSlice, SecretString};
@@ -140,7 +141,7 @@ impl Plugin<'_> {
     fn read(&self, output: &[u8]) -> Result<PluginCredentials, String> {
         let value = first_document(output).map_err(|_| "it is neither JSON nor YAML".to_owned())?;
         let credential: ExecCredential =
-            serde_json::from_value(value).map_err(|_| "it is not an `ExecCredential`".to_owned())?;
+            exact::from_value(value).map_err(|_| "it is not an `ExecCredential`".to_owned())?;
         if credential.kind != "ExecCredential" {
             return Err("it is not an `ExecCredential`".to_owned());
         }

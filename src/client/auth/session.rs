@@ -10,6 +10,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::HeaderValue;
 use jiff::{SignedDuration, Timestamp};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::exact;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use secrecy::ExposeSecret as _;
@@ -272,7 +273,7 @@ fn end_of_token(authorization: &[u8]) -> Option<Timestamp> {
     }
     let token = authorization.strip_prefix(b"Bearer ").filter(|token| token.len() <= LONGEST_TOKEN)?;
     let claims = token.split(|byte| *byte == b'.').nth(1)?;
-    let claims: Claims = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
+    let claims: Claims = exact::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
     Timestamp::from_duration(SignedDuration::try_from_secs_f64(claims.exp).ok()?).ok()
 }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::endpoint::Endpoint;
 use super::exchange::next_part;
 use crate::client::request::RequestKind;
+use reconcile_core::exact;
 use reconcile_core::object::Projection;
 use reconcile_core::request::RequestError;
 use reconcile_core::request::StatusError;
@@ -83,7 +84,7 @@ impl Watch {
     fn read(&self, line: &[u8]) -> Result<WatchEvent, RequestError> {
         let no_event = || self.unreadable("it is not an event");
         let object = |kept: Projection| kept.read_at("object", line).map_err(|_| no_event());
-        let event: EventType = serde_json::from_slice(line).map_err(|_| no_event())?;
+        let event: EventType = exact::from_slice(line).map_err(|_| no_event())?;
         match event.name.as_str() {
             "ADDED" | "MODIFIED" => Ok(WatchEvent::Set(object(self.kept)?)),
             "DELETED" => Ok(WatchEvent::Deleted(object(self.kept)?)),

@@ -148,7 +148,7 @@ pub async fn wait_until_gone(
 /// Reads the answer to a deletion. A `Status` means that the object is gone, and the object itself that it still has finalizers or a
 /// grace period (apiserver `registry/generic/registry/store.go`, `Delete`). Returns `None` for any other answer.
 fn answered(body: &[u8], uid: &str) -> Option<Deleted> {
-    let answer: Value = serde_json::from_slice(body).ok()?;
+    let answer = serde_json::from_slice::<Value>(body).ok()?;
     let at = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
     if at("/kind") == Some("Status") {
         let is_it = at("/status") == Some("Success") && at("/details/uid").is_none_or(|about| about == uid);

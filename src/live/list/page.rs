@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::sieve::{self, Kept, List, SievedItem};
 use crate::live::answer::misfit_of_item;
+use reconcile_core::exact;
 use reconcile_core::live::{PartOfList, Resource};
 use reconcile_core::object::Projection;
 
@@ -188,7 +189,7 @@ struct HeadMetadata {
 /// Reads every item by itself. Returns the list without its items, the readable items, and the unreadable ones.
 fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Vec<Spoilt>), String> {
     let unreadable = || "it is not JSON".to_owned();
-    let envelope: Envelope = serde_json::from_slice(body).map_err(|_| unreadable())?;
+    let envelope: Envelope = exact::from_slice(body).map_err(|_| unreadable())?;
     let texts = items(body);
     if texts.len() != envelope.items.len() {
         return Err(unreadable());
@@ -200,7 +201,7 @@ fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Ve
         if let Ok(item) = fields.read(text) {
             read.push(SievedItem::Whole(item));
         } else {
-            let Head { metadata: HeadMetadata { name, namespace } } = serde_json::from_slice(text).unwrap_or_default();
+            let Head { metadata: HeadMetadata { name, namespace } } = exact::from_slice(text).unwrap_or_default();
             spoilt.push(Spoilt { name, namespace, cause: "it is nested too deeply, or not JSON".to_owned() });
         }
     }

@@ -16,9 +16,9 @@ use crate::client::{Cluster, Request, RequestError};
 use crate::live::answer::Asked;
 use crate::live::list::Pages;
 use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::exact;
 use reconcile_core::live::Resource;
 use reconcile_core::manifest::{ApplyMethod, NewerRevision, ReleaseInfo};
-use reconcile_core::object::Exactly;
 use reconcile_core::text::{listed, one_line};
 
 /// Largest record that is read, in bytes, once it is unpacked.
@@ -352,8 +352,8 @@ struct Stored {
     name: String,
     version: u32,
     manifest: String,
-    info: Option<Exactly<StoredInfo>>,
-    chart: Option<Exactly<StoredChart>>,
+    info: Option<StoredInfo>,
+    chart: Option<StoredChart>,
     apply_method: Option<String>,
 }
 
@@ -365,7 +365,7 @@ struct StoredInfo {
 
 #[derive(Debug, Deserialize)]
 struct StoredChart {
-    metadata: Option<Exactly<StoredMetadata>>,
+    metadata: Option<StoredMetadata>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -386,8 +386,8 @@ impl Stored {
 
     /// The texts of it that a report has, each on one line.
     fn info(&self, namespace: &str) -> ReleaseInfo {
-        let info = self.info.as_deref();
-        let metadata = self.chart.as_deref().and_then(|chart| chart.metadata.as_deref());
+        let info = self.info.as_ref();
+        let metadata = self.chart.as_ref().and_then(|chart| chart.metadata.as_ref());
         let text = |text: Option<&String>, most| text.filter(|text| !text.is_empty()).map(|text| one_line(text, most));
         let is_time = |text: &&String| {
             text.len() <= TIME && text.bytes().all(|byte| byte.is_ascii_digit() || b"-+:.TZ".contains(&byte))
@@ -426,7 +426,7 @@ fn unpack(record: &Value, is_secret: bool) -> Result<Stored, &'static str> {
     if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
         return Err("it has more than 32 MiB");
     }
-    let Ok(Exactly(stored)) = serde_json::from_slice(&bytes) else { return Err("it has no release in JSON") };
+    let Ok(stored) = exact::from_slice(&bytes) else { return Err("it has no release in JSON") };
     Ok(stored)
 }
 

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
-use crate::object::Exactly;
+use crate::exact;
 use crate::owners::MAX_MANAGER;
 use crate::text::is_hidden;
 
@@ -186,16 +186,16 @@ struct Written<'l> {
     #[serde(borrow)]
     verb: Text<'l>,
     #[serde(borrow)]
-    user: Exactly<Identity<'l>>,
+    user: Identity<'l>,
     #[serde(borrow)]
-    impersonated_user: Option<Exactly<Identity<'l>>>,
+    impersonated_user: Option<Identity<'l>>,
     #[serde(default, borrow, rename = "sourceIPs")]
     source_ips: FirstTexts<'l>,
     #[serde(borrow)]
     user_agent: Option<Text<'l>>,
     #[serde(borrow)]
-    object_ref: Option<Exactly<ObjectReference<'l>>>,
-    response_status: Option<Exactly<ResponseStatus>>,
+    object_ref: Option<ObjectReference<'l>>,
+    response_status: Option<ResponseStatus>,
     #[serde(borrow)]
     request_received_timestamp: Text<'l>,
     #[serde(borrow)]
@@ -212,7 +212,7 @@ struct ResponseStatus {
 #[serde(rename_all = "camelCase")]
 struct Deletion<'l> {
     #[serde(borrow)]
-    request_object: Option<Exactly<DeletionBody<'l>>>,
+    request_object: Option<DeletionBody<'l>>,
 }
 
 #[derive(Deserialize)]
@@ -221,7 +221,7 @@ struct DeletionBody<'l> {
     #[serde(default, borrow)]
     dry_run: FirstTexts<'l>,
     #[serde(borrow)]
-    delete_options: Option<Exactly<DeleteOptions<'l>>>,
+    delete_options: Option<DeleteOptions<'l>>,
 }
 
 #[derive(Deserialize)]
@@ -234,7 +234,7 @@ struct DeleteOptions<'l> {
 impl DeletionBody<'_> {
     fn is_dry_run(&self) -> bool {
         let options = self.delete_options.as_ref();
-        !self.dry_run.is_empty() || options.is_some_and(|Exactly(options)| !options.dry_run.is_empty())
+        !self.dry_run.is_empty() || options.is_some_and(|options| !options.dry_run.is_empty())
     }
 }
 
@@ -246,7 +246,7 @@ impl<'l> AuditLine<'l> {
         if text.trim_ascii().is_empty() || (!may_be_first && only_reads(text)) {
             return without(AuditRead::Other);
         }
-        let Ok(Exactly(written)) = serde_json::from_str::<Exactly<Written<'l>>>(text) else {
+        let Ok(written) = exact::from_str::<Written<'l>>(text) else {
             return without(AuditRead::Broken);
         };
         if (&*written.kind, &*written.api_version) != ("Event", "audit.k8s.io/v1") {
@@ -285,7 +285,7 @@ impl<'l> Written<'l> {
     /// The event, if the server did what was asked for, or may have: what it answers with 5xx or not at all may be stored all the same, as
     /// after a timeout that the client chooses.
     fn done(self, received: Timestamp, done: Timestamp) -> Option<AuditEvent<'l>> {
-        let code = self.response_status.and_then(|Exactly(status)| status.code).unwrap_or_default();
+        let code = self.response_status.and_then(|status| status.code).unwrap_or_default();
         let is_write = ["create", "update", "patch", "delete", "deletecollection"].contains(&&*self.verb);
         let is_over = matches!(&*self.stage, "ResponseComplete" | "Panic");
         if !is_over || (300..500).contains(&code) || !is_write {
@@ -294,11 +294,11 @@ impl<'l> Written<'l> {
         Some(AuditEvent {
             audit_id: self.audit_id,
             verb: self.verb,
-            user: self.user.0,
-            impersonated_user: self.impersonated_user.map(|Exactly(user)| user),
+            user: self.user,
+            impersonated_user: self.impersonated_user,
             source_ips: self.source_ips,
             user_agent: self.user_agent,
-            object: self.object_ref?.0,
+            object: self.object_ref?,
             code,
             received,
             done,
@@ -339,11 +339,9 @@ impl AuditEvent<'_> {
         if !is_deletion && !self.is_eviction() {
             return if is_dry_run { Stored::No } else { Stored::Yes };
         }
-        let body = serde_json::from_str::<Exactly<Deletion<'_>>>(text)
-            .ok()
-            .and_then(|Exactly(deletion)| deletion.request_object);
+        let body = exact::from_str::<Deletion<'_>>(text).ok().and_then(|deletion| deletion.request_object);
         match body {
-            Some(Exactly(body)) if body.is_dry_run() => Stored::No,
+            Some(body) if body.is_dry_run() => Stored::No,
             Some(_) if is_deletion => Stored::Yes,
             _ if !is_dry_run => Stored::Yes,
             _ if is_deletion && !self.has_bodies => Stored::Perhaps,

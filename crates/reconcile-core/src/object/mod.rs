@@ -3,7 +3,6 @@
 
 mod certificate;
 mod definition;
-mod exactly;
 pub mod generated;
 mod grants;
 mod keep;
@@ -18,7 +17,6 @@ mod shard;
 
 pub use certificate::{CERTIFICATES, Certificate, certificates, certificates_in};
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
-pub use exactly::Exactly;
 pub use grants::{Grant, Grants, grants};
 pub use keep::{kept_from_deletion, kept_from_pruning};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label, usual_plural, usual_plurals};

@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 
 use super::address::Address;
+use crate::exact;
 use crate::object::Permission;
 use crate::text::{one_line, without_credentials};
 
@@ -173,7 +174,7 @@ impl StatusError {
 
     /// Reads a refusal: a `Status` by its fields, anything else (a proxy's page, plain text) as one line of bounded length.
     pub fn parse(code: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
-        let status = serde_json::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status");
+        let status = exact::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status");
         let Some(status) = status else {
             return Self {
                 code: code.as_u16(),

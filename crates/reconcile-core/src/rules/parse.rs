@@ -168,7 +168,7 @@ impl<'t> Parser<'t> {
         let Some(end) = end else { return Err(self.wrong("a `\"` has no end", QUOTES)) };
         let inside = self.take(end);
         self.take(1);
-        let piece = |piece: &str| serde_json::from_str(&format!("\"{piece}\""));
+        let piece = |piece: &str| serde_json::from_str::<String>(&format!("\"{piece}\""));
         let pieces: Result<Vec<String>, _> = inside.split('*').map(piece).collect();
         Ok(Glob::of_pieces(pieces.map_err(|_| self.wrong(&format!("`\"{inside}\"` is not a string of JSON"), QUOTES))?))
     }

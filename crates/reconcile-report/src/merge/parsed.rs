@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use reconcile_core::exact;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, IntoDeserializer as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -60,10 +61,10 @@ pub struct ParsedContext {
 pub fn parsed(text: &[u8]) -> Result<Parsed, serde_json::Error> {
     begin_document();
     // Any other kind is an error of the report.
-    if serde_json::from_slice(text).is_ok_and(|Kind { kind }: Kind| kind == "Reports") {
-        return serde_json::from_slice(text).map(Parsed::Several);
+    if exact::from_slice(text).is_ok_and(|Kind { kind }: Kind| kind == "Reports") {
+        return exact::from_slice(text).map(Parsed::Several);
     }
-    serde_json::from_slice(text).map(|report| Parsed::One(Box::new(report)))
+    exact::from_slice(text).map(|report| Parsed::One(Box::new(report)))
 }
 
 /// The field that distinguishes the kinds of documents.

@@ -58,7 +58,7 @@ impl Scalar {
             Self::Int(i) => Value::from(*i),
             Self::Float(f) => Value::from(*f),
             Self::Text(s) => Value::String(s.clone()),
-            Self::Composite(json) => serde_json::from_str(json).unwrap_or(Value::Null),
+            Self::Composite(json) => serde_json::from_str::<Value>(json).unwrap_or(Value::Null),
         }
     }
 

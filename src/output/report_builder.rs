@@ -117,7 +117,7 @@ fn complete(mut report: Report, pass: &Reconciliation<'_>) -> Report {
     let info = info.deleting_in(set.deletion_only_namespaces().into_iter().collect());
     let mut report = report.with_apply_set(ApplySetInfo { pruned_by: set.pruned_by(), ..info });
     report.warnings.extend(set.warnings().iter().cloned());
-    if report.command == Command::Diff && report.summary.delete > 0 {
+    if report.command == Command::Diff && report.summary.delete.is_some_and(|count| count > 0) {
         let blocking = report.objects.iter().find(|object| prevents_pruning(object, pass.replaces()));
         let warning = blocking.map(|object| format!("`apply` would prune nothing until {} can be applied", object.key));
         report.warnings.extend(warning);

@@ -79,7 +79,18 @@ fn a_look_writes_nothing_and_compares_nothing() {
     assert!(!requests.iter().any(|request| request.is_write() || request.is_dry_run()), "{requests:#?}");
     let claim = status.object("PersistentVolumeClaim", "data");
     assert_eq!((&claim["action"], &claim["changes"]), (&"none".into(), &serde_json::json!([])));
-    assert_eq!(status.report()["summary"].get("inSync"), None, "nothing was compared");
+    let counts = |report: &serde_json::Value| {
+        report["summary"].as_object().unwrap().keys().map(String::clone).collect::<Vec<String>>()
+    };
+    let found = ["hooks", "objects", "readiness", "unknown"];
+    assert_eq!(counts(status.report()), found, "nothing was compared, so that nothing is counted as in sync");
+    assert_eq!(status.report()["summary"]["readiness"]["inProgress"], 1);
+    // Other formats and merged reports have no more.
+    ws.write("status.json", &status.stdout);
+    let merged = ws.reconcile(["report", "merge", "status.json", "-o", "json"]).exits_with(5);
+    assert_eq!(counts(&serde_json::from_str(&merged.stdout).unwrap()), found);
+    let metrics = ws.reconcile(["report", "merge", "status.json", "-o", "prometheus"]).exits_with(5);
+    assert!(!metrics.stdout.contains("in_sync") && metrics.stdout.contains("action=\"unknown\""), "{metrics}");
     let requests = &status.report()["requests"];
     assert_eq!((&requests["get"], &requests["list"], &requests["watch"]), (&1.into(), &0.into(), &().into()));
 }

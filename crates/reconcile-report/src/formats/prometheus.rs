@@ -104,15 +104,15 @@ fn objects(contexts: &[ContextReport]) -> Metric {
         let labels = labels(one);
         let states = [
             ("in_sync", counts.in_sync),
-            ("create", Some(counts.create)),
-            ("update", Some(counts.update)),
-            ("replace", Some(counts.replace)),
-            ("delete", Some(counts.delete)),
+            ("create", counts.create),
+            ("update", counts.update),
+            ("replace", counts.replace),
+            ("delete", counts.delete),
             ("unknown", Some(counts.unknown)),
-            ("kept", Some(counts.kept.unwrap_or_default())),
+            ("kept", counts.kept.or_else(|| counts.create.and(Some(0)))),
         ];
-        let known = states.into_iter().filter_map(|(state, count)| Some((with(&labels, "action", state), count?)));
-        samples.extend(known);
+        let found = states.into_iter().filter_map(|(state, count)| Some((with(&labels, "action", state), count?)));
+        samples.extend(found);
     }
     Metric { name: "objects", help: "Objects of the last run, by the action that they need.", samples }
 }
@@ -147,12 +147,13 @@ fn fields(contexts: &[ContextReport]) -> Metric {
         let labels = labels(one);
         let counts = [
             ("ignored", counts.ignored),
-            ("left", counts.left.unwrap_or_default()),
+            ("left", counts.left.or_else(|| counts.ignored.and(Some(0)))),
             ("unmanaged", counts.unmanaged),
             ("unmanaged_manual", counts.unmanaged_manual),
             ("added_items", counts.added_items),
         ];
-        samples.extend(counts.map(|(what, count)| (with(&labels, "what", what), count)));
+        let found = counts.into_iter().filter_map(|(what, count)| Some((with(&labels, "what", what), count?)));
+        samples.extend(found);
     }
     Metric {
         name: "other_fields",

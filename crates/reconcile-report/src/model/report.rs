@@ -212,7 +212,7 @@ impl Report {
     /// The report of a run that checked the readiness of objects and compared nothing.
     pub fn observed(command: Command, objects: Vec<ObjectReport>) -> Self {
         let mut report = Self::compared(command, objects, &FailOn::default());
-        report.summary.in_sync = None;
+        report.summary = Summary::of_observed(&report.objects);
         if report.verdict == Verdict::InSync {
             report.verdict = Verdict::Ready;
         }
@@ -255,7 +255,7 @@ impl Report {
             shard: None,
             configuration: None,
             apply_set: None,
-            summary: Summary::default(),
+            summary: Summary::of_stopped(command),
             requests: RequestCounts::default(),
             objects: Vec::new(),
             dropped: Vec::new(),

@@ -5,52 +5,64 @@ use reconcile_core::live::readiness::ReadinessState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::identity::Command;
 use super::object::ObjectReport;
 use super::object::disposition::Disposition;
 use super::side::SideCounts;
 
-/// Counts of objects.
+/// Counts of objects. `status` compares nothing, so that the counts of a comparison are absent from its reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Summary {
     /// All of them.
     pub objects: usize,
-    /// Nothing to do; absent if nothing was compared.
+    /// Nothing to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_sync: Option<usize>,
     /// To be created.
-    pub create: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create: Option<usize>,
     /// To be updated.
-    pub update: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update: Option<usize>,
     /// To be replaced, also those that need the flag or are protected.
-    pub replace: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replace: Option<usize>,
     /// To be replaced, if `--replace=immutable` allowed it.
-    #[serde(default)]
-    pub needs_replace: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs_replace: Option<usize>,
     /// To be replaced, and protected against it.
-    #[serde(default)]
-    pub protected: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protected: Option<usize>,
     /// To be deleted.
-    pub delete: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delete: Option<usize>,
     /// Not compared.
     pub unknown: usize,
     /// Those that differ, by the side that changed.
-    #[serde(default)]
-    pub sides: SideCounts,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sides: Option<SideCounts>,
     /// In sync, proven without asking the server.
-    pub proven: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proven: Option<usize>,
     /// With fields in conflict with other managers.
-    pub conflict: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<usize>,
     /// In sync, but with fields that are not yet owned by our field manager.
-    pub adopted: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<usize>,
     /// Items that manual changes added to lists of the manifests, and that stay.
-    pub added_items: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_items: Option<usize>,
     /// Fields that other managers added.
-    pub unmanaged: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmanaged: Option<usize>,
     /// Those of them that were added by hand.
-    pub unmanaged_manual: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmanaged_manual: Option<usize>,
     /// Differences that a rule ignores.
-    pub ignored: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<usize>,
     /// Differences that the baseline has as well; absent without a baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<usize>,
@@ -135,27 +147,29 @@ impl Summary {
             readiness,
         } = other;
         self.objects = self.objects.saturating_add(*objects);
-        self.create = self.create.saturating_add(*create);
-        self.update = self.update.saturating_add(*update);
-        self.replace = self.replace.saturating_add(*replace);
-        self.needs_replace = self.needs_replace.saturating_add(*needs_replace);
-        self.protected = self.protected.saturating_add(*protected);
-        self.delete = self.delete.saturating_add(*delete);
         self.unknown = self.unknown.saturating_add(*unknown);
-        self.sides.add(*sides);
-        self.proven = self.proven.saturating_add(*proven);
-        self.conflict = self.conflict.saturating_add(*conflict);
-        self.adopted = self.adopted.saturating_add(*adopted);
-        self.added_items = self.added_items.saturating_add(*added_items);
-        self.unmanaged = self.unmanaged.saturating_add(*unmanaged);
-        self.unmanaged_manual = self.unmanaged_manual.saturating_add(*unmanaged_manual);
-        self.ignored = self.ignored.saturating_add(*ignored);
+        if let Some(sides) = sides {
+            self.sides.get_or_insert_default().add(*sides);
+        }
         // Each shard counts all of them.
         self.hooks = self.hooks.max(*hooks);
         self.not_deployed = self.not_deployed.max(*not_deployed);
         self.dropped = self.dropped.saturating_add(*dropped);
         let optional = [
             (&mut self.in_sync, in_sync),
+            (&mut self.create, create),
+            (&mut self.update, update),
+            (&mut self.replace, replace),
+            (&mut self.needs_replace, needs_replace),
+            (&mut self.protected, protected),
+            (&mut self.delete, delete),
+            (&mut self.proven, proven),
+            (&mut self.conflict, conflict),
+            (&mut self.adopted, adopted),
+            (&mut self.added_items, added_items),
+            (&mut self.unmanaged, unmanaged),
+            (&mut self.unmanaged_manual, unmanaged_manual),
+            (&mut self.ignored, ignored),
             (&mut self.known, known),
             (&mut self.resolved, resolved),
             (&mut self.unchanged, unchanged),
@@ -180,21 +194,23 @@ impl Summary {
             in_sync: Some(count(&|object| {
                 object.diff.action == Action::None && !object.is_kept() && !object.is_left_whole()
             })),
-            create: with(Action::Create),
-            update: with(Action::Update),
-            replace: with(Action::Replace),
-            needs_replace: count(&|object| object.disposition() == Disposition::NeedsReplace),
-            protected: count(&|object| object.disposition() == Disposition::Protected),
-            delete: with(Action::Delete),
+            create: Some(with(Action::Create)),
+            update: Some(with(Action::Update)),
+            replace: Some(with(Action::Replace)),
+            needs_replace: Some(count(&|object| object.disposition() == Disposition::NeedsReplace)),
+            protected: Some(count(&|object| object.disposition() == Disposition::Protected)),
+            delete: Some(with(Action::Delete)),
             unknown: with(Action::Unknown),
-            sides: SideCounts::of(objects.iter().filter_map(|object| object.diff.side)),
-            proven: count(&|object| object.diff.evidence == Some(Evidence::Proven)),
-            conflict: count(&|object| !object.diff.conflicts.is_empty()),
-            adopted: count(&ObjectReport::is_ownership_only),
-            added_items: objects.iter().map(|object| object.diff.added_items.len()).sum(),
-            unmanaged: objects.iter().map(|object| object.details.unmanaged.fields).sum(),
-            unmanaged_manual: objects.iter().map(|object| object.details.unmanaged.manual).sum(),
-            ignored: objects.iter().flat_map(|object| &object.diff.ignored).map(|ignored| ignored.paths.len()).sum(),
+            sides: Some(SideCounts::of(objects.iter().filter_map(|object| object.diff.side))),
+            proven: Some(count(&|object| object.diff.evidence == Some(Evidence::Proven))),
+            conflict: Some(count(&|object| !object.diff.conflicts.is_empty())),
+            adopted: Some(count(&ObjectReport::is_ownership_only)),
+            added_items: Some(objects.iter().map(|object| object.diff.added_items.len()).sum()),
+            unmanaged: Some(objects.iter().map(|object| object.details.unmanaged.fields).sum()),
+            unmanaged_manual: Some(objects.iter().map(|object| object.details.unmanaged.manual).sum()),
+            ignored: Some(
+                objects.iter().flat_map(|object| &object.diff.ignored).map(|ignored| ignored.paths.len()).sum(),
+            ),
             known: None,
             resolved: None,
             dropped: 0,
@@ -205,6 +221,20 @@ impl Summary {
             kept: None,
             readiness: ReadinessCounts::of(objects),
         }
+    }
+
+    /// The counts of a run that ended before it compared anything.
+    pub(crate) fn of_stopped(command: Command) -> Self {
+        match command {
+            Command::Status => Self::default(),
+            Command::Diff | Command::Apply | Command::Own => Self { in_sync: None, ..Self::of(&[]) },
+        }
+    }
+
+    /// The counts of objects that were not compared, but looked at.
+    pub(crate) fn of_observed(objects: &[ObjectReport]) -> Self {
+        let Self { objects: all, unknown, readiness, .. } = Self::of(objects);
+        Self { objects: all, unknown, readiness, ..Self::default() }
     }
 }
 

@@ -120,7 +120,8 @@ fn seen_by(clauses: &[String], flag: &str) -> Option<String> {
 /// `3 fields added by others, 1 of them by hand`; without the list items, which have a clause of their own. Controllers and defaults add
 /// fields to nearly every object, and their number says nothing: without any by hand, it is said only beside the fields (`is_shown`).
 fn added_fields(counts: &Summary, is_shown: bool) -> Option<String> {
-    let but_items = |fields: usize| fields.saturating_sub(counts.added_items);
+    let but_items =
+        |fields: Option<usize>| fields.unwrap_or_default().saturating_sub(counts.added_items.unwrap_or_default());
     let added = but_items(counts.unmanaged);
     let manual = but_items(counts.unmanaged_manual);
     let fields = match added {
@@ -223,7 +224,9 @@ fn verdict(verdict: Verdict, counts: &Summary) -> VerdictWords {
         Verdict::Ready => words("Ready", "ready", "ready"),
         Verdict::InSync => words("In sync", "in sync", "without differences"),
         Verdict::Applied => words("Applied", "applied", "applied"),
-        Verdict::Drift if counts.sides.has_cluster() => words("Drift", "drift", "with drift"),
+        Verdict::Drift if counts.sides.is_some_and(|sides| sides.has_cluster()) => {
+            words("Drift", "drift", "with drift")
+        }
         Verdict::Drift => words("Changes", "changes", "with changes"),
         Verdict::NotReady => words("Not ready", "not ready", "not ready"),
         Verdict::Unreachable => words("Unreachable", "the cluster cannot be reached", "unreachable"),

@@ -90,7 +90,7 @@ fn what_is_no_report_is_refused() {
         ("/objects/1/error/reason", json!("Sorry"), "`Sorry` is not a reason of an error"),
         ("/objects/1/error/mistakes/0", json!({}), "missing field `message`"),
         ("/objects/0/source", json!({"file": "a", "line": 1, "document": 3}), "unknown field `document`"),
-        ("/objects/0", json!([]), "invalid length"),
+        ("/objects/0", json!([]), "invalid type: sequence"),
         ("/errors", json!({}), "invalid type: map"),
     ] {
         let message = refused(&|document| *document.pointer_mut(pointer).unwrap() = value.clone());
@@ -102,7 +102,7 @@ fn what_is_no_report_is_refused() {
     assert!(message.contains("unknown field `acton`, expected one of `apiVersion`, `kind`,"), "{message}");
     for (text, reported) in [
         ("", "EOF"),
-        ("[]", "invalid length"),
+        ("[]", "invalid type: sequence"),
         ("{}", "missing field"),
         ("{\"kind\": \"Report\", \"kind\": \"Report\"}", "duplicate field"),
         ("nonsense", "expected"),

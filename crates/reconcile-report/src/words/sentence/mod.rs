@@ -200,11 +200,13 @@ fn outcome_counts(report: &Report) -> impl Fn(Outcome) -> usize {
 
 fn in_sync(count: usize, counts: &Summary, view: &View) -> String {
     let mut notes = Vec::new();
-    if counts.proven > 0 && view.verbosity > 0 {
-        notes.push(format!("{} of them proven without asking the server", grouped(counts.proven)));
+    if let Some(proven @ 1..) = counts.proven
+        && view.verbosity > 0
+    {
+        notes.push(format!("{} of them proven without asking the server", grouped(proven)));
     }
-    if counts.adopted > 0 {
-        notes.push(format!("{} not yet owned by our field manager", grouped(counts.adopted)));
+    if let Some(adopted @ 1..) = counts.adopted {
+        notes.push(format!("{} not yet owned by our field manager", grouped(adopted)));
     }
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
     format!("{} in sync{notes}", grouped(count))

@@ -123,6 +123,65 @@ spec:
     );
 }
 
+/// A StatefulSet whose claims have these texts, each a whole template.
+fn stateful_set(templates: &str) -> String {
+    format!(
+        "
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {{name: it}}
+spec:
+  serviceName: it
+  selector: {{matchLabels: {{app: it}}}}
+  template:
+    metadata: {{labels: {{app: it}}}}
+    spec: {{containers: [{{name: web, image: 'shop/web:1'}}]}}
+  volumeClaimTemplates: {templates}
+"
+    )
+}
+
+/// The server completes and normalises each template. What it adds is known from the LIST, so that no dry run is sent.
+#[test]
+fn claim_templates_are_proven_however_they_are_written() {
+    let typed = "apiVersion: v1, kind: PersistentVolumeClaim";
+    let spec =
+        |size: &str| format!("spec: {{accessModes: [ReadWriteOnce], resources: {{requests: {{storage: {size}}}}}}}");
+    let plain = spec("1024Mi");
+    for template in [
+        format!("{{{typed}, metadata: {{name: data}}, {plain}}}"),
+        format!("{{{typed}, metadata: {{name: data, creationTimestamp: null, labels: {{}}}}, {plain}, status: {{}}}}"),
+        format!("{{metadata: {{name: data}}, {plain}, status: {{phase: Pending}}}}"),
+        format!("{{{typed}, metadata: {{name: data}}, {}}}", spec("0.5Gi")),
+        format!("{{{typed}, metadata: {{name: data}}, {}}}", spec("1073741824")),
+        format!(
+            "{{{typed}, metadata: {{name: data}}, {}}}, {{metadata: {{name: more}}, {}}}",
+            spec("2048Ki"),
+            spec("'1e9'")
+        ),
+    ] {
+        let ws = is_proven(&stateful_set(&format!("[{template}]")));
+        let text = ws.reconcile(["diff", "-f", "."]).exits_with(0);
+        assert!(!text.stdout.contains("keeps its own value"), "{text}");
+        ws.reconcile(["diff", "-f", ".", "--evidence=read-only"]).exits_with(0);
+    }
+    // Taken over from kubectl, in either way.
+    let manifest = stateful_set(&format!("[{{{typed}, metadata: {{name: data}}, {plain}}}]"));
+    for flags in [&["apply"][..], &["apply", "--server-side"]] {
+        let ws = Workspace::new();
+        ws.write("it.yaml", &manifest);
+        ws.kubectl([flags, &["-f", "it.yaml"]].concat()).exits_with(0);
+        ws.reconcile(["apply", "-f", ".", "--adopt=kubectl"]).exits_with(0);
+        stays_proven(&ws);
+    }
+    // Another size is one difference, and what the server added is none.
+    let ws = is_proven(&manifest);
+    ws.write("it.yaml", &manifest.replace("1024Mi", "2Gi"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert!(!diff.stdout.contains("status") && !diff.stdout.contains("no longer in the manifest"), "{diff}");
+    assert_eq!(diff.object("StatefulSet", "it")["changes"].as_array().unwrap().len(), 1, "{diff}");
+}
+
 #[test]
 fn numeric_texts_stay_texts() {
     is_proven(

@@ -14,6 +14,7 @@ pub(super) fn known_default(schema: &str, field: &str) -> Option<Value> {
         ("core.v1.ServiceAccountTokenProjection", "expirationSeconds") => json!(3600),
         ("core.v1.PersistentVolumeClaim", "kind") => json!("PersistentVolumeClaim"),
         ("core.v1.PersistentVolumeClaim", "status") => json!({"phase": "Pending"}),
+        ("core.v1.PersistentVolumeClaimStatus", "phase") => json!("Pending"),
         ("core.v1.PersistentVolumeClaimSpec", "volumeMode") => json!("Filesystem"),
         ("rbac.v1.RoleRef" | "rbac.v1.Subject", "apiGroup") => json!("rbac.authorization.k8s.io"),
         ("networking.v1.NetworkPolicyPort" | "discovery.v1.EndpointPort" | "core.v1.EndpointPort", "protocol") => {

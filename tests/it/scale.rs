@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use manifest_edit::{Change, Edit, Edited, Step, edit};
 use reconcile_core::compare::{
     Class, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, ObjectPair, ObjectVerdict, Policy, Prediction,
     Redactor, Side, UnmanagedCount, Versions, judge, predict,
@@ -11,7 +12,7 @@ use reconcile_core::diagnostic::Location;
 use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::rules::{Autoscalers, CoveredObject, FieldPattern, Glob, IgnoreRule, IgnoreRules, ObjectPattern};
 use reconcile_report::formats::{FORMATS, Render};
-use reconcile_report::{Command, FailOn, ObjectReport, Report, Reports, View};
+use reconcile_report::{Baseline, Command, FailOn, ObjectReport, Report, Reports, View};
 use serde_json::{Map, Value, json};
 use structured_merge::{
     FieldPath, FieldSet, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, PathElement, Scalar, TypeRef,
@@ -323,6 +324,88 @@ fn every_format() {
             Render::Data(data) | Render::Patch(data) | Render::Lines(data) => assert!(!data(report, &view).is_empty()),
         });
     }
+}
+
+/// What a node refuses is refused without an attempt, however many there are.
+#[test]
+fn edits_that_are_refused() {
+    let shapes: [(&str, fn(usize) -> String); 3] = [
+        ("tags", |number| format!("  k{number}: !!str a\n")),
+        ("anchors", |number| format!("  k{number}: &a{number} a\n  l{number}: *a{number}\n")),
+        ("aliases", |number| if number == 0 { "  k0: &a a\n".to_owned() } else { format!("  k{number}: *a\n") }),
+    ];
+    for (name, entry) in shapes {
+        for every in [1, 2] {
+            let of_size = |count: usize| {
+                // With others between them that can be made.
+                let usual = |number: usize| format!("  u{number}: a\n");
+                let text: String = (0..count).flat_map(|number| [entry(number), usual(number)]).collect();
+                let keys = (0..count).flat_map(|number| [format!("k{number}"), format!("u{number}")]);
+                let keys = keys.filter(|key| every == 1 || key.starts_with('k'));
+                let edit = |key: String| Edit {
+                    document: 1,
+                    path: vec![Step::Key("data".to_owned()), Step::Key(key)],
+                    change: Change::Set(json!("b")),
+                };
+                (format!("apiVersion: v1\ndata:\n{text}"), keys.map(edit).collect::<Vec<Edit>>())
+            };
+            grows_evenly_in(name, of_size, |(text, edits)| {
+                let Edited { refused, .. } = edit(text.as_bytes(), edits);
+                assert!(refused.len() >= edits.len() / 4, "{name}: {} of {}", refused.len(), edits.len());
+            });
+        }
+    }
+}
+
+/// A report of others with a change whose value has this many small objects, which take many times their text.
+fn foreign_report(count: usize) -> String {
+    let mut report: Value = serde_json::from_str(&report_of_one_change()).unwrap();
+    report["objects"][0]["changes"][0]["live"] = vec![json!({"a": 0}); count].into();
+    report.to_string()
+}
+
+fn report_of_one_change() -> String {
+    let change = FieldChange {
+        path: FieldPath::of(&["data", "a"]),
+        op: Op::Change,
+        class: Class::ChangedByOther,
+        side: Some(Side::Cluster),
+        base: None,
+        live: Some(json!(1)),
+        desired: Some(json!(2)),
+        managers: Vec::new(),
+        defaulted: Vec::new(),
+    };
+    let key = ObjectKey { gvk: GroupVersionKind::new("v1", "ConfigMap"), namespace: None, name: "a".to_owned() };
+    let verdict = ObjectVerdict::Update(FieldDiff { changes: vec![change], ..FieldDiff::none(Evidence::Server) });
+    let report = Report::compared(Command::Diff, vec![ObjectReport::unwanted(&key, verdict)], &FailOn::default());
+    serde_json::to_string(&report).unwrap()
+}
+
+#[test]
+fn values_of_reports_that_are_read() {
+    grows_evenly_in("values", foreign_report, |text| {
+        Baseline::read("report.json", text.as_bytes()).unwrap();
+    });
+}
+
+/// The memory follows the size of what is read, and ends at a bound.
+#[test]
+fn memory_of_reports_that_are_read() {
+    let ws = Workspace::new();
+    let memory = |count: usize, code: i32| {
+        ws.write("report.json", &foreign_report(count));
+        let (run, most) = ws.start_reconcile(["report", "merge", "report.json", "-o", "name"]).finish_measured();
+        (run.exits_with(code), most)
+    };
+    let (_, none) = memory(1, 1);
+    let (_, some) = memory(50_000, 1);
+    let (_, more) = memory(200_000, 1);
+    let (few, many) = (some.saturating_sub(none).max(1), more.saturating_sub(none));
+    assert!(many < few * 8, "{few} MiB for 50,000 and {many} MiB for 200,000");
+    let (refused, most) = memory(1_200_000, 2);
+    assert!(refused.stderr.contains("need more than 512 MiB of memory"), "{refused}");
+    assert!(most < 1_024, "{most} MiB");
 }
 
 /// As deep as documents may be; the server's own answers end at 128 levels.

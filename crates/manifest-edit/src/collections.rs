@@ -1,6 +1,7 @@
 //! Changes in mappings and lists: entries that change, go and come.
 //! Items of a list may also change their places, each with its comments.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use kube_yaml::{Entry, Item, Key, Kind, Layout, Node, Style};
@@ -32,10 +33,15 @@ impl Rewriter<'_> {
         let in_flow = layout != Layout::Block;
         let has_merge = entries.iter().any(|entry| entry.name == Key::Merge);
         let mut parts: Vec<Part> = entries.iter().map(part_of_entry).collect();
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, entry) in entries.iter().enumerate() {
+            if let Key::Text(name) = &entry.name {
+                places.entry(name).or_default().push(place);
+            }
+        }
         for (key, value) in old {
-            let own = |entry: &Entry| matches!(&entry.name, Key::Text(name) if name == key);
-            let last = entries.iter().rposition(own);
-            match (new.get(key), last.and_then(|last| entries.get(last))) {
+            let own = places.get(key.as_str()).map(Vec::as_slice).unwrap_or_default();
+            match (new.get(key), own.last().and_then(|last| entries.get(*last))) {
                 (Some(new), _) if new == value => {}
                 (_, None) => return Err(if has_merge { Refusal::Merge } else { Refusal::Layout }),
                 (Some(new), Some(entry)) => {
@@ -45,7 +51,8 @@ impl Rewriter<'_> {
                 // Without its own entry, the mapping would have the merged one.
                 (None, _) if has_merge => return Err(Refusal::Merge),
                 (None, _) => {
-                    for (entry, part) in entries.iter().zip(&mut parts).filter(|(entry, _)| own(entry)) {
+                    for place in own {
+                        let (Some(entry), Some(part)) = (entries.get(*place), parts.get_mut(*place)) else { continue };
                         self.check_all(&entry.key)?;
                         self.check_all(&entry.value)?;
                         part.is_removed = true;

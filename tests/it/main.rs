@@ -52,6 +52,7 @@ mod fault_matrix;
 mod faults;
 mod field_sets;
 mod foreign_text;
+mod forged_lines;
 mod formats;
 mod gates;
 mod generated;

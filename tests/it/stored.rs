@@ -272,6 +272,9 @@ fn an_annotation_about_another_object_does_not_count() {
     ws.delete("configmap/broken");
     ws.delete("configmap/deep");
     ws.reconcile(["diff", "--from", "last-applied", "--kinds", "configmaps"]).exits_with(0);
+    ws.delete("configmap/good");
+    let run = ws.reconcile(["diff", "--from", "last-applied", "--kinds", "configmaps"]).exits_with(2);
+    assert!(run.stderr.contains("has an annotation of its own: ConfigMap "), "{run}");
 }
 
 /// Creates a ConfigMap with this annotation of `kubectl apply`.

@@ -184,7 +184,13 @@ pub(crate) async fn stored(
             let found = last_applied(&server.cluster, &resources, namespace).await.map_err(unlisted)?;
             if found.text.is_empty() && !input.allow_empty {
                 let place = namespace.map_or_else(|| "any namespace".to_owned(), |name| format!("namespace `{name}`"));
-                let message = format!("no object of these kinds in {place} has the annotation `{LAST_APPLIED}`");
+                let message = match found.warnings.first() {
+                    // The annotations of all others are about other objects.
+                    Some(warning) => {
+                        format!("no object of these kinds in {place} has an annotation of its own: {warning}")
+                    }
+                    None => format!("no object of these kinds in {place} has the annotation `{LAST_APPLIED}`"),
+                };
                 let hint = "choose the namespace with `-n`, the kinds with `--kinds`, or pass `--allow-empty`";
                 return Err(Failure::refused(message, hint));
             }

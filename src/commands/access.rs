@@ -14,6 +14,7 @@ use reconcile_core::plan::access::{Access, Needs, Purpose, Subject};
 use reconcile_report::Failure;
 use reconcile_report::access::{AccessReport, Reviewed};
 use serde_json::{Value, json};
+use structured_merge::ObjectKey;
 
 use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, FromSource, InputArgs, PruneArgs, ReplaceChoice};
 use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, Warnings, WriteRequest, is_path_segment};
@@ -35,7 +36,8 @@ use crate::terminal::Terminal;
 pub(super) const AFTER_HELP: &str = "\
 The roles grant exactly the permissions that the commands of `--for` need for these manifests and flags. Discovery is left out: the \
 cluster role `system:discovery` allows it to every user. `--subject` adds the bindings of the roles. With `--from`, the roles are for \
-reading alone, because others may write what the cluster keeps, and those for objects outside of the namespace of a release are comments.
+reading alone, because others may write what the cluster keeps; those for objects outside of the namespace of a release are comments. So are those that \
+`--prune` needs only for kinds and namespaces that no manifest has, because the apply set's parent lists them, and others may write it.
 
 Exit codes:
   0    the user has all these permissions
@@ -190,6 +192,11 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         .chain(unread)
         .chain(targets.iter().chain(&outside).filter_map(|target| unknown(target)))
         .collect();
+    let parent = prunes.as_ref().zip(set).map(|(pruned, set)| ObjectKey {
+        gvk: pruned.parent.gvk.clone(),
+        namespace: pruned.namespace.clone(),
+        name: set.reference.name,
+    });
     let unmanaged = match &args.report_unmanaged {
         Some(named) => (searched(discovery), namespaces_of(named, targets.iter().map(|target| &target.key))?),
         None => Default::default(),
@@ -209,7 +216,8 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         },
     };
     let purposes = purposes(args);
-    let Access { roles, mut permissions, optional } = Access::of(&targets, &purposes, &needs, &args.name, discovery);
+    let Access { roles, listed, mut permissions, optional } =
+        Access::of(&targets, &purposes, &needs, &args.name, discovery);
     let needs = Needs {
         prunes: None,
         autoscalers: autoscalers(&outside),
@@ -228,6 +236,10 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         Some(record) => report.withholding(record.to_string(), more.roles),
         None => report,
     };
+    let report = match parent {
+        Some(parent) => report.withholding_list(&parent, listed),
+        None => report,
+    };
     Ok(report.of(run.info))
 }
 
@@ -244,6 +256,11 @@ fn excluded(args: &AccessArgs) -> Result<(), Failure> {
         return Err(Failure::refused("the permissions for `--applyset-recover` cannot be listed", hint));
     }
     if args.input.from.is_some() {
+        if args.prune.prune {
+            let message =
+                "`access --from` prints no roles for pruning, because others may write what the cluster keeps";
+            return Err(Failure::refused(message, "leave out `--prune`, or pass the manifests with `-f`"));
+        }
         let is_restored = matches!(args.input.from, Some(FromSource::Helm { .. }));
         let writes = |purpose: &&PurposeChoice| match purpose {
             PurposeChoice::Diff | PurposeChoice::Blame => false,

@@ -284,8 +284,9 @@ fn pruning_and_replacing_need_to_list_and_delete() {
     ws.write("b.yaml", "{apiVersion: v1, kind: Service, metadata: {name: b}, spec: {ports: [{port: 80}]}}");
     let flags = ["--prune", "--applyset=set", "--replace=immutable"];
     ws.reconcile([&["apply", "-f", "."][..], &flags].concat()).exits_with(0);
-    std::fs::remove_file(ws.folder().join("b.yaml")).unwrap();
+    // The roles are made of all manifests that the set had: what only its parent lists gives no rights.
     let user = User::new(&ws, "apply", &flags);
+    std::fs::remove_file(ws.folder().join("b.yaml")).unwrap();
     user.without_each_rule(|user, permissions| {
         ws.patch_as("kubectl-edit", "configmap/a", &json!({"data": {"a": "c"}}));
         names_one_of(&user.run(&[]).exits_with(4), permissions);
@@ -295,6 +296,64 @@ fn pruning_and_replacing_need_to_list_and_delete() {
     assert!(apply.each("outcome").contains(&"Service b: deleted".to_owned()), "{apply}");
     let refused = ws.reconcile(["access", "-f", ".", "--prune", "--applyset=set", "--applyset-recover"]);
     assert!(refused.exits_with(2).stderr.contains("`--applyset-recover`"));
+}
+
+/// Everybody who may write the parent of an apply set may write its list, and any object.
+#[test]
+fn what_the_parent_of_an_apply_set_lists_gives_no_rights() {
+    let ws = Workspace::new();
+    ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: b}}");
+    let flags = ["-f", ".", "--prune", "--applyset=set"];
+    let roles = |more: &[&str]| {
+        let run = ws.reconcile([&["access", "-o", "json", "--for=diff,apply"][..], &flags, more].concat());
+        serde_json::from_str::<Value>(&run.exits_with(0).stdout).unwrap()
+    };
+    let before = roles(&[]);
+    assert_eq!(before.get("withheld"), None, "{before}");
+    ws.reconcile([&["apply"][..], &flags].concat()).exits_with(0);
+    let kinds = "ClusterRole.rbac.authorization.k8s.io,ConfigMap,Secret,Namespace,Role.rbac.authorization.k8s.io";
+    let (kinds, namespaces) = (
+        format!("applyset.kubernetes.io/contains-group-kinds={kinds}"),
+        "applyset.kubernetes.io/additional-namespaces=kube-system,other".to_owned(),
+    );
+    ws.kubectl(["annotate", "--overwrite", "secret", "set", &kinds, &namespaces]).exits_with(0);
+    // Members, autoscalers and owners of others widen nothing either.
+    let parent = ws.get("Secret", "set");
+    let part_of = format!(
+        "applyset.kubernetes.io/part-of={}",
+        parent["metadata"]["labels"]["applyset.kubernetes.io/id"].as_str().unwrap()
+    );
+    ws.kubectl(["create", "role", "member", "--verb=get", "--resource=pods"]).exits_with(0);
+    ws.kubectl(["label", "role", "member", &part_of]).exits_with(0);
+    for more in
+        [&[][..], &["--by-name"], &["--wait", "--create-namespace", "--replace=immutable"], &["--report-unmanaged"]]
+    {
+        let (granted, report) = (before["roles"].clone(), roles(more));
+        if more.is_empty() {
+            assert_eq!(report["roles"], granted);
+        }
+        let granted = report["roles"].to_string();
+        for word in ["kube-system", "\"other\"", "bind\"", "escalate"] {
+            assert!(!granted.contains(word), "{word}: {report}");
+        }
+        let withheld = &report["withheld"];
+        assert!(withheld["record"].as_str().unwrap().starts_with("the parent Secret "), "{report}");
+        assert!(withheld["roles"].to_string().contains("kube-system"), "{report}");
+    }
+    let yaml = ws.reconcile([&["access", "--subject=User:ci"][..], &flags].concat()).exits_with(0);
+    let granted: String = yaml.stdout.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(!granted.contains("kube-system") && !granted.contains("-listed"), "{yaml}");
+    assert!(
+        yaml.stdout.contains("# Not granted: the parent Secret ") && yaml.stdout.contains("#   namespace: kube-system"),
+        "{yaml}"
+    );
+    // A user with the printed roles lacks what the list asks for: the gate says so.
+    let user = ws.fill_in("gate-$NS");
+    ws.allow(&user, "get", "secrets");
+    let gate = ws.reconcile([&["access", "--as", &user, "-o", "text"][..], &flags].concat()).exits_with(1);
+    assert!(gate.stdout.contains("kube-system"), "{gate}");
+    let refused = ws.reconcile(["access", "--from=last-applied", "--prune", "--applyset=set"]).exits_with(2);
+    assert!(refused.stderr.contains("`access --from` prints no roles for pruning"), "{refused}");
 }
 
 #[test]

@@ -389,6 +389,36 @@ fn hostile_names_and_values_do_nothing_to_the_terminal_or_the_files() {
     assert_eq!((read.len(), &read[0].value["data"]["a"]), (1, &json!(value)));
 }
 
+/// Who may write a live object must not decide what later runs compare, order, leave out or delete.
+#[test]
+fn metadata_that_is_obeyed_is_not_pulled() {
+    let ws = Workspace::new();
+    let map = "\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  labels: {tier: ours}
+  annotations: {kubectl-reconcile/prune: keep, note: ours, config.kubernetes.io/depends-on: /namespaces/$NS/ConfigMap/one}
+  finalizers: [example.com/ours]
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: one}}
+";
+    ws.write("settings.yaml", map);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let theirs = json!({"metadata": {
+        "annotations": {"kubectl-reconcile/prune": "theirs", "config.kubernetes.io/depends-on": "theirs", "note": "theirs"},
+        "finalizers": ["example.com/theirs"],
+    }});
+    ws.patch_as("kubectl-edit", "configmap/settings", &theirs);
+    let before = file(&ws, "settings.yaml");
+    let run = resolve(&ws, "p\ns\np\ns\np\np\ns\ny\n");
+    assert!(run.stderr.contains("p is not offered: later runs obey it"), "{run}");
+    assert!(run.stderr.contains("Difference 4 of 4"), "{run}");
+    assert_eq!(file(&ws, "settings.yaml"), before.replaced("note: ours", "note: theirs"), "{run}");
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"metadata": {"finalizers": null}}));
+}
+
 #[test]
 fn a_hostile_reason_is_one_line_of_text() {
     let ws = changed(&["a"]);

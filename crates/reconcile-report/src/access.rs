@@ -9,6 +9,7 @@ use reconcile_core::object::Permission;
 use reconcile_core::plan::access::{BindingFor, Purpose, RoleFor, Subject};
 use reconcile_core::text::{visible, yaml_in_order};
 use serde::{Serialize, Serializer};
+use structured_merge::ObjectKey;
 
 pub use table::Reviewed;
 use table::fields_of;
@@ -44,10 +45,18 @@ pub struct AccessReport {
 /// Roles that are not granted, because others may have written the record that asks for them.
 #[derive(Debug, Serialize)]
 struct Withheld {
-    /// The record.
+    /// The record: of a release, or the parent of an apply set.
     record: String,
+    /// The reason not to grant them, as lines of a comment.
+    #[serde(skip)]
+    reason: &'static str,
     roles: Vec<RoleFor>,
 }
+
+const OF_RELEASE: &str = "names objects outside of that namespace. Its record is not proof that they belong to it,\n\
+     # because everybody who may write Secrets and ConfigMaps there may write it. These roles would let them be read:";
+const OF_LIST: &str = "lists kinds and namespaces that no manifest has. Its list is not proof that the set has\n\
+     # such members, because everybody who may write the parent may write it. To prune them, these roles are needed:";
 
 impl AccessReport {
     /// The report, with the exit code that follows from it.
@@ -99,8 +108,17 @@ impl AccessReport {
 
     /// Adds roles for objects that a record of others names and that are elsewhere. They are shown, and not granted.
     pub fn withholding(self, record: String, roles: Vec<RoleFor>) -> Self {
-        let withheld = (!roles.is_empty()).then_some(Withheld { record, roles });
+        let withheld = (!roles.is_empty()).then_some(Withheld { record, reason: OF_RELEASE, roles });
         Self { withheld, ..self }
+    }
+
+    /// Adds roles that only the list of an apply set's parent asks for. They are shown, and not granted.
+    pub fn withholding_list(self, parent: &ObjectKey, roles: Vec<RoleFor>) -> Self {
+        if roles.is_empty() {
+            return self;
+        }
+        let record = format!("the parent {parent} of the apply set");
+        Self { withheld: Some(Withheld { record, reason: OF_LIST, roles }), ..self }
     }
 
     /// The errors of the run.
@@ -131,12 +149,8 @@ impl AccessReport {
             };
             let _ = writeln!(text, "# Optional: with {permission}, {effect}.");
         }
-        if let Some(Withheld { record, roles }) = &self.withheld {
-            let _ = writeln!(
-                text,
-                "# Not granted: {record} names objects outside of that namespace. Its record is not proof that they belong to it,\n\
-                 # because everybody who may write Secrets and ConfigMaps there may write it. These roles would let them be read:"
-            );
+        if let Some(Withheld { record, reason, roles }) = &self.withheld {
+            let _ = writeln!(text, "# Not granted: {} {reason}", visible(record));
             let mut withheld = String::new();
             for role in roles {
                 document_of_role(role, &mut withheld);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use manifest_edit::{Edit, Refusal, edit};
 use reconcile_core::compare::{Class, FieldChange, holds_redacted};
 use reconcile_core::manifest::Origin;
-use reconcile_core::pull::{Obstacle, Proposal};
+use reconcile_core::pull::{Obstacle, Proposal, is_obeyed};
 use reconcile_report::pull::{EditedFile, FileContent, question};
 use reconcile_report::{Styled, View};
 use serde_json::Value;
@@ -93,6 +93,9 @@ impl Refusals {
     pub fn of(&self, key: &ObjectKey, change: &FieldChange) -> Option<String> {
         if [&change.live, &change.desired].into_iter().flatten().any(holds_redacted) {
             return Some(Obstacle::Secret.to_string());
+        }
+        if is_obeyed(change) {
+            return Some("later runs obey it, so that only `pull --field` with its exact name takes it".to_owned());
         }
         let unknown = || Some("a manifest cannot take it".to_owned());
         self.0.get(&(key.clone(), change.path.clone(), change.class)).cloned().unwrap_or_else(unknown)

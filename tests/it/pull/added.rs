@@ -133,13 +133,19 @@ fn a_list_takes_the_order_of_the_live_one() {
 fn metadata_that_is_obeyed_is_pulled_only_by_its_name() {
     let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: map\n  annotations:\n    kubectl-reconcile/ignore: data.b\ndata:\n  a: one\n";
     let ws = applied(manifest);
+    ws.kubectl(["create", "configmap", "rogue"]).exits_with(0);
+    let owner = ws.get("ConfigMap", "rogue");
     let obeyed = json!({
         "kubectl-reconcile/replace": "allow", "helm.sh/hook": "test", "helm.sh/resource-policy": "keep", "note": "tenant",
         "config.kubernetes.io/depends-on": "/namespaces/x/ConfigMap/y", "cert-manager.io/inject-ca-from": "a/b",
         "kubectl-reconcile/ignore": "data",
     });
     ws.patch_as("kubectl-edit", "configmap/map", &json!({
-        "metadata": {"annotations": obeyed, "labels": {"applyset.kubernetes.io/part-of": "x"}}, "data": {"a": "two"},
+        "metadata": {
+            "annotations": obeyed, "labels": {"applyset.kubernetes.io/part-of": "x"}, "finalizers": ["example.com/tenant"],
+            "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "rogue", "uid": owner["metadata"]["uid"]}],
+        },
+        "data": {"a": "two"},
     }));
     let flags = ["pull", "-f", ".", "--class", "changedByOther,conflict,unmanaged"];
     let run = ws.reconcile([&flags[..], &["--field", "metadata.**"]].concat());
@@ -149,10 +155,14 @@ fn metadata_that_is_obeyed_is_pulled_only_by_its_name() {
         &["--field", "metadata.annotations"],
         &["--field", "metadata.annotations[*]"],
         &["--field", "metadata"],
+        &["--field", "metadata.ownerReferences[*].name"],
+        &["--field", "metadata.*"],
     ] {
         let run = ws.reconcile([&flags[..], wide].concat());
         let written = text(&ws);
-        for name in ["replace", "helm.sh", "depends-on", "inject-ca", "applyset", "ignore: data\n"] {
+        for name in
+            ["replace", "helm.sh", "depends-on", "inject-ca", "applyset", "ignore: data\n", "finalizers", "rogue"]
+        {
             assert!(!written.contains(name), "{name} {wide:?}: {run}\n{written}");
         }
     }
@@ -160,4 +170,6 @@ fn metadata_that_is_obeyed_is_pulled_only_by_its_name() {
     let named = ["--field", "metadata.annotations[\"kubectl-reconcile/ignore\"]"];
     let run = ws.reconcile([&flags[..], &named].concat()).exits_with(0);
     assert!(text(&ws).contains("kubectl-reconcile/ignore: data\n"), "{run}");
+    let run = ws.reconcile([&flags[..], &["--field", "metadata.finalizers"]].concat());
+    assert!(text(&ws).contains("example.com/tenant"), "{run}");
 }

@@ -14,5 +14,5 @@ mod unmatched;
 
 pub use proposal::{Obstacle, Proposal, Proposer, adds_items};
 pub use secret_lines::{secret_lines, secret_lines_of_kustomization};
-pub use selection::{ObjectName, PULLED, Selection};
+pub use selection::{ObjectName, PULLED, Selection, is_obeyed};
 pub use unmatched::Unmatched;

@@ -44,20 +44,24 @@ impl ObjectName {
 
 /// The beginnings of labels and annotations by which a manifest decides what is compared, written, ordered and deleted. Somebody who may write
 /// the live object must not decide that for the next runs.
-const OBEYED: [&str; 9] = [
+const OBEYED: [&str; 10] = [
     "applyset.kubernetes.io/",
     "argocd.argoproj.io/hook",
     "cert-manager.io/inject-",
     "config.kubernetes.io/depends-on",
     "helm.sh/",
     "kubectl-reconcile/",
+    "kubectl.kubernetes.io/last-applied-configuration",
     "meta.helm.sh/",
     "service.alpha.openshift.io/inject-cabundle",
     "service.beta.openshift.io/inject-cabundle",
 ];
 
-/// Returns true if a change is of a label or an annotation that this program obeys, or has one in its value.
-fn is_obeyed(change: &FieldChange) -> bool {
+/// The fields of the metadata by which an object decides when it is deleted.
+const OF_DELETION: [&str; 2] = ["finalizers", "ownerReferences"];
+
+/// Returns true if a change is of metadata that this program or the server obeys, or has some in its value.
+pub fn is_obeyed(change: &FieldChange) -> bool {
     let is_one = |name: &str| OBEYED.iter().any(|beginning| name.starts_with(beginning));
     let names = |value: &Value| value.as_object().is_some_and(|entries| entries.keys().any(|name| is_one(name)));
     let values = || [&change.live, &change.desired].into_iter().flatten();
@@ -65,9 +69,11 @@ fn is_obeyed(change: &FieldChange) -> bool {
     match parts.as_slice() {
         [Some("metadata"), Some("labels" | "annotations"), Some(name), ..] => is_one(name),
         [Some("metadata"), Some("labels" | "annotations")] => values().any(names),
-        [Some("metadata")] => {
-            values().any(|value| ["labels", "annotations"].iter().filter_map(|part| value.get(part)).any(names))
-        }
+        [Some("metadata"), Some(field), ..] => OF_DELETION.contains(field),
+        [Some("metadata")] => values().any(|value| {
+            let is_of_deletion = OF_DELETION.iter().any(|field| value.get(field).is_some());
+            is_of_deletion || ["labels", "annotations"].iter().filter_map(|part| value.get(part)).any(names)
+        }),
         _ => false,
     }
 }

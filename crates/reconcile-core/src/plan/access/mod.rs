@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::live::{Discovery, Target};
 use crate::object::Permission;
 pub use permissions::{Needs, Pruned, Purpose};
-use permissions::{optional, permissions};
+use permissions::{listed, optional, permissions};
 use role::roles;
 pub use role::{BindingFor, RoleFor, Subject, verbs_in_order};
 
@@ -25,7 +25,10 @@ pub use role::{BindingFor, RoleFor, Subject, verbs_in_order};
 pub struct Access {
     /// Roles for each command.
     pub roles: Vec<RoleFor>,
-    /// The permissions, with the commands that need them.
+    /// Roles that only the list of the apply set's parent asks for. Everybody who may write the parent may write its list, so that it gives
+    /// nobody any rights.
+    pub listed: Vec<RoleFor>,
+    /// The permissions, with the commands that need them. Those that the list asks for are among them.
     pub permissions: BTreeMap<Permission, Vec<Purpose>>,
     /// Permissions that are useful but not needed.
     pub optional: BTreeSet<Permission>,
@@ -44,8 +47,10 @@ impl Access {
         for purpose in purposes {
             let needed = permissions(targets, *purpose, needs);
             access.roles.extend(roles(&needed, *purpose, name));
+            let listed: BTreeSet<Permission> = listed(targets, *purpose, needs).difference(&needed).cloned().collect();
+            access.listed.extend(roles(&listed, *purpose, &format!("{name}-listed")));
             access.optional.extend(optional(discovery, *purpose));
-            for permission in needed {
+            for permission in needed.into_iter().chain(listed) {
                 access.permissions.entry(permission).or_default().push(*purpose);
             }
         }

@@ -39,10 +39,17 @@ pub struct Pruned {
     pub parent: Resource,
     /// The namespace of the parent; `None` for a cluster-scoped parent.
     pub namespace: Option<String>,
-    /// The resources that the parent lists.
+    /// The resources that the parent lists. Others may have written the list, so that no permission is made of it ([`listed`]).
     pub resources: Vec<Resource>,
-    /// The namespaces that the parent lists.
+    /// The namespaces that the parent lists, in the same way.
     pub namespaces: BTreeSet<String>,
+}
+
+impl Needs {
+    /// The apply set that a command searches.
+    fn prunes_for(&self, purpose: Purpose) -> Option<&Pruned> {
+        self.prunes.as_ref().filter(|_| matches!(purpose, Purpose::Diff | Purpose::Apply))
+    }
 }
 
 /// The wanted objects of one resource in one namespace.
@@ -81,7 +88,7 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
             }
         }
     }
-    if let Some(pruned) = needs.prunes.as_ref().filter(|_| matches!(purpose, Purpose::Diff | Purpose::Apply)) {
+    if let Some(pruned) = needs.prunes_for(purpose) {
         needed.prune(targets, pruned, purpose);
     }
     // `apply` refuses such manifests.
@@ -91,6 +98,16 @@ pub fn permissions(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTre
     if purpose == Purpose::Apply {
         let granted = |target: &&Target| granting(&target.key, target.desired.object());
         needed.0.extend(targets.iter().filter_map(granted));
+    }
+    needed.0
+}
+
+/// The permissions of pruning with what the parent of the apply set lists: all kinds in all namespaces, those of the manifests included.
+pub fn listed(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTreeSet<Permission> {
+    let mut needed = Needed::default();
+    if let Some(Pruned { namespace, resources, namespaces, .. }) = needs.prunes_for(purpose) {
+        let named = named_by(targets).chain(namespace.as_deref()).chain(namespaces.iter().map(String::as_str));
+        needed.members(resources_of(targets).chain(resources), &named.collect(), purpose);
     }
     needed.0
 }
@@ -183,7 +200,7 @@ impl Needed {
         }
     }
 
-    /// Adds the lists and deletions of pruning, for all kinds of the apply set in all of its namespaces.
+    /// Adds the requests of pruning, as far as the flags and the manifests name what is searched.
     fn prune(&mut self, targets: &[&Target], pruned: &Pruned, purpose: Purpose) {
         let namespace = pruned.namespace.as_deref();
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "patch", "create"] } else { &["get"] };
@@ -193,19 +210,32 @@ impl Needed {
         if !pruned.parent.gvk.group.is_empty() {
             self.0.insert(permission(("apiextensions.k8s.io", "customresourcedefinitions"), None, "get"));
         }
-        let of_targets = targets.iter().filter_map(|target| target.resource.as_ref().ok());
-        let mut namespaces: BTreeSet<&str> =
-            targets.iter().filter_map(|target| target.key.namespace.as_deref()).collect();
-        namespaces.extend(namespace);
-        namespaces.extend(pruned.namespaces.iter().map(String::as_str));
+        self.members(resources_of(targets), &named_by(targets).chain(namespace).collect(), purpose);
+    }
+
+    /// Adds the lists and deletions of pruning, for these resources in all of these namespaces.
+    fn members<'r>(
+        &mut self,
+        resources: impl Iterator<Item = &'r Resource>,
+        namespaces: &BTreeSet<&str>,
+        purpose: Purpose,
+    ) {
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "list", "delete"] } else { &["list"] };
-        for resource in of_targets.chain(&pruned.resources) {
+        for resource in resources {
             let scopes = if resource.namespaced { namespaces.iter().copied().map(Some).collect() } else { vec![None] };
             for (scope, verb) in scopes.iter().flat_map(|scope| verbs.iter().map(move |verb| (*scope, verb))) {
                 self.on(resource, scope, verb);
             }
         }
     }
+}
+
+fn resources_of<'t>(targets: &[&'t Target]) -> impl Iterator<Item = &'t Resource> {
+    targets.iter().filter_map(|target| target.resource.as_ref().ok())
+}
+
+fn named_by<'t>(targets: &[&'t Target]) -> impl Iterator<Item = &'t str> {
+    targets.iter().filter_map(|target| target.key.namespace.as_deref())
 }
 
 fn permission((group, resource): (&str, &str), namespace: Option<&str>, verb: &str) -> Permission {

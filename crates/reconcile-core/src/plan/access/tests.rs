@@ -76,21 +76,22 @@ fn rules(text: &str, purpose: Purpose, needs: &Needs) -> Vec<String> {
     let targets = targets(text);
     let targets: Vec<&Target> = targets.iter().collect();
     let access = Access::of(&targets, &BTreeSet::from([purpose]), needs, "it", &Discovery::default());
+    access.roles.iter().flat_map(shown).collect()
+}
+
+fn shown(made: &RoleFor) -> Vec<String> {
     let texts = |value: &Value| {
         let texts: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         texts.join(",")
     };
-    let role = |role: RoleFor| {
-        let manifest = serde_json::to_value(&role).unwrap();
-        let place = format!("{} {}", role.kind(), role.namespace.as_deref().unwrap_or("-"));
-        let rule = |rule: &Value| {
-            let group = texts(&rule["apiGroups"]);
-            let names = texts(&rule["resourceNames"]);
-            format!("{place}: {}.{group} [{names}] {}", texts(&rule["resources"]), texts(&rule["verbs"]))
-        };
-        manifest["rules"].as_array().unwrap().iter().map(rule).collect::<Vec<_>>()
+    let manifest = serde_json::to_value(made).unwrap();
+    let place = format!("{} {}", made.kind(), made.namespace.as_deref().unwrap_or("-"));
+    let rule = |rule: &Value| {
+        let group = texts(&rule["apiGroups"]);
+        let names = texts(&rule["resourceNames"]);
+        format!("{place}: {}.{group} [{names}] {}", texts(&rule["resources"]), texts(&rule["verbs"]))
     };
-    access.roles.into_iter().flat_map(role).collect()
+    manifest["rules"].as_array().unwrap().iter().map(rule).collect()
 }
 
 const SET: &str = "
@@ -175,7 +176,7 @@ fn roles_need_the_permission_to_grant_and_only_of_what_writes_them() {
 }
 
 #[test]
-fn pruning_looks_at_all_kinds_of_the_set_in_all_of_its_namespaces() {
+fn pruning_grants_nothing_for_what_only_the_parent_lists() {
     let pruned = Pruned {
         parent: resource("v1", "Secret", "secrets", true),
         namespace: Some("shop".to_owned()),
@@ -186,24 +187,32 @@ fn pruning_looks_at_all_kinds_of_the_set_in_all_of_its_namespaces() {
     let set = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
     assert_eq!(
         rules(set, Purpose::Apply, &needs),
-        [
-            "Role old: configmaps. [] get,list,delete",
-            "Role old: deployments.apps [] get,list,delete",
-            "Role shop: configmaps. [] get,list,create,patch,delete",
-            "Role shop: secrets. [] get,create,patch",
-            "Role shop: deployments.apps [] get,list,delete",
-        ]
+        ["Role shop: configmaps. [] get,list,create,patch,delete", "Role shop: secrets. [] get,create,patch"]
     );
     assert_eq!(
         rules(set, Purpose::Diff, &needs),
+        ["Role shop: configmaps. [] get,list,create,patch", "Role shop: secrets. [] get"]
+    );
+    let targets = targets(set);
+    let targets: Vec<&Target> = targets.iter().collect();
+    let purposes = BTreeSet::from([Purpose::Apply, Purpose::Diff, Purpose::Blame]);
+    let access = Access::of(&targets, &purposes, &needs, "it", &Discovery::default());
+    let rules: Vec<String> = access.listed.iter().flat_map(shown).collect();
+    assert_eq!(
+        rules,
         [
             "Role old: configmaps. [] list",
             "Role old: deployments.apps [] list",
-            "Role shop: configmaps. [] get,list,create,patch",
-            "Role shop: secrets. [] get",
             "Role shop: deployments.apps [] list",
+            "Role old: configmaps. [] get,list,delete",
+            "Role old: deployments.apps [] get,list,delete",
+            "Role shop: deployments.apps [] get,list,delete",
         ]
     );
+    assert!(access.listed.iter().all(|role| role.name.starts_with("it-listed-")));
+    for role in &access.listed {
+        assert!(role.rules.iter().all(|rule| !access.roles.iter().any(|one| one.rules.contains(rule))), "{role:?}");
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub struct Overlay {
     above: String,
     /// The working directory.
     here: String,
-    deadline: Instant,
+    started: Instant,
     /// True if a build took too long.
     is_late: Cell<bool>,
 }
@@ -43,11 +43,11 @@ impl Overlay {
     /// Copies a kustomization and the files that it names, those that are known as they were read. The error is the reason why it cannot
     /// be copied.
     pub fn of(directory: &OsStr, known: &Files) -> Result<Self, String> {
-        Self::within(directory, known, Instant::now() + TIME_LIMIT)
+        Self::within(directory, known, Instant::now())
     }
 
-    /// Copies a kustomization whose builds have to end at a time.
-    fn within(directory: &OsStr, known: &Files, deadline: Instant) -> Result<Self, String> {
+    /// Copies a kustomization whose builds share the time limit of a run that started at a time.
+    fn within(directory: &OsStr, known: &Files, started: Instant) -> Result<Self, String> {
         let text = |path: PathBuf| path.into_os_string().into_string().map_err(|_| "its path is no text".to_owned());
         let unreadable = |error: io::Error| format!("it cannot be read: {}", super::files::reason(&error));
         let folder = text(Path::new(directory).canonicalize().map_err(unreadable)?)?;
@@ -60,7 +60,7 @@ impl Overlay {
         for (named, path) in &tree.links {
             copy.link_within(relative(named, &above), relative(path, &above)).map_err(unreadable)?;
         }
-        Ok(Self { tree, copy, above, here, deadline, is_late: Cell::new(false) })
+        Ok(Self { tree, copy, above, here, started, is_late: Cell::new(false) })
     }
 
     /// The kustomizations and their files.
@@ -80,7 +80,7 @@ impl Overlay {
 
     /// Builds the copy with other texts of some files; `None` if that fails or takes too long.
     pub fn build(&self, texts: &BTreeMap<String, Vec<u8>>) -> Option<Vec<u8>> {
-        let limit = self.deadline.saturating_duration_since(Instant::now()).min(ONE_BUILD);
+        let limit = TIME_LIMIT.saturating_sub(self.started.elapsed()).min(ONE_BUILD);
         if limit.is_zero() || self.is_late() {
             self.is_late.set(true);
             return None;
@@ -121,16 +121,16 @@ impl Overlay {
                 .collect();
             below.sort();
             folders.extend(below);
-            if folder == Path::new(own) || !folder.to_str().is_some_and(|folder| kustomization(folder).is_some()) {
+            if folder == Path::new(own) || folder.to_str().is_none_or(|folder| kustomization(folder).is_none()) {
                 continue;
             }
-            let Ok(other) = Self::within(folder.as_os_str(), &Files::new(), self.deadline) else { continue };
+            let Ok(other) = Self::within(folder.as_os_str(), &Files::new(), self.started) else { continue };
             let is_overlay = other.tree.levels.len() > 1 && !other.is_component();
             if is_overlay && files.iter().any(|file| other.tree.files.contains_key(*file)) {
                 found.push(other);
             }
         }
-        found.sort_by(|a, b| a.folder().cmp(&b.folder()));
+        found.sort_by_key(Self::folder);
         (found, true)
     }
 

@@ -245,13 +245,13 @@ fn each_of_a_hundred_live_changes_is_pulled_exactly_or_refused_with_its_place() 
         let ws = Workspace::new();
         let write = || shape.files.iter().for_each(|(file, text)| drop(ws.write(file, text)));
         ws.write(".git/HEAD", "ref: refs/heads/main\n");
-        let build = || ws.kubectl(["kustomize", shape.overlay]).exits_with(0).stdout;
+        let kustomized = || ws.kubectl(["kustomize", shape.overlay]).exits_with(0).stdout;
         for flags in [&[][..], &["--add-patches"], &["--edit-bases"], &["--add-patches", "--edit-bases"]] {
             write();
             let _ = std::fs::remove_file(ws.folder().join(shape.overlay).join("deployment-patch.yaml"));
             let _ = std::fs::remove_file(ws.folder().join(shape.overlay).join("service-patch.yaml"));
             ws.reconcile(["apply", "-k", shape.overlay, "--force-conflicts"]).exits_with(0);
-            let before = build();
+            let before = kustomized();
             let built = objects(&before);
             let mut made: Vec<Made> = Vec::new();
             for attempt in 0..400 {
@@ -283,7 +283,7 @@ fn each_of_a_hundred_live_changes_is_pulled_exactly_or_refused_with_its_place() 
                 assert!(change["file"].is_string() && change["how"].is_string(), "{context}: {run}");
             }
             // The build has exactly the values of as many changes as were accepted.
-            let (former, after) = (leaves(&before), leaves(&build()));
+            let (former, after) = (leaves(&before), leaves(&kustomized()));
             let mut taken = 0;
             let mut expected = former.clone();
             for one in &made {

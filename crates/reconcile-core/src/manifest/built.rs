@@ -11,7 +11,7 @@ use crate::object::generated::stem;
 
 /// The type and the name of an object in a build, without its namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Name {
+struct Identity {
     group: String,
     kind: String,
     name: String,
@@ -47,7 +47,7 @@ pub type Files = BTreeMap<String, Arc<[u8]>>;
 /// The files that the objects of a build come from, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct BuiltFrom {
-    places: BTreeMap<Name, Vec<BuiltPlace>>,
+    places: BTreeMap<Identity, Vec<BuiltPlace>>,
     /// All files of the build, as they were read.
     pub files: Arc<Files>,
 }
@@ -69,7 +69,7 @@ impl BuiltFrom {
 
     /// Adds the place of an object with a name in the build, without the hash of its content.
     pub fn add(&mut self, api_version: &str, kind: &str, name: String, place: BuiltPlace) {
-        let key = Name { group: group(api_version).to_owned(), kind: kind.to_owned(), name };
+        let key = Identity { group: group(api_version).to_owned(), kind: kind.to_owned(), name };
         self.places.entry(key).or_default().push(place);
     }
 
@@ -78,7 +78,7 @@ impl BuiltFrom {
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let of_name = |name: &str| {
             let group = group(text("/apiVersion")).to_owned();
-            self.places.get(&Name { group, kind: text("/kind").to_owned(), name: name.to_owned() })
+            self.places.get(&Identity { group, kind: text("/kind").to_owned(), name: name.to_owned() })
         };
         let name = text("/metadata/name");
         let places = of_name(name).or_else(|| of_name(stem(name)?))?;

@@ -178,8 +178,8 @@ fn generators(tree: &Tree, level: &Level, wanted: &AcceptedChange, names: &Names
             }
         }
         for (item, text) in texts("files") {
-            let named = text.split_once('=').unwrap_or_else(|| (text.rsplit('/').next().unwrap_or(text), text));
-            let file = tree.path(&level.folder, named.1).filter(|file| named.0 == key && tree.files.contains_key(file));
+            let entry = text.split_once('=').unwrap_or_else(|| (text.rsplit('/').next().unwrap_or(text), text));
+            let file = tree.path(&level.folder, entry.1).filter(|file| entry.0 == key && tree.files.contains_key(file));
             found.extend(file.map(|file| match new {
                 Some(new) => Candidate::new(How::File, &file, Write::Whole(new.clone())),
                 None => Candidate::new(How::File, &level.file, edit(path("files", item), Change::Remove)),

@@ -245,25 +245,25 @@ impl PatchHead {
 }
 
 /// Sets a value in a strategic patch. Mappings and items on the way that do not exist are made.
-pub(super) fn set(patch: &mut Value, path: &[PathElement], new: Option<&Value>) {
+pub(super) fn set(target: &mut Value, path: &[PathElement], new: Option<&Value>) {
     let Some((first, rest)) = path.split_first() else {
-        *patch = new.cloned().unwrap_or(Value::Null);
+        *target = new.cloned().unwrap_or(Value::Null);
         return;
     };
     match first {
         PathElement::Field(name) => {
-            if !patch.is_object() {
-                *patch = Value::Object(Map::new());
+            if !target.is_object() {
+                *target = Value::Object(Map::new());
             }
-            if let Value::Object(map) = patch {
+            if let Value::Object(map) = target {
                 set(map.entry(name.as_str()).or_insert(Value::Null), rest, new);
             }
         }
         PathElement::Key(keys) => {
-            if !patch.is_array() {
-                *patch = Value::Array(Vec::new());
+            if !target.is_array() {
+                *target = Value::Array(Vec::new());
             }
-            let Value::Array(items) = patch else { return };
+            let Value::Array(items) = target else { return };
             let has_keys = |item: &Value| keys.iter().all(|(name, key)| item.get(name) == Some(&key.to_json()));
             let place = items.iter().position(has_keys).unwrap_or(items.len());
             if place == items.len() {

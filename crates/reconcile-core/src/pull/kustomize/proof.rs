@@ -70,10 +70,10 @@ fn readable(path: &[Step], object: Option<&Value>) -> String {
     let mut at = object;
     for step in path {
         match step {
-            Step::Key(key) if key.contains(['.', '/', '[']) => text.push_str(&format!("[\"{key}\"]")),
+            Step::Key(key) if key.contains(['.', '/', '[']) => text.extend(["[\"", key.as_str(), "\"]"]),
             Step::Key(key) => {
                 let dot = if text.is_empty() { "" } else { "." };
-                text.push_str(&format!("{dot}{key}"));
+                text.extend([dot, key.as_str()]);
             }
             Step::Index(index) => {
                 let name = at.and_then(|list| list.get(*index)?.get("name")?.as_str());

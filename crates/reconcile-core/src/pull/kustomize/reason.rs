@@ -39,17 +39,13 @@ impl Reasons<'_> {
             let file = (self.name)(&level.file);
             return format!("it may be set by `{field}` of {file}, which is not edited");
         }
-        match &tried.places.outside {
-            Some(source) => {
-                let source = (self.name)(source);
-                let remedy = self.remedy(true);
-                format!("it is set in {source}, which is outside of the overlay and may be shared{remedy}")
-            }
-            None => {
-                let remedy = self.remedy(false);
-                format!("no place that {overlay} or its files have sets it as the live object has it{remedy}")
-            }
+        if let Some(source) = &tried.places.outside {
+            let source = (self.name)(source);
+            let remedy = self.remedy(true);
+            return format!("it is set in {source}, which is outside of the overlay and may be shared{remedy}");
         }
+        let remedy = self.remedy(false);
+        format!("no place that {overlay} or its files have sets it as the live object has it{remedy}")
     }
 
     fn remedy(&self, has_base: bool) -> &'static str {
@@ -80,9 +76,9 @@ impl Reasons<'_> {
             let files =
                 items(&level.value, field).filter_map(|item| item.as_str().or_else(|| item.get("path")?.as_str()));
             let files = files.filter_map(|name| self.tree.files.get(&self.tree.path(&level.folder, name)?));
-            let texts = files.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).chain([value.to_string()]);
+            let mut texts = files.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).chain([value.to_string()]);
             let mentions = |text: String| text.contains(&desired) || (!last.is_empty() && text.contains(last));
-            texts.map(mentions).any(|is_mentioned| is_mentioned)
+            texts.any(mentions)
         })
     }
 }

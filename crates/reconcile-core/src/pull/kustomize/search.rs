@@ -41,15 +41,15 @@ pub fn search(
     build: impl FnMut(&Texts) -> Option<Vec<u8>>,
 ) -> Found {
     let documents = Documents::of(tree);
-    let built = read(former, Validation::Warn).documents;
+    let read = read(former, Validation::Warn).documents;
     let tried = wanted.iter().map(|wanted| {
-        let built = built.iter().find(|document| document.number == wanted.edit.document);
-        let built = built.map_or(&Value::Null, |document| &document.value);
+        let document = read.iter().find(|document| document.number == wanted.edit.document);
+        let object = document.map_or(&Value::Null, |document| &document.value);
         let places = match &wanted.place {
             Some(place) => Places { allowed: vec![place.clone()], is_known: true, ..Places::default() },
-            None => Subject::of(tree, &documents, wanted, built).places(allowed),
+            None => Subject::of(tree, &documents, wanted, object).places(allowed),
         };
-        let object = (!built.is_null()).then(|| identity_of(built));
+        let object = (!object.is_null()).then(|| identity_of(object));
         Tried { wanted, object, places, at: 0, also: None }
     });
     let mut search = Search {

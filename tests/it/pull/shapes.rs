@@ -299,7 +299,6 @@ fn each_of_a_hundred_live_changes_is_pulled_exactly_or_refused_with_its_place() 
             refused_changes += changes.len() - accepted;
         }
     }
-    println!("{pulled_changes} changes were pulled, {refused_changes} refused");
     assert_eq!(pulled_changes + refused_changes, 100);
     assert!(pulled_changes > 50, "{pulled_changes}");
 }

@@ -491,6 +491,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-reconcile' -ScriptBlock
             [CompletionResult]::new('--field-manager', '--field-manager', [CompletionResultType]::ParameterName, 'Name of the field manager that gets the fields [default: `kubectl-reconcile`, or `helm` with `--from helm/RELEASE`]')
             [CompletionResult]::new('--release', '--release', [CompletionResultType]::ParameterName, 'Other field managers whose claims on these fields end, such as `argocd-*` (repeatable); those of manual changes always do')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only show who would lose fields and who would get them; exit with 1 if there are any')
+            [CompletionResult]::new('--audit-log', '--audit-log', [CompletionResultType]::ParameterName, 'Name the users behind the field managers that lose fields, from this audit log of the API server: JSON lines, also compressed with gzip (repeatable)')
             [CompletionResult]::new('--autoscalers', '--autoscalers', [CompletionResultType]::ParameterName, 'Treatment of fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format, on standard output or in a file: `json=FILE` (repeatable)')

@@ -481,6 +481,7 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
             cand --field-manager 'Name of the field manager that gets the fields [default: `kubectl-reconcile`, or `helm` with `--from helm/RELEASE`]'
             cand --release 'Other field managers whose claims on these fields end, such as `argocd-*` (repeatable); those of manual changes always do'
             cand --dry-run 'Only show who would lose fields and who would get them; exit with 1 if there are any'
+            cand --audit-log 'Name the users behind the field managers that lose fields, from this audit log of the API server: JSON lines, also compressed with gzip (repeatable)'
             cand --autoscalers 'Treatment of fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)'
             cand -o 'Output format, on standard output or in a file: `json=FILE` (repeatable)'
             cand --output 'Output format, on standard output or in a file: `json=FILE` (repeatable)'

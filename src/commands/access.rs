@@ -262,10 +262,12 @@ fn excluded(args: &AccessArgs) -> Result<(), Failure> {
             return Err(Failure::refused(message, "leave out `--prune`, or pass the manifests with `-f`"));
         }
         let is_restored = matches!(args.input.from, Some(FromSource::Helm { .. }));
+        let is_of_helm = is_restored || matches!(args.input.from, Some(FromSource::Releases));
         let writes = |purpose: &&PurposeChoice| match purpose {
             PurposeChoice::Diff | PurposeChoice::Blame => false,
             PurposeChoice::Restore => !is_restored,
-            PurposeChoice::Apply | PurposeChoice::Pull | PurposeChoice::Resolve | PurposeChoice::Own => true,
+            PurposeChoice::Own => !is_of_helm,
+            PurposeChoice::Apply | PurposeChoice::Pull | PurposeChoice::Resolve => true,
         };
         if let Some(purpose) = args.purposes.iter().find(writes) {
             let name = purpose.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();

@@ -1,7 +1,9 @@
 //! `own`: read desired, read current, compare, give fields to a manager, report.
 
-use clap::Args;
+use std::path::PathBuf;
+
 use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueHint};
 use jiff::{Timestamp, Unit};
 use reconcile_core::compare::{EvidenceMode, Policy};
 use reconcile_core::manifest::DesiredSet;
@@ -19,6 +21,7 @@ use crate::engine::own::OwnRun;
 use crate::live::early::EarlySubject;
 use crate::output::Output;
 use crate::output::events::Events;
+use crate::run::audit_log::{AuditLogs, plural_names};
 use crate::run::driver::ContextCommand;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::settings::{Configured, Settings};
@@ -70,6 +73,10 @@ pub struct OwnArgs {
     /// Only show who would lose fields and who would get them; exit with 1 if there are any
     #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "server", help_heading = "Ownership")]
     pub dry_run: Option<DryRunChoice>,
+    /// Name the users behind the field managers that lose fields, from this audit log of the API server: JSON lines, also compressed with
+    /// gzip (repeatable)
+    #[arg(long = "audit-log", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Ownership")]
+    pub audit_logs: Vec<PathBuf>,
     /// Treatment of fields that an autoscaler changes: leave them alone (respect), or treat them like all other fields (ignore)
     #[arg(long, value_name = "MODE", default_value = "respect", help_heading = "Compare")]
     pub autoscalers: AutoscalerChoice,
@@ -115,6 +122,7 @@ struct Own<'a> {
     compare: CompareArgs,
     policy: Policy,
     released: Vec<Glob>,
+    audit_logs: AuditLogs,
 }
 
 /// Runs the command to its exit code.
@@ -130,8 +138,9 @@ async fn own(args: &OwnArgs, configured: Configured, output: &Output) -> Result<
     // An object that does not exist is not created, so that no dry run tries its creation.
     let policy = Policy { tries_creations: false, manager: args.manager().to_owned(), ..policy(&compare, settings)? };
     let released = args.release.iter().map(|text| Glob::new(text)).collect();
+    let audit_logs = AuditLogs::open(&args.audit_logs, &args.connection)?;
     let invocation = Invocation::new(&args.connection, &args.input, output, settings);
-    invocation.in_contexts(&Own { args, compare, policy, released }).await
+    invocation.in_contexts(&Own { args, compare, policy, released, audit_logs }).await
 }
 
 impl ContextCommand for Own<'_> {
@@ -142,7 +151,7 @@ impl ContextCommand for Own<'_> {
     }
 
     async fn pass(&self, run: &Run<'_>, desired: DesiredSet) -> Result<Report, Failure> {
-        let Self { args, compare, policy, released } = self;
+        let Self { args, compare, policy, released, audit_logs } = self;
         let writes = args.dry_run.is_none();
         if writes {
             run.output.name_cluster(&run.info);
@@ -153,16 +162,21 @@ impl ContextCommand for Own<'_> {
         let plan = plan.shard(args.shard.shard, |_| false);
         let now = Timestamp::now();
         let time = now.round(Unit::Second).unwrap_or(now).to_string();
-        let recipient = Recipient { policy, released, time: &time };
+        let recipient = Recipient { policy, released, time: &time, names_owners: !args.audit_logs.is_empty() };
         let tries = !writes && policy.evidence != EvidenceMode::ReadOnly;
+        let plurals = plural_names(plan.targets());
         let pass = Box::pin(OwnRun::compare(comparison, plan, &recipient, tries)).await;
+        let mut shown = events.builder.handed_over(false);
+        let stop = run.interrupt.token();
+        let unread = audit_logs.name_users(&mut shown.objects, &plurals, &policy.manager, stop).await;
         if writes {
             // A reader that went away changes nothing about the pass.
-            let _ = run.output.text(&owned::transfers(&events.builder.handed_over(false), &run.output.view));
+            let _ = run.output.text(&owned::transfers(&shown, &run.output.view));
             pass.act(&recipient).await;
         }
         let mut report = events.builder.handed_over(writes);
-        report.warnings.extend(pass.warnings().cloned());
+        report.name_users_of(shown);
+        report.warnings.extend(pass.warnings().cloned().chain(unread));
         Ok(report)
     }
 

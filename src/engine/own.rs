@@ -79,8 +79,14 @@ impl<'a> OwnRun<'a> {
                 Err(_) => None,
                 Ok(Handover { owners: None, .. }) => Some(Outcome::Unchanged.into()),
                 Ok(_) if interrupt.is_set() => Some(TurnResult::skipped("the run was interrupted")),
-                Ok(Handover { owners: Some(owners), .. }) => match Giver::of(comparison, &recipient, target) {
-                    Some(giver) => Some(giver.give(decision, owners).await),
+                Ok(handover) => match Giver::of(comparison, &recipient, target) {
+                    Some(giver) => {
+                        let Turn { result, again } = giver.give(decision, handover).await;
+                        if let Some(Again { decision, handover }) = again {
+                            events.receive(Event::HandedOver(target, &decision, &Ok(handover)));
+                        }
+                        Some(result)
+                    }
                     None => None,
                 },
             };
@@ -165,6 +171,19 @@ struct Giver<'a> {
     warnings: Warnings,
 }
 
+/// The end of the turn of one object.
+struct Turn {
+    result: TurnResult,
+    again: Option<Again>,
+}
+
+/// The last comparison of an object that was compared again.
+struct Again {
+    decision: Decision,
+    /// The fields that were or are to be given.
+    handover: Handover,
+}
+
 /// The reason why owners could not be written.
 enum Failed {
     /// The request failed.
@@ -183,29 +202,41 @@ impl<'a> Giver<'a> {
     }
 
     /// Writes the owners. If the object changed since it was read, or no answer came, it is read and compared again.
-    async fn give(&self, shown: &Decision, owners: &Ownership) -> TurnResult {
-        let result = self.written(shown, owners).await;
+    async fn give(&self, shown: &Decision, handover: &Handover) -> Turn {
+        let mut again = None;
+        let result = self.written(shown, handover, &mut again).await;
         let live = live_object(shown).map(|live| &live.current.object);
         let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
         let warnings = self.warnings.take().into_iter();
         let notes = warnings.map(|text| shown_warning(&self.target.key.gvk, &objects, text));
         let new: Vec<String> = notes.filter(|text| !shown.warnings.contains(text)).collect();
-        match result {
-            Ok(outcome) => TurnResult { notes: new, ..outcome.into() },
-            Err(error) => TurnResult { notes: new, ..TurnResult::failed(error) },
-        }
+        let result = match result {
+            Ok(outcome) => outcome.into(),
+            Err(error) => TurnResult::failed(error),
+        };
+        Turn { result: TurnResult { notes: new, ..result }, again }
     }
 
-    async fn written(&self, shown: &Decision, owners: &Ownership) -> Result<Outcome, Diagnostic> {
+    /// Writes the owners until nothing is left to give. The last comparison after the one that was shown is left in `again`.
+    async fn written(
+        &self,
+        shown: &Decision,
+        handover: &Handover,
+        again: &mut Option<Again>,
+    ) -> Result<Outcome, Diagnostic> {
         let mut rounds = 0..ROUNDS;
-        let mut again: Option<Decision> = None;
-        let mut owners = owners.clone();
         loop {
-            let Some(live) = live_object(again.as_ref().unwrap_or(shown)) else { return Ok(Outcome::Adopted) };
+            let now = again.as_ref();
+            let (decision, handover) =
+                now.map_or((shown, handover), |Again { decision, handover }| (decision, handover));
+            let (Some(live), Some(owners)) = (live_object(decision), &handover.owners) else {
+                // The write was done, and its answer was lost; or somebody else did it, or has changed everything.
+                return Ok(if handover.transfers.is_empty() { Outcome::Unchanged } else { Outcome::Adopted });
+            };
             let live = &live.current.object;
-            let tried = self.attempt(live, &owners).await;
+            let tried = self.attempt(live, owners).await;
             let failed = match tried {
-                Ok(()) => self.record(live, &owners).await.map_err(Failed::Refused).err(),
+                Ok(()) => self.record(live, owners).await.map_err(Failed::Refused).err(),
                 Err(failed) => Some(failed),
             };
             let error = match failed {
@@ -215,16 +246,15 @@ impl<'a> Giver<'a> {
                 Some(failed) => return Err(self.diagnostic(failed, live)),
             };
             let is_over = is_open(&error) && !is_conflict(&error);
-            let Some(now) = self.judge_again().await else {
+            let Some(decision) = self.judge_again().await else {
                 return Err(self.diagnostic(Failed::Refused(error), live));
             };
-            match handover(self.target, &now, self.schema, self.recipient, self.comparison)?.owners {
-                // The write was done, and its answer was lost; or somebody else did it.
-                None => return Ok(Outcome::Adopted),
-                Some(_) if is_over => return Err(self.diagnostic(Failed::Refused(error), live)),
-                Some(next) => owners = next,
+            let last = self::handover(self.target, &decision, self.schema, self.recipient, self.comparison)?;
+            if is_over && last.owners.is_some() {
+                return Err(self.diagnostic(Failed::Refused(error), live));
             }
-            again = Some(now);
+            let handover = handover.after(last);
+            *again = Some(Again { decision, handover });
         }
     }
 

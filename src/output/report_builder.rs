@@ -140,7 +140,9 @@ impl Objects {
         match event {
             Event::Compared(target, decision) => self.put(ObjectReport::new(target, decision)),
             Event::HandedOver(target, decision, handover) => {
-                self.put(ObjectReport::handed_over(target, decision, handover))
+                let mut report = ObjectReport::handed_over(target, decision, handover);
+                report.run.changed_during_run = self.places.contains_key(&target.key);
+                self.put(report)
             }
             Event::Judged(Judgement { key, verdict, deletion, refusal }) => {
                 self.put(ObjectReport::unwanted(key, verdict.clone()).with_deletion(deletion, refusal))

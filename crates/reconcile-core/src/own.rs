@@ -19,6 +19,7 @@ use structured_merge::{
 use crate::compare::{Class, FieldChange, LiveObject, Policy, Redactor, Secrecy, unreadable_owners};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::Target;
+use crate::owners::Owner;
 use crate::rules::Glob;
 
 /// A field whose owners change.
@@ -31,6 +32,9 @@ pub struct Transfer {
     pub from: Vec<String>,
     /// The manager that owns it afterwards.
     pub to: String,
+    /// The owners that lose it, with the users behind them (`--audit-log`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub owners: Vec<Owner>,
 }
 
 /// The manager that gets fields, and the managers that lose them.
@@ -42,6 +46,8 @@ pub struct Recipient<'a> {
     pub released: &'a [Glob],
     /// The time of the run (RFC 3339), which becomes that of the new claims.
     pub time: &'a str,
+    /// True if transfers have the owners that lose fields, so that an audit log can name their users.
+    pub names_owners: bool,
 }
 
 /// The change of owners of one object.
@@ -53,6 +59,21 @@ pub struct Handover {
     pub changes: Vec<FieldChange>,
     /// The owners afterwards; `None` if there is nothing to write.
     pub owners: Option<Ownership>,
+}
+
+impl Handover {
+    /// The change that was made in the end, if the object was compared again: `last` has what differs by now. If nothing was left to write
+    /// then, an earlier attempt has given what is equal.
+    pub fn after(&self, last: Self) -> Self {
+        if last.owners.is_some() {
+            return last;
+        }
+        let differs = |path: &FieldPath| {
+            last.changes.iter().any(|change| change.path.is_prefix_of(path) || path.is_prefix_of(&change.path))
+        };
+        let given = self.transfers.iter().filter(|transfer| !differs(&transfer.path)).cloned();
+        Self { transfers: given.collect(), ..last }
+    }
 }
 
 impl Recipient<'_> {
@@ -109,8 +130,8 @@ impl Recipient<'_> {
         Ok(Handover { transfers, changes, owners })
     }
 
-    /// The fields whose value is the same, and written otherwise than in the manifest (`1000m` for `1`): a server-side apply of the
-    /// manifest changes their text, which the managers that go on owning them would refuse.
+    /// The fields whose value is the same, and written otherwise than in the manifest (`1000m` for `1`, or `data` for `stringData`): a
+    /// server-side apply of the manifest changes their text, which the managers that go on owning them would refuse.
     fn written_otherwise(
         &self,
         target: &Target,
@@ -133,12 +154,16 @@ impl Recipient<'_> {
         fields.visit(&mut |path, below| {
             let owners = remaining.iter().filter(|entry| entry.fields.contains_at_or_below(path));
             let owners: Vec<&ManagedFieldsEntry> = owners.copied().collect();
-            let (Some(to), Some(from)) = (wanted.value(path), values.value(path)) else { return };
-            if owners.is_empty() || !below.is_empty() || !equal.contains(path) || is_same(to, from) {
+            let Some(to) = wanted.value(path) else { return };
+            // The server keeps no `stringData`, so that each apply of it is a change for the others that have applied it.
+            let from = values.value(path);
+            let is_accepted = from.map_or_else(|| place(&target.key.gvk, path) == *path, |from| is_same(to, from));
+            if owners.is_empty() || !below.is_empty() || !equal.contains(path) || is_accepted {
                 return;
             }
-            let shown = |value: &Value| Some(redactor.value(&secrecy, path, value));
-            let change = Change { path: path.clone(), op: Op::Change, from: shown(from), to: shown(to) };
+            let shown = |value: &Value| redactor.value(&secrecy, path, value);
+            let op = if from.is_some() { Op::Change } else { Op::Add };
+            let change = Change { path: path.clone(), op, from: from.map(shown), to: Some(shown(to)) };
             found.push(FieldChange::new(change, Class::Conflict).with_managers(self.policy.owners(owners)));
         });
         found
@@ -151,9 +176,12 @@ impl Recipient<'_> {
         for path in equal.paths() {
             let place = place(gvk, &path);
             let owning = |entry: &&&ManagedFieldsEntry| entry.fields.contains(&path) || entry.fields.contains(&place);
-            let from: BTreeSet<String> = losing.iter().filter(owning).map(|entry| entry.manager.clone()).collect();
+            let from: Vec<&ManagedFieldsEntry> = losing.iter().filter(owning).copied().collect();
             if !from.is_empty() || !ours.contains(&path) {
-                transfers.push(Transfer { path, from: from.into_iter().collect(), to: self.policy.manager.clone() });
+                let owners = if self.names_owners { self.policy.owners(from.iter().copied()) } else { Vec::new() };
+                let from: BTreeSet<String> = from.into_iter().map(|entry| entry.manager.clone()).collect();
+                let to = self.policy.manager.clone();
+                transfers.push(Transfer { path, from: from.into_iter().collect(), to, owners });
             }
         }
         transfers

@@ -7,8 +7,10 @@ mod each_object;
 mod each_run;
 mod machine;
 mod oracle;
+mod own;
 mod passes;
 mod restart;
+mod restored;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

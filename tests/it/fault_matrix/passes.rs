@@ -141,11 +141,11 @@ fn a_pass_whose_connection_breaks_is_finished_by_the_next() {
 
 /// Where a pass is killed: when its request of this number arrives, counted from 1, of those of a method with a pattern.
 #[derive(Clone, Copy, Debug)]
-struct Point(usize, &'static str, &'static str);
+pub struct Point(pub usize, pub &'static str, pub &'static str);
 
 /// Runs a pass that is killed when a request arrives, which still reaches the server. Returns whether there was one.
-fn killed_at(Point(number, method, pattern): Point, pass: &Pass) -> bool {
-    let proxy = Proxy::new(&pass.ws);
+pub fn killed_at(Point(number, method, pattern): Point, ws: &Workspace, arguments: &[&str]) -> bool {
+    let proxy = Proxy::new(ws);
     let (sender, receiver) = mpsc::channel::<u32>();
     let receiver = Mutex::new(receiver);
     let kill = move || {
@@ -155,7 +155,7 @@ fn killed_at(Point(number, method, pattern): Point, pass: &Pass) -> bool {
     };
     proxy.inject(number - 1, method, pattern, Fault::After(Arc::new(|| {})));
     proxy.inject(1, method, pattern, Fault::After(Arc::new(kill)));
-    let running = pass.ws.through(&proxy.url()).start_reconcile(ARGUMENTS);
+    let running = ws.through(&proxy.url()).start_reconcile(arguments);
     sender.send(running.pid()).expect("a proxy");
     let run = running.finish();
     assert!(run.code == -9 || run.code == 0, "{run}");
@@ -186,7 +186,7 @@ fn a_pass_that_is_killed_anywhere_is_finished_by_the_next() {
             // The second one meets what the first one has left, and has the next version on top of it.
             for point in points {
                 pass.advance();
-                assert!(killed_at(*point, &pass), "a pass ends before {point:?}");
+                assert!(killed_at(*point, &pass.ws, &ARGUMENTS), "a pass ends before {point:?}");
                 reached.fetch_add(1, Ordering::Relaxed);
                 if rounds() > 1 {
                     pass.finishes(&format!("killed at {point:?}"));

@@ -2,6 +2,7 @@
 
 use reconcile_core::audit::{AuditQuestion, AuditSearch, AuditedObject, FirstWrite};
 use reconcile_core::compare::Class;
+use reconcile_core::own::Transfer;
 use reconcile_core::owners::{ObjectTimes, Owner, Reach};
 use structured_merge::{FieldPath, ObjectKey};
 
@@ -110,6 +111,12 @@ impl Audited for ObjectReport {
         }
         for conflict in &mut self.diff.conflicts {
             visit(AuditedItem::Owner(&mut conflict.owner, &conflict.path, Reach::LastApply));
+        }
+        // Somebody may have set a field beside its owner at any time.
+        for Transfer { path, owners, .. } in self.diff.transfers.iter_mut().flatten() {
+            for owner in owners {
+                visit(AuditedItem::Owner(owner, path, Reach::Creation));
+            }
         }
     }
 

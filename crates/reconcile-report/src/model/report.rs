@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::{ReleaseInfo, Releases, Source};
@@ -234,6 +234,17 @@ impl Report {
         };
         let report = Self::stopped(Command::Own, verdict, Vec::new());
         Self { summary: Summary::of(&objects), objects, ..report }
+    }
+
+    /// Takes the users whom an audit log names in an earlier report of the same run, for the objects whose owners change as it says.
+    pub fn name_users_of(&mut self, former: Self) {
+        let mut former: HashMap<ObjectKey, ObjectReport> =
+            former.objects.into_iter().map(|object| (object.key.clone(), object)).collect();
+        for object in &mut self.objects {
+            let Some(named) = former.remove(&object.key).filter(|_| !object.run.changed_during_run) else { continue };
+            object.diff.transfers = named.diff.transfers;
+            object.diff.changes = named.diff.changes;
+        }
     }
 
     /// The report of a run that ended before it compared anything.

@@ -6,7 +6,7 @@ use reconcile_core::own::Transfer;
 use structured_merge::FieldPath;
 
 use super::sentence::of_shard;
-use super::users::{listed_managers, quoted};
+use super::users::{listed_managers, of_owner, quoted};
 use super::value::number::grouped;
 use crate::model::{ObjectReport, Report, Verdict};
 
@@ -20,16 +20,36 @@ pub(crate) struct Passing<'r> {
 
 /// The transfers of an object, by the managers between which fields pass: those that somebody loses first.
 pub(crate) fn passing(transfers: &[Transfer]) -> Vec<Passing<'_>> {
-    let mut groups: BTreeMap<(bool, &[String], &str), Vec<&FieldPath>> = BTreeMap::new();
-    for Transfer { path, from, to } in transfers {
-        groups.entry((from.is_empty(), from, to)).or_default().push(path);
+    let mut groups: BTreeMap<(bool, String, &str), Vec<&FieldPath>> = BTreeMap::new();
+    for transfer in transfers {
+        let losers = losers(transfer);
+        groups.entry((transfer.from.is_empty(), losers, &transfer.to)).or_default().push(&transfer.path);
     }
-    let named = groups.into_iter().map(|((is_joined, from, to), paths)| {
+    let named = groups.into_iter().map(|((is_joined, losers, to), paths)| {
         let to = quoted(to);
-        let managers = if is_joined { format!("{to}, too") } else { format!("{} → {to}", listed_managers(from)) };
+        let managers = if is_joined { format!("{to}, too") } else { format!("{losers} → {to}") };
         Passing { managers, paths }
     });
     named.collect()
+}
+
+/// The managers that lose a field, and the users behind them, if an audit log names some: `kubectl (ops@example.com)`.
+fn losers(transfer: &Transfer) -> String {
+    if transfer.owners.is_empty() {
+        return listed_managers(&transfer.from);
+    }
+    let mut named: Vec<String> = Vec::new();
+    for owner in &transfer.owners {
+        let manager = quoted(&owner.manager);
+        let one = match of_owner(owner) {
+            Some(users) => format!("{manager} ({users})"),
+            None => manager.into_owned(),
+        };
+        if !named.contains(&one) {
+            named.push(one);
+        }
+    }
+    named.join(", ")
 }
 
 /// `1 field`, `12 fields`

@@ -116,7 +116,7 @@ pub fn listed(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTreeSet<
 /// objects, and plans and baselines know a cluster by its URL alone.
 pub fn optional(discovery: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
-    if purpose != Purpose::Blame {
+    if matches!(purpose, Purpose::Diff | Purpose::Apply) {
         let name = Some(KUBE_SYSTEM.to_owned());
         needed.0.insert(Permission { name, ..permission(("", "namespaces"), None, "get") });
     }

@@ -29,9 +29,18 @@ pub fn whole(report: &Report, view: &View) -> Styled {
     text
 }
 
-/// The objects that could not be written, each with the reason.
+/// The objects that changed during the run, and those that could not be written, each with the reason.
 pub fn left(report: &Report, view: &View) -> Styled {
-    if view.summary { Styled::new() } else { outcomes::left(report, view) }
+    let mut text = Styled::new();
+    if view.summary {
+        return text;
+    }
+    let changed = report.objects.iter().filter(|object| object.run.changed_during_run);
+    for object in changed.filter(|object| !object.diff.changes.is_empty()) {
+        text.append(object_text(object, view));
+    }
+    text.append(outcomes::left(report, view));
+    text
 }
 
 /// The objects whose owners change, or cannot.

@@ -1,9 +1,13 @@
 //! `own` gives fields to a manager. Its oracle is the server: no value changes, and a server-side apply of the manifest without force
 //! is accepted afterwards.
 
+mod law;
+mod runs;
+mod stories;
+
 use serde_json::{Value, json};
 
-use crate::control_plane::{Replaced, Rng, Run, Workspace};
+use crate::control_plane::{Replaced, Run, Workspace};
 use crate::manifests::WEB;
 use crate::ownership::owners_of as owners;
 
@@ -166,115 +170,6 @@ fn a_missing_object_is_told_and_not_created_and_the_others_are_given() {
     assert_eq!(owners(&ws, "ConfigMap", "a", "/f:data/f:a"), ["kubectl-reconcile Apply"]);
 }
 
-const SHOP: &str = "
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: settings, labels: {app: web}}
-data: {a: '1', b: '2'}
----
-apiVersion: v1
-kind: Service
-metadata: {name: web, labels: {app: web}}
-spec:
-  selector: {app: web}
-  ports: [{name: http, port: 80, targetPort: 8080}, {name: metrics, port: 9090}]
----
-";
-
-/// The fields for which an apply without force is refused, as the report writes them.
-fn refused_fields(apply: &Run) -> Vec<String> {
-    let lines = apply.stderr.lines().filter_map(|line| {
-        let path = line.trim().strip_prefix("- .").or_else(|| Some(line.rsplit_once(": .")?.1))?;
-        Some(path.replace('"', ""))
-    });
-    lines.collect()
-}
-
-/// Somebody changes something: with or without a change of a value, by hand, as an applier, as a controller.
-fn disturb(ws: &Workspace, rng: &mut Rng) {
-    let managers = ["helm", "argocd-controller", "kustomize-controller", "old-controller", "kubectl-edit", "kubectl"];
-    match rng.below(8) {
-        0 => ws.scale("deployment/web", rng.pick(&[2, 2, 5]).to_owned()),
-        1 => {
-            let image = rng.pick(&["web=shop/web:1.2", "web=shop/web:1.3"]);
-            ws.kubectl(["set", "image", "deployment/web", *image]).exits_with(0);
-        }
-        2 => {
-            let label = rng.pick(&["tier=front", "tier=back", "extra=yes"]);
-            ws.kubectl(["label", "--overwrite", "deployment/web", *label]).exits_with(0);
-        }
-        3 => {
-            let data = json!({"data": {"a": *rng.pick(&["1", "9"]), "c": "3"}});
-            ws.patch_as(rng.pick::<&str>(&managers[3..5]), "configmap/settings", &data);
-        }
-        4 => ws.apply_as(rng.pick::<&str>(&managers[..4]), &format!("{SHOP}{WEB}")),
-        5 => {
-            let other = WEB.replaced("cpu: 100m", "cpu: '0.1'").replaced("replicas: 2", "replicas: 3");
-            ws.apply_as(rng.pick::<&str>(&managers[..4]), &other);
-        }
-        6 => {
-            let port = json!({"spec": {"ports": [{"name": "http", "port": 80, "targetPort": 8080},
-                {"name": "metrics", "port": 9090}, {"name": "debug", "port": 6060}]}});
-            ws.patch_as(rng.pick::<&str>(&managers[2..5]), "service/web", &port);
-        }
-        _ => {
-            let env = json!({"spec": {"template": {"spec": {"containers": [
-                {"name": "web", "env": [{"name": "LOG", "value": *rng.pick(&["info", "debug"])}]}]}}}});
-            let patch = env.to_string();
-            let flags = ["patch", "deployment/web", "--field-manager", *rng.pick(&managers), "-p", &patch];
-            ws.kubectl(flags).exits_with(0);
-        }
-    }
-}
-
-/// The law of `own`: nothing but the record of owners changes, an apply by the new owner without force is refused for no field that
-/// was equal, and a second run writes nothing. `OWN_CASES` and `OWN_SEED` choose the cases.
-#[test]
-fn nothing_but_owners_changes_and_the_new_owner_can_apply() {
-    let number =
-        |name: &str, usual: usize| std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(usual);
-    let seed = number("OWN_SEED", 7);
-    for case in 0..number("OWN_CASES", 8) {
-        let rng = &mut Rng::new((seed * 1000 + case) as u64);
-        let ws = Workspace::new();
-        ws.write("shop.yaml", &format!("{SHOP}{WEB}"));
-        let made: &[&str] = match rng.below(3) {
-            0 => &["create", "-f", "shop.yaml"],
-            1 => &["apply", "-f", "shop.yaml"],
-            _ => &["apply", "--server-side", "--field-manager", "helm", "-f", "shop.yaml"],
-        };
-        ws.kubectl(made).exits_with(0);
-        for _ in 0..rng.below(6) {
-            disturb(&ws, rng);
-        }
-        let manager = *rng.pick(&["helm", "kustomize-controller", "kubectl-reconcile"]);
-        let mut arguments = vec!["-f", "shop.yaml", "--field-manager", manager];
-        if rng.chance(40) {
-            arguments.extend(["--release", *rng.pick(&["*", "argocd-*", "old-controller,helm"])]);
-        }
-        let all = [("ConfigMap", "settings"), ("Service", "web"), ("Deployment", "web")];
-        let before = all.map(|(kind, name)| values(&ws, kind, name));
-        let run = ws.reconcile([&["own"], &arguments[..]].concat());
-        let context = format!("case {case} of seed {seed}: {run}");
-        assert_eq!(all.map(|(kind, name)| values(&ws, kind, name)), before, "{context}");
-        let differing: Vec<String> = all
-            .iter()
-            .flat_map(|(kind, name)| run.object(kind, name)["changes"].as_array().unwrap())
-            .map(|change| change["path"].as_str().unwrap().to_owned())
-            .collect();
-        let code = if differing.is_empty() { 0 } else { 4 };
-        assert_eq!(run.code, code, "{context}");
-        let flags = ["apply", "--server-side", "--dry-run=server", "--field-manager", manager, "-f", "shop.yaml"];
-        for path in refused_fields(&ws.kubectl(flags)) {
-            let is_known = |known: &String| path.starts_with(known.as_str()) || known.starts_with(&path);
-            assert!(differing.iter().any(is_known), "{path} was equal, and an apply is refused: {context}");
-        }
-        let versions = ws.all_resource_versions();
-        assert_eq!(ws.reconcile([&["own"], &arguments[..]].concat()).exits_with(code).writes(), 0, "{context}");
-        assert_eq!(ws.all_resource_versions(), versions, "{context}");
-    }
-}
-
 #[test]
 fn what_rules_ignore_and_what_autoscalers_change_is_not_given() {
     let ws = Workspace::new();
@@ -314,22 +209,6 @@ fn a_secret_of_string_data_is_given_by_its_data_and_never_shown() {
     ws.write("pass.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: pass}, stringData: {word: another-horse}}");
     let differs = ws.reconcile(["own", "-f", "."]).exits_with(4);
     assert!(!differs.stdout.contains("another-horse"), "{differs}");
-}
-
-#[test]
-fn without_permission_an_object_stays_and_the_role_of_access_suffices() {
-    let ws = Workspace::new();
-    ws.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: '1'}}");
-    ws.kubectl(["create", "-f", "a.yaml"]).exits_with(0);
-    ws.allow("reader", "get,list", "configmaps");
-    let run = ws.as_user("reader").reconcile(["own", "-f", "a.yaml"]).exits_with(4);
-    assert_eq!(run.object("ConfigMap", "a")["error"]["reason"], "Forbidden");
-    assert_eq!(owners(&ws, "ConfigMap", "a", "/f:data/f:a"), ["kubectl-create Update"]);
-    let roles = ws.reconcile(["access", "-f", "a.yaml", "--for", "own", "--subject", "User:editor"]);
-    assert!(!roles.stdout.contains("create"), "{roles}");
-    ws.stdin(&roles.stdout).kubectl(["apply", "-f", "-"]).exits_with(0);
-    ws.as_user("editor").reconcile(["own", "-f", "a.yaml"]).exits_with(0);
-    assert_eq!(owners(&ws, "ConfigMap", "a", "/f:data/f:a"), ["kubectl-reconcile Apply"]);
 }
 
 #[test]

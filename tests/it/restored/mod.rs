@@ -1,5 +1,7 @@
 //! `apply --from helm/RELEASE`: what the newest deployed revision stored is restored, and the fields stay Helm's.
 
+mod flags;
+
 use serde_json::{Value, json};
 
 use crate::control_plane::{Replaced, Run, Workspace};

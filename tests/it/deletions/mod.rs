@@ -5,6 +5,7 @@ mod consent;
 mod mistakes;
 mod overlays;
 mod readiness;
+mod runs;
 
 use serde_json::Value;
 

@@ -305,7 +305,7 @@ impl Blaming<'_> {
         let cluster = run.server.cluster;
         let references: Vec<&Target> = targets.iter().collect();
         let mut types = Types::new(cache_folder(connection).as_deref());
-        let resources = targets.iter().filter_map(|target| target.resource.as_ref().ok());
+        let resources = targets.iter().filter_map(|target| target.resource.as_deref().ok());
         let ((), states) = futures::join!(types.load(&cluster, resources), fetch(&cluster, &references));
         let plurals = plural_names(targets.iter());
         let read = targets.iter().zip(states);

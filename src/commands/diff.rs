@@ -242,7 +242,7 @@ impl ContextCommand for Diff<'_> {
         let report = events.builder.last_report(Command::Diff, &gate, &pass);
         let report = report.with_only(args.compare.chosen());
         let mut report = run.with_rest_of_base(report, args.shard.shard).await;
-        let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_ref().ok()));
+        let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_deref().ok()));
         report.warnings.splice(..0, caveats);
         if let Some(release) = &release {
             report.warnings.extend(refused_by_upgrade(&report.objects, release));

@@ -242,7 +242,7 @@ impl<'a> ApplyRun<'a> {
             comparison.types.forget();
             for item in later.iter_mut().filter(|item| item.is_provisional()) {
                 let target = &mut Arc::make_mut(&mut item.planned).target;
-                target.resource = resource_of(&target.key.gvk, &discovery);
+                target.resource = resource_of(&target.key.gvk, &discovery).map(Arc::new);
             }
         }
     }

@@ -46,9 +46,11 @@ pub(crate) async fn warn_of_missing_owners(server: &Server, targets: &[&Target],
 
 /// The owners that a manifest names, if all of them can be looked for.
 fn owners_of(server: &Server, target: &Target) -> Vec<NamedOwner> {
-    let references = target.desired.object().metadata("ownerReferences").and_then(Value::as_array);
-    let owners = references.into_iter().flatten().map(|reference| named(server, target, reference));
-    owners.collect::<Option<Vec<_>>>().unwrap_or_default()
+    target.desired.with_object(|object| {
+        let references = object.metadata("ownerReferences").and_then(Value::as_array);
+        let owners = references.into_iter().flatten().map(|reference| named(server, target, reference));
+        owners.collect::<Option<Vec<_>>>().unwrap_or_default()
+    })
 }
 
 fn named(server: &Server, target: &Target, reference: &Value) -> Option<NamedOwner> {

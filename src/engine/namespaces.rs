@@ -1,7 +1,7 @@
 //! `--create-namespace`: the namespaces that a run needs, that no manifest describes, and that do not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey};
@@ -55,7 +55,7 @@ fn target(server: &Server, name: &str, origin: &Origin) -> Option<Target> {
     let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
     Some(Target {
         key: ObjectKey { gvk, namespace: None, name: name.to_owned() },
-        resource: Ok(resource.clone()),
+        resource: Ok(Arc::new(resource.clone())),
         versions: ["v1".to_owned()].into(),
         desired: DesiredObject::exactly(object, origin.clone()),
         base: OnceLock::new(),

@@ -36,7 +36,11 @@ impl<'a> Reconciliation<'a> {
     /// Compares the objects of the plan, while the members of the set are listed, and decides which of those are deleted.
     pub async fn compare(mut comparison: Comparison<'a>, mut plan: Plan, prune: Option<Planned>) -> Self {
         comparison.joins_apply_set = prune.is_some();
-        let others = std::mem::take(&mut plan.in_other_shards);
+        let mut others = std::mem::take(&mut plan.in_other_shards);
+        if prune.is_none() {
+            // Only deletions wait for them.
+            others = Vec::new();
+        }
         let Comparison { cluster, events, .. } = comparison;
         let listing = async {
             match prune {

@@ -9,10 +9,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use futures::FutureExt as _;
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
 use super::list::Pages;
+use super::parallel;
 use crate::client::{Cluster, Request};
 use reconcile_core::live::{LiveState, MissingObjects, PartOfList, Resource, Rest, Target, only_name};
 
@@ -43,7 +45,7 @@ pub(super) fn first_request(cluster: &Cluster, resource: &Resource, wanted: usiz
 }
 
 /// Reads the wanted objects of a resource, wherever they are.
-pub(super) async fn read_all_namespaces<T, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T>(
+pub(super) async fn read_all_namespaces<T: Send, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T + Sync>(
     Reader { cluster, targets, ready, take }: &Reader<'_, '_, R, F>,
     resource: &Resource,
     wanted: Vec<usize>,
@@ -53,7 +55,7 @@ pub(super) async fn read_all_namespaces<T, R: AsyncFn(&Resource), F: AsyncFn(usi
     let name = only_name(wanted.iter().map(|index| targets[*index].key.name.as_str()));
     let wants = |namespace: &str, name: &str| names.get(namespace).is_some_and(|names| names.contains_key(name));
     let mut missing: BTreeSet<usize> = wanted.iter().copied().collect();
-    let mut others: HashMap<String, usize> = HashMap::new();
+    let mut namespaces = by_namespace(targets, &wanted);
     let mut found = Vec::with_capacity(wanted.len());
     let mut pages = Pages::new(cluster, resource, None).starting_with(wanted.len()).wanting(&wants);
     let mut is_selected = false;
@@ -62,22 +64,32 @@ pub(super) async fn read_all_namespaces<T, R: AsyncFn(&Resource), F: AsyncFn(usi
         let Ok(page) = pages.next_after(ready(resource)).await else { break false };
         let Some(page) = page else { break true };
         list = page.after(list);
-        let is_whole = page.spoilt.is_empty();
-        add(&mut others, page.unwanted_in);
-        for item in page.objects {
-            let namespace = item.metadata("namespace").and_then(Value::as_str).unwrap_or_default();
-            let index = names.get(namespace).and_then(|names| names.get(item.name().unwrap_or_default()));
-            if let Some(index) = index.filter(|index| missing.remove(*index)) {
-                found.push((*index, take(*index, LiveState::Present(item)).await));
+        for (namespace, count) in page.unwanted_in {
+            if let Some(known) = namespaces.get_mut(namespace.as_str()) {
+                known.others = known.others.saturating_add(count);
             }
         }
+        let wanted_here = page.objects.into_iter().filter_map(|item| {
+            let namespace = item.metadata("namespace").and_then(Value::as_str).unwrap_or_default();
+            let index = names.get(namespace).and_then(|names| names.get(item.name().unwrap_or_default()));
+            let index = *index.filter(|index| missing.remove(*index))?;
+            if let Some(known) = namespaces.get_mut(namespace) {
+                known.wanted = known.wanted.saturating_sub(1);
+                known.others = known.others.saturating_add(1);
+            }
+            Some((index, item))
+        });
+        let (taken, left) = take_page(*take, wanted_here.collect());
+        let is_whole = page.spoilt.is_empty() && left.is_empty();
+        found.extend(taken);
+        missing.extend(left);
         if found.len() == wanted.len() {
             break true;
         }
         if is_selected && is_whole {
             continue;
         }
-        let missing = missing_objects(targets, &wanted, &missing, &others);
+        let missing = namespaces.values().copied().filter(|objects| objects.wanted > 0);
         match (list.cheapest_rest(missing, name.is_some(), cluster.round_trip()), name) {
             _ if !is_whole => break false,
             (Rest::Listed, _) => {}
@@ -99,6 +111,23 @@ pub(super) async fn read_all_namespaces<T, R: AsyncFn(&Resource), F: AsyncFn(usi
     AllNamespaces { found, rest }
 }
 
+/// Passes the objects of a page on, on several processors. Returns the results, and the indices of those that were not taken at once.
+pub(super) fn take_page<T: Send>(
+    take: &(impl AsyncFn(usize, LiveState) -> T + Sync),
+    objects: Vec<(usize, Value)>,
+) -> (StatesRead<T>, Vec<usize>) {
+    let taken =
+        parallel::map(objects, |(index, object)| (index, take(index, LiveState::Present(object)).now_or_never()));
+    let (mut found, mut left) = (Vec::with_capacity(taken.len()), Vec::new());
+    for (index, result) in taken {
+        match result {
+            Some(result) => found.push((index, result)),
+            None => left.push(index),
+        }
+    }
+    (found, left)
+}
+
 /// These targets by their namespaces and names.
 fn by_name<'t>(targets: &[&'t Target], wanted: &[usize]) -> HashMap<&'t str, HashMap<&'t str, usize>> {
     let mut names: HashMap<&str, HashMap<&str, usize>> = HashMap::new();
@@ -109,27 +138,13 @@ fn by_name<'t>(targets: &[&'t Target], wanted: &[usize]) -> HashMap<&'t str, Has
     names
 }
 
-fn add(counts: &mut HashMap<String, usize>, more: HashMap<String, usize>) {
-    for (namespace, count) in more {
-        let known = counts.entry(namespace).or_default();
-        *known = known.saturating_add(count);
-    }
-}
-
-/// The missing objects of each namespace, and what is known of the others there.
-fn missing_objects(
-    targets: &[&Target],
-    wanted: &[usize],
-    missing: &BTreeSet<usize>,
-    others: &HashMap<String, usize>,
-) -> impl Iterator<Item = MissingObjects> {
-    let mut counts: HashMap<&str, MissingObjects> = HashMap::new();
+/// The objects of each namespace, all of which are missing at first.
+fn by_namespace<'t>(targets: &[&'t Target], wanted: &[usize]) -> HashMap<&'t str, MissingObjects> {
+    let mut namespaces: HashMap<&str, MissingObjects> = HashMap::new();
     for index in wanted {
         let namespace = targets[*index].key.namespace.as_deref().unwrap_or_default();
-        let known = MissingObjects { wanted: 0, others: others.get(namespace).copied().unwrap_or_default() };
-        let objects = counts.entry(namespace).or_insert(known);
-        let count = if missing.contains(index) { &mut objects.wanted } else { &mut objects.others };
-        *count = count.saturating_add(1);
+        let known = namespaces.entry(namespace).or_default();
+        known.wanted = known.wanted.saturating_add(1);
     }
-    counts.into_values().filter(|objects| objects.wanted > 0)
+    namespaces
 }

@@ -13,6 +13,7 @@ use crate::client::{Cluster, IN_FLIGHT, Request, RequestError};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resolution};
 use reconcile_core::live::{LiveState, Resource, Target};
+use reconcile_core::manifest::Manifest;
 use reconcile_core::rules::{AUTOSCALER_FIELDS, AUTOSCALERS, Autoscaler, Workload, workload};
 
 /// From this many namespaces on, one LIST over all namespaces is tried first.
@@ -42,7 +43,9 @@ impl AutoscalerSource {
         });
         let in_input = targets.filter_map(|target| {
             let gvk = &target.key.gvk;
-            Autoscaler::read(&gvk.group, &gvk.kind, target.key.namespace.as_deref()?, target.desired.object())
+            let is_one = AUTOSCALERS.iter().any(|(group, kind)| (*group, *kind) == (&*gvk.group, &*gvk.kind));
+            let namespace = target.key.namespace.as_deref().filter(|_| is_one)?;
+            Autoscaler::read(&gvk.group, &gvk.kind, namespace, target.desired.object())
         });
         Self { resources: known.collect(), in_input: in_input.collect() }
     }
@@ -60,22 +63,32 @@ impl AutoscalerSource {
     }
 
     /// The requests that are sent first for these manifests, each with its namespace, as far as their kinds are known.
-    pub fn first_requests(&self, cluster: &Cluster, manifests: &[(&str, &Value)]) -> Vec<(Resource, Request)> {
-        let requests = self.resources.iter().flat_map(|resource| {
-            let scaled = manifests.iter().filter(|(_, manifest)| is_scaled(resource, manifest));
-            let requests = first_requests(cluster, resource, &scaled.map(|(namespace, _)| *namespace).collect());
-            requests.into_iter().map(|request| (resource.clone(), request))
+    pub fn first_requests(&self, cluster: &Cluster, manifests: &[(&str, &Manifest)]) -> Vec<(Resource, Request)> {
+        let mut places = self.places();
+        for (namespace, manifest) in manifests {
+            places.add(namespace, |look| manifest.with_object(look));
+        }
+        let requests = places.0.into_iter().flat_map(|(resource, namespaces)| {
+            let namespaces = namespaces.iter().map(String::as_str).collect();
+            let requests = first_requests(cluster, &resource, &namespaces);
+            requests.into_iter().map(move |request| (resource.clone(), request))
         });
         requests.collect()
     }
 
+    fn places(&self) -> Places {
+        Places(self.resources.iter().map(|resource| (resource.clone(), BTreeSet::new())).collect())
+    }
+
     /// The namespaces in which each kind of autoscaler is listed.
     pub fn searched(&self, targets: &[&Target]) -> Vec<(Resource, BTreeSet<String>)> {
-        let places = self.resources.iter().map(|resource| {
-            let scaled = targets.iter().filter(|target| is_scaled(resource, target.desired.object()));
-            (resource.clone(), scaled.filter_map(|target| target.key.namespace.clone()).collect())
-        });
-        places.collect()
+        let mut places = self.places();
+        for target in targets {
+            if let Some(namespace) = &target.key.namespace {
+                places.add(namespace, |look| target.desired.with_object(look));
+            }
+        }
+        places.0
     }
 
     /// Reads the autoscalers in the namespaces of these targets, as far as a manifest sets fields that an autoscaler may change. Also
@@ -95,6 +108,23 @@ impl AutoscalerSource {
             unlisted.extend(kind.map(|kind| kind.beside(&self.in_input)));
         }
         (all, unlisted)
+    }
+}
+
+/// The kinds of autoscalers, each with the namespaces in which one of them may scale an object of the input.
+struct Places(Vec<(Resource, BTreeSet<String>)>);
+
+impl Places {
+    /// Adds the namespace of an object, at which `with` looks only if that may add something.
+    fn add(&mut self, namespace: &str, with: impl FnOnce(&mut dyn FnMut(&Value))) {
+        if self.0.iter().all(|(_, namespaces)| namespaces.contains(namespace)) {
+            return;
+        }
+        with(&mut |object| {
+            for (_, namespaces) in self.0.iter_mut().filter(|(resource, _)| is_scaled(resource, object)) {
+                namespaces.insert(namespace.to_owned());
+            }
+        });
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) async fn definitions_beside(cluster: &Cluster, targets: &[&Target]) -
     let own: BTreeSet<&str> =
         targets.iter().filter(|target| target.key.gvk.is_crd()).map(|target| target.key.name.as_str()).collect();
     let resources: BTreeMap<_, _> =
-        targets.iter().filter_map(|target| target.resource.as_ref().ok()).map(|found| (&found.gvk, found)).collect();
+        targets.iter().filter_map(|target| target.resource.as_deref().ok()).map(|found| (&found.gvk, found)).collect();
     let custom = resources.into_values().filter(|found| builtin_kind(&found.gvk).is_none() && !found.pending);
     live_definitions(cluster, custom.filter(|found| !own.contains(definition_key(found).name.as_str()))).await
 }

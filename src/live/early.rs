@@ -178,7 +178,7 @@ impl<'a> Early<'a> {
                 .iter()
                 .map(|manifest| {
                     let namespace = manifest.namespace().unwrap_or_else(|| default_namespace(manifest, namespaces));
-                    (namespace, manifest.object())
+                    (namespace, *manifest)
                 })
                 .collect();
             add_all(AutoscalerSource::new(discovery, std::iter::empty()).first_requests(cluster, &scaled));

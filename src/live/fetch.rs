@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use reconcile_core::live::{LiveState, PartOfList, Resource, Target, is_read_by_name, is_spread};
 use structured_merge::{ObjectKey, ObjectMeta as _};
 
-use super::all_namespaces::{AllNamespaces, Reader, StatesRead, read_all_namespaces};
+use super::all_namespaces::{AllNamespaces, Reader, StatesRead, read_all_namespaces, take_page};
 use super::answer::Asked;
 use super::list::Pages;
 use crate::client::{Cluster, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestError, StatusError};
@@ -26,11 +26,11 @@ pub async fn fetch(cluster: &Cluster, targets: &[&Target]) -> Vec<LiveState> {
 
 /// Reads every target that has a resource, and passes each state to `take` with the index of its target. An object is passed as soon as its page is read, so
 /// that only the results stay in memory; no page is parsed before `take` is `ready` for its resource.
-pub async fn fetch_into<T>(
+pub async fn fetch_into<T: Send>(
     cluster: &Cluster,
     targets: &[&Target],
     ready: &impl AsyncFn(&Resource),
-    take: &impl AsyncFn(usize, LiveState) -> T,
+    take: &(impl AsyncFn(usize, LiveState) -> T + Sync),
 ) -> Vec<T> {
     let take = &async |index: usize, state: LiveState| {
         let state = match targets.get(index) {
@@ -81,7 +81,7 @@ fn by_namespace<'t>(targets: &[&'t Target], resource: &'t Resource, rest: &[usiz
     by_namespace.into_values().map(|indices| (resource, indices)).collect()
 }
 
-impl<T, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T> Reader<'_, '_, R, F> {
+impl<T: Send, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T + Sync> Reader<'_, '_, R, F> {
     /// Reads resources over all namespaces, as far as that is cheaper.
     async fn in_all_namespaces<'w>(
         &self,
@@ -125,12 +125,14 @@ impl<T, R: AsyncFn(&Resource), F: AsyncFn(usize, LiveState) -> T> Reader<'_, '_,
             let Some(page) = page else { break };
             list = page.after(list);
             is_sure &= page.spoilt.is_empty();
-            for item in page.objects {
+            let wanted = page.objects.into_iter().filter_map(|item| {
                 let index = by_name.get(item.name().unwrap_or_default());
-                if let Some(index) = index.filter(|index| missing.remove(*index)) {
-                    found.push((*index, take(*index, LiveState::Present(item)).await));
-                }
-            }
+                Some((*index.filter(|index| missing.remove(*index))?, item))
+            });
+            let (taken, left) = take_page(*take, wanted.collect());
+            is_sure &= left.is_empty();
+            found.extend(taken);
+            missing.extend(left);
             if list.left.is_some() && !list.is_worth_its_rest(missing.len(), cluster.round_trip()) {
                 is_sure = false;
                 break;

@@ -18,6 +18,7 @@ pub mod fetch;
 pub(crate) mod last_applied;
 pub(crate) mod list;
 mod openapi;
+mod parallel;
 pub(crate) mod release;
 pub mod types;
 

@@ -2,11 +2,12 @@
 
 use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 
 use reconcile_report::{ApplySetInfo, Command, FailOn, KnownDifferences, ObjectReport, ParentAction, Report};
 use structured_merge::ObjectKey;
 
-use crate::engine::event::{Event, Judgement};
+use crate::engine::event::{Event, Judgement, Stage};
 use crate::engine::prune::ParentChange;
 use crate::engine::reconciliation::Reconciliation;
 use reconcile_core::compare::Action;
@@ -28,7 +29,8 @@ pub(crate) struct ReportBuilder {
 #[derive(Default)]
 struct Objects {
     reports: Vec<ObjectReport>,
-    places: HashMap<ObjectKey, usize>,
+    /// The places of the reports, by the hashes of their keys. Of several with the same hash, the first is here.
+    places: HashMap<u64, usize>,
 }
 
 impl ReportBuilder {
@@ -160,6 +162,11 @@ impl Objects {
                 report.run.readiness = Some(readiness.clone());
                 Some(report)
             }
+            // A list that grows is copied, and takes up to three times its memory.
+            Event::Began(Stage::Compare, objects) => {
+                self.reports.reserve_exact(objects);
+                None
+            }
             Event::Began(..)
             | Event::Advanced(..)
             | Event::Ended(_)
@@ -169,12 +176,20 @@ impl Objects {
     }
 
     fn get(&mut self, key: &ObjectKey) -> Option<&mut ObjectReport> {
-        self.places.get(key).and_then(|place| self.reports.get_mut(*place))
+        self.place(key).and_then(|place| self.reports.get_mut(place))
+    }
+
+    fn place(&self, key: &ObjectKey) -> Option<usize> {
+        let first = *self.places.get(&self.places.hasher().hash_one(key))?;
+        let is_it = |report: &ObjectReport| report.key == *key;
+        if self.reports.get(first).is_some_and(is_it) { Some(first) } else { self.reports.iter().position(is_it) }
     }
 
     /// Adds the report of an object, or replaces the former one.
     fn put(&mut self, report: ObjectReport) -> Option<&mut ObjectReport> {
-        let place = *self.places.entry(report.key.clone()).or_insert(self.reports.len());
+        let place = self.place(&report.key).unwrap_or(self.reports.len());
+        let hash = self.places.hasher().hash_one(&report.key);
+        self.places.entry(hash).or_insert(place);
         match self.reports.get_mut(place) {
             Some(former) => {
                 // Only the first comparison has seen all objects.

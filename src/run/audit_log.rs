@@ -39,7 +39,7 @@ pub(crate) type PluralNames = HashMap<GroupVersionKind, Vec<String>>;
 
 /// The plural names that the server has.
 pub(crate) fn plural_names<'t>(targets: impl Iterator<Item = &'t Target>) -> PluralNames {
-    let resources = targets.filter_map(|target| target.resource.as_ref().ok());
+    let resources = targets.filter_map(|target| target.resource.as_deref().ok());
     resources.map(|resource| (resource.gvk.clone(), vec![resource.plural.clone()])).collect()
 }
 

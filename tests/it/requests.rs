@@ -126,7 +126,7 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
     };
     Target {
         key: key.clone(),
-        resource: Ok(resource),
+        resource: Ok(resource.into()),
         versions: [key.gvk.api_version()].into(),
         desired: DesiredObject::exactly(object, manifest.origin().clone()),
         base: std::sync::OnceLock::new(),
@@ -139,7 +139,7 @@ async fn compare(cluster: &Cluster, target: &Target) {
     let policy = Policy::of("kubectl-reconcile");
     let state = fetch(cluster, &[target]).await.remove(0);
     let mut machine = ComparisonMachine::new(target, state, structured_merge::untyped_object(), &policy);
-    let resource = target.resource.as_ref().expect("a resource");
+    let resource = target.resource.as_deref().expect("a resource");
     drive(cluster, resource, &mut machine).await;
 }
 

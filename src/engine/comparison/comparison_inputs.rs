@@ -39,7 +39,7 @@ impl ComparisonInputs {
         mut policy: Policy,
     ) {
         let resources =
-            targets.iter().filter_map(|target| target.resource.as_ref().ok()).filter(|found| !found.pending);
+            targets.iter().filter_map(|target| target.resource.as_deref().ok()).filter(|found| !found.pending);
         let types = async {
             types.load(cluster, resources).await;
             self.types.set(types).is_ok()
@@ -84,13 +84,15 @@ impl ComparisonInputs {
         let (Rules { policy, unlisted }, schema) = self.of(&target.key.gvk).await;
         // If autoscalers cannot be listed, all objects have to be read before it is known which fields they may have changed.
         let begins = unlisted.is_empty() && matches!(state, LiveState::Present(_));
-        let mut machine = ComparisonMachine::new(target, state, schema, policy);
-        if begins && only_has_to_exist(target) {
-            machine.end(ComparisonResult::Proven(None));
-        } else if begins {
-            machine.start();
+        if !begins {
+            return ComparisonMachine::new(target, state, schema, policy);
         }
-        machine
+        if only_has_to_exist(target) {
+            let mut machine = ComparisonMachine::new(target, state, schema, policy);
+            machine.end(ComparisonResult::Proven(None));
+            return machine;
+        }
+        ComparisonMachine::begun(target, state, schema, policy)
     }
 }
 

@@ -102,7 +102,7 @@ impl<'a> Comparison<'a> {
     pub async fn leave_out_nulls(&mut self, plan: &mut Plan) {
         let may_hold = |target: &&Target| may_hold_refused_nulls(target);
         let resources: Vec<_> =
-            plan.targets().filter(may_hold).filter_map(|target| target.resource.as_ref().ok()).collect();
+            plan.targets().filter(may_hold).filter_map(|target| target.resource.as_deref().ok()).collect();
         if !resources.is_empty() {
             self.types.load(self.cluster, resources.into_iter().filter(|found| !found.pending)).await;
             leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| self.types.of(gvk));
@@ -270,7 +270,7 @@ impl<'a> Comparison<'a> {
 
 /// The types of the kinds that only the definitions of this input define.
 fn coming_types(targets: &[&Target]) -> Types {
-    let is_pending = |target: &&&Target| target.resource.as_ref().is_ok_and(|resource| resource.pending);
+    let is_pending = |target: &&&Target| target.resource.as_deref().is_ok_and(|resource| resource.pending);
     let kinds: BTreeSet<&GroupVersionKind> = targets.iter().filter(is_pending).map(|target| &target.key.gvk).collect();
     if kinds.is_empty() {
         return Types::default();

@@ -58,7 +58,7 @@ impl Listed {
         for target in targets {
             // An object that the API refuses now may be a member since an earlier run. A Namespace that the run creates is none.
             let is_known = target.resource.is_ok() || target.desired.is_refused();
-            desired.add(&target.key, is_known && part_of(target.desired.object()).is_some());
+            desired.add(&target.key, is_known && target.desired.with_object(|object| part_of(object).is_some()));
         }
         for hook in &hooks {
             let is_it = |listed: &ListedMember| listed.member.key.is_of_same_object(hook);

@@ -294,8 +294,9 @@ fn refuse_labelled(manifests: &[Manifest], set: &ApplySet, default_namespace: &s
     let is_parent = |manifest: &Manifest| {
         set.is_parent(manifest.gvk(), manifest.namespace().unwrap_or(default_namespace), manifest.name())
     };
-    let is_labelled =
-        |manifest: &Manifest| manifest.object().metadata("labels").is_some_and(|all| all.get(PART_OF).is_some());
+    let is_labelled = |manifest: &Manifest| {
+        manifest.with_object(|object| object.metadata("labels").is_some_and(|all| all.get(PART_OF).is_some()))
+    };
     let labelled = manifests.iter().filter(|manifest| is_labelled(manifest) && !is_parent(manifest));
     let diagnostics: Vec<Diagnostic> = labelled
         .map(|manifest| {

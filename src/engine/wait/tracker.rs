@@ -60,7 +60,7 @@ impl<'w> ReadinessTracker<'w> {
     pub fn new(watched: &'w [Watched]) -> Self {
         let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (index, one) in watched.iter().enumerate() {
-            if one.resource.as_ref().is_ok_and(|resource| !resource.pending) {
+            if one.resource.as_deref().is_ok_and(|resource| !resource.pending) {
                 groups.entry((&one.key.gvk, &one.key.namespace)).or_default().push(index);
             }
         }
@@ -77,7 +77,7 @@ impl<'w> ReadinessTracker<'w> {
                 let names = indices.iter().map(|index| watched[*index].key.name.clone()).collect();
                 let namespace = first.key.namespace.clone();
                 collections.push(Collection::new(ListWatch {
-                    resource: resource.clone(),
+                    resource: (**resource).clone(),
                     namespace,
                     selection: Selection::Names(names),
                     fields: Projection::Whole,

@@ -22,7 +22,7 @@ pub struct Watched {
     /// The object.
     pub key: ObjectKey,
     /// The resource of the object, or the reason why it is not known.
-    pub resource: Result<Resource, Diagnostic>,
+    pub resource: Result<Arc<Resource>, Diagnostic>,
     /// True if it is deleted once it is done: a Job with `ttlSecondsAfterFinished` that is known to have existed.
     pub expires: bool,
     /// The rule of the configuration for its readiness.

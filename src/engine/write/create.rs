@@ -105,7 +105,7 @@ impl Writer<'_> {
 
     /// Creates the object by an apply without force, so that nothing is taken from somebody who created it in the meantime.
     async fn create_by_apply(&self, shown: &ObjectVerdict) -> Written {
-        match self.apply(self.target.desired.object(), false).await {
+        match self.apply(&self.target.desired.to_tree(), false).await {
             Ok((201, _)) => Written::Created,
             Ok((_, object)) => self.joined(object),
             Err(error) if is_conflict(&error) => match self.judge_again().await {
@@ -157,7 +157,7 @@ impl Writer<'_> {
         let mut is_repeated = false;
         loop {
             let pause = backoff.pause();
-            let request = self.creation(self.target.desired.object()).write(Retry::Never);
+            let request = self.creation(&self.target.desired.to_tree()).write(Retry::Never);
             let answer = self.send(request).await;
             let asked = Asked::key(&self.target.key);
             let error = match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
@@ -205,8 +205,11 @@ impl Writer<'_> {
     /// Turns the `Update` entry of a creation into an `Apply` entry. Returns a warning if that fails: the object itself is correct, and
     /// the next apply records the entry.
     async fn record_as_applied(&self, created: Value) -> Option<String> {
-        let claims =
-            structured_merge::field_set(self.target.desired.object(), self.schema, self.target.kind().as_ref());
+        let kind = self.target.kind();
+        let claims = self
+            .target
+            .desired
+            .with_object(|manifest| structured_merge::field_set(manifest, self.schema, kind.as_ref()));
         // A manifest without fields to own, such as a Namespace with only a name, leaves no entry.
         if claims.is_empty() {
             return None;
@@ -245,7 +248,7 @@ impl Writer<'_> {
             }
         }
         // With an apply, the server itself computes the fields that we own.
-        let mut body = self.target.desired.object().clone();
+        let mut body = self.target.desired.to_tree();
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), uid);
         }

@@ -8,9 +8,12 @@ use serde_json::Value;
 
 use super::sieve::{self, Kept, List, SievedItem};
 use crate::live::answer::misfit_of_item;
-use reconcile_core::exact;
+use crate::live::parallel;
 use reconcile_core::live::{PartOfList, Resource};
 use reconcile_core::object::Projection;
+
+/// The size of a page whose items are parsed on several processors, in bytes.
+const LONG: usize = 64 << 10;
 
 /// A page of a list.
 #[derive(Debug, Default)]
@@ -76,12 +79,9 @@ pub(super) fn read(
     metadata_only: bool,
     kept: Kept<'_>,
 ) -> Result<Page, String> {
-    let (envelope, items, mut spoilt) = match sieve::list(body, kept) {
-        Ok(List { envelope, items }) => {
-            (Value::Object(envelope), items.ok_or_else(|| "it has no `items`".to_owned())?, Vec::new())
-        }
-        // One item may be nested too deeply, or have a number or a text that cannot be read. The items are then read one by one.
-        Err(_) => one_by_one(body, kept)?,
+    let (envelope, items, mut spoilt) = match in_parallel(body, kept) {
+        Some((envelope, items)) => (envelope, items, Vec::new()),
+        None => in_order(body, kept)?,
     };
     let text = |pointer: &str| envelope.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
     let kind = text("/kind").unwrap_or_default();
@@ -132,6 +132,28 @@ pub(super) fn read(
         bytes: 0,
         token: text("/metadata/continue").map(ToOwned::to_owned),
     })
+}
+
+/// Returns the list without its items, the readable items, and the unreadable ones.
+fn in_order(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Vec<Spoilt>), String> {
+    match sieve::list(body, kept) {
+        Ok(List { envelope, items }) => {
+            Ok((Value::Object(envelope), items.ok_or_else(|| "it has no `items`".to_owned())?, Vec::new()))
+        }
+        // One item may be nested too deeply, or have a number or a text that cannot be read. The items are then read one by one.
+        Err(_) => one_by_one(body, kept),
+    }
+}
+
+/// The same for a long page, whose items are parsed on several processors; `None` if that is not worth it, or if anything in it cannot
+/// be read.
+fn in_parallel(body: &[u8], kept: Kept<'_>) -> Option<(Value, Vec<SievedItem>)> {
+    if body.len() < LONG {
+        return None;
+    }
+    let (envelope, texts) = split(body).ok()?;
+    let read = parallel::map(texts, |text| sieve::item(text, kept));
+    Some((envelope, read.into_iter().collect::<serde_json::Result<_>>().ok()?))
 }
 
 fn count(counts: &mut HashMap<String, usize>, namespace: &str) {
@@ -188,12 +210,7 @@ struct HeadMetadata {
 
 /// Reads every item by itself. Returns the list without its items, the readable items, and the unreadable ones.
 fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Vec<Spoilt>), String> {
-    let unreadable = || "it is not JSON".to_owned();
-    let envelope: Envelope = exact::from_slice(body).map_err(|_| unreadable())?;
-    let texts = items(body);
-    if texts.len() != envelope.items.len() {
-        return Err(unreadable());
-    }
+    let (envelope, texts) = split(body)?;
     let fields = if let Kept::Fields(fields) = kept { fields } else { Projection::Whole };
     let mut read = Vec::with_capacity(texts.len());
     let mut spoilt = Vec::new();
@@ -205,8 +222,19 @@ fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Ve
             spoilt.push(Spoilt { name, namespace, cause: "it is nested too deeply, or not JSON".to_owned() });
         }
     }
+    Ok((envelope, read, spoilt))
+}
+
+/// The list without its items, and the texts of these.
+fn split(body: &[u8]) -> Result<(Value, Vec<&[u8]>), String> {
+    let unreadable = || "it is not JSON".to_owned();
+    let envelope: Envelope = serde_json::from_slice(body).map_err(|_| unreadable())?;
+    let texts = items(body);
+    if texts.len() != envelope.items.len() {
+        return Err(unreadable());
+    }
     let Envelope { api_version, kind, metadata, .. } = envelope;
-    Ok((serde_json::json!({"apiVersion": api_version, "kind": kind, "metadata": metadata}), read, spoilt))
+    Ok((serde_json::json!({"apiVersion": api_version, "kind": kind, "metadata": metadata}), texts))
 }
 
 /// The texts of the elements of the top-level `items` in valid JSON.

@@ -53,6 +53,19 @@ pub(super) fn list(body: &[u8], kept: Kept<'_>) -> serde_json::Result<List> {
     Ok(list)
 }
 
+/// Parses one item.
+pub(super) fn item(text: &[u8], kept: Kept<'_>) -> serde_json::Result<SievedItem> {
+    match kept {
+        Kept::Wanted(sieve) => {
+            let mut from = serde_json::Deserializer::from_slice(text);
+            let item = ItemSeed(sieve).deserialize(&mut from)?;
+            from.end()?;
+            Ok(item)
+        }
+        Kept::Fields(fields) => Ok(SievedItem::Whole(fields.read(text)?)),
+    }
+}
+
 struct ListSeed<'w>(Kept<'w>);
 
 impl<'de> DeserializeSeed<'de> for ListSeed<'_> {

@@ -146,7 +146,7 @@ impl Ground {
         self.catalog = Arc::new(discover(&self.cluster).await.expect("a catalog"));
         let targets = self.targets(1, |_| true);
         let mut types = Types::default();
-        types.load(&self.cluster, targets.iter().filter_map(|target| target.resource.as_ref().ok())).await;
+        types.load(&self.cluster, targets.iter().filter_map(|target| target.resource.as_deref().ok())).await;
         self.types = Arc::new(types);
     }
 
@@ -264,7 +264,7 @@ impl Ground {
 }
 
 pub fn resource_of(target: &Target) -> &Resource {
-    target.resource.as_ref().expect("a served kind")
+    target.resource.as_deref().expect("a served kind")
 }
 
 pub fn path_of(target: &Target) -> String {

@@ -10,7 +10,7 @@ use crate::live::Target;
 
 /// Returns true if a manifest may hold nulls that its type does not allow: a custom resource that holds any null.
 pub fn may_hold_refused_nulls(target: &Target) -> bool {
-    structured_merge::builtin_kind(&target.key.gvk).is_none() && holds_null(target.desired.object())
+    structured_merge::builtin_kind(&target.key.gvk).is_none() && target.desired.with_object(holds_null)
 }
 
 /// Removes nulls that the types of the targets do not allow, each with a warning that names its line. For a kind that the input

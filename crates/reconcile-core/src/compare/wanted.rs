@@ -224,8 +224,10 @@ fn last_applied_copy() -> FieldPath {
 fn coverage(target: &Target, live: Option<&ManagedObject>, schema: TypeRef<'_>, policy: &Policy) -> Coverage {
     let entries = live.into_iter().flat_map(|live| &live.owners.others);
     let manual = &entries.filter(|entry| policy.is_manual(entry)).map(|entry| entry.manager.clone()).collect();
-    let subject = CoveredObject { key: &target.key, manifest: Some(target.desired.object()), live, schema, manual };
-    policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
+    target.desired.with_object(|manifest| {
+        let subject = CoveredObject { key: &target.key, manifest: Some(manifest), live, schema, manual };
+        policy.ignore.coverage(subject, target.desired.ignored(), &policy.autoscalers)
+    })
 }
 
 /// The rules without those of fields that an apply creates together with their parents.
@@ -346,7 +348,7 @@ mod tests {
         };
         Target {
             key,
-            resource: Ok(resource),
+            resource: Ok(resource.into()),
             versions: [].into(),
             desired: DesiredObject::exactly(object, manifest.origin().clone()),
             base: std::sync::OnceLock::new(),

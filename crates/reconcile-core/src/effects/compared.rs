@@ -1,7 +1,7 @@
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use crate::compare::{ComparisonResult, Decision, FieldChange, ObjectVerdict, Replacement};
+use crate::compare::{Action, ComparisonResult, Decision, FieldChange, ObjectVerdict, Replacement};
 use crate::live::Target;
 
 /// The part that an object takes in an apply.
@@ -34,9 +34,11 @@ pub(super) struct Compared<'a> {
 
 impl<'a> Compared<'a> {
     pub fn of(target: &'a Target, decision: &'a Decision) -> Self {
-        let manifest = target.desired.object();
         let live = decision.live();
         let is_missing = matches!(decision.verdict, ObjectVerdict::Create { .. });
+        // Of an object that stays as it is, only a Pod template and a selector count.
+        let counts = decision.verdict.action() != Action::None || Kind::of(&target.key).stands_alone();
+        let manifest = if counts { target.desired.object() } else { &Value::Null };
         // Nothing is kept of most live objects in sync, which are as their manifests say.
         let before = live.or((!is_missing).then_some(manifest));
         let still =
@@ -105,6 +107,11 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// Returns true if an object of the kind counts even if it stays as it is.
+    fn stands_alone(self) -> bool {
+        !matches!(self, Self::ConfigMap | Self::Secret | Self::Other)
+    }
+
     pub fn of(key: &ObjectKey) -> Self {
         match (key.gvk.group.as_str(), key.gvk.kind.as_str()) {
             ("apps", "Deployment") => Self::Deployment,

@@ -12,7 +12,7 @@ mod selection;
 mod values;
 mod workloads;
 
-use crate::compare::{Decision, Effect};
+use crate::compare::{Action, Decision, Effect};
 use crate::live::Target;
 
 use compared::Compared;
@@ -20,6 +20,10 @@ pub use workloads::of_deletion;
 
 /// Finds the effects of all objects of a run, and puts them into their decisions.
 pub fn find(targets: &[&Target], decisions: &mut [Decision]) {
+    // Without a change there is no effect, and no tree of a manifest is made.
+    if decisions.iter().all(|decision| decision.verdict.action() == Action::None) {
+        return;
+    }
     let found = effects(targets, decisions);
     for (decision, effects) in decisions.iter_mut().zip(found) {
         decision.effects = effects;

@@ -40,7 +40,7 @@ impl BaseObjects {
     pub fn give_to(&mut self, target: &Target) {
         let base = match self.objects.remove(&Identity::of(&target.key)) {
             None => BaseObject::Absent,
-            Some(base) if base.desired.object() == target.desired.object() => BaseObject::Same,
+            Some(base) if base.desired.is_same_object(&target.desired) => BaseObject::Same,
             Some(base) => BaseObject::Differs(Box::new(base.desired.into_object())),
         };
         // A base that is known already stays.

@@ -32,7 +32,7 @@ pub struct Target {
     /// The identity of the object.
     pub key: ObjectKey,
     /// The resource of its kind, or the reason why no request can be sent for it.
-    pub resource: Result<Resource, Diagnostic>,
+    pub resource: Result<Arc<Resource>, Diagnostic>,
     /// Each group and version that serves a kind of its name, such as `apps/v1`.
     pub versions: Arc<[String]>,
     /// The object as it is sent.
@@ -53,6 +53,19 @@ pub struct ShardMember {
 }
 
 impl Target {
+    /// The same with a tree of its manifest, for as long as it is looked at.
+    pub fn unpacked(&self) -> Self {
+        let Self { key, resource, versions, desired, base, shard_member } = self;
+        Self {
+            key: key.clone(),
+            resource: resource.clone(),
+            versions: Arc::clone(versions),
+            desired: desired.unpacked(),
+            base: base.clone(),
+            shard_member: *shard_member,
+        }
+    }
+
     /// Returns true if the status is written through a subresource only, as for most kinds.
     pub fn status_is_apart(&self) -> bool {
         self.resource.as_ref().map_or(true, |resource| resource.status)
@@ -78,7 +91,7 @@ impl Target {
 
     /// The kind as the server serves it, if it does.
     pub fn kind(&self) -> Option<KindInfo> {
-        let resource = self.resource.as_ref().ok()?;
+        let resource = self.resource.as_deref().ok()?;
         let namespaced = resource.namespaced;
         let status = resource.status;
         Some(KindInfo { gvk: self.key.gvk.clone(), root: 0, namespaced, status })
@@ -102,12 +115,13 @@ pub fn resolve(
     discovery: &Discovery,
     namespaces: &Namespaces,
 ) -> Result<Vec<Target>, Vec<Diagnostic>> {
-    let mut versions = HashMap::new();
+    let mut kinds: HashMap<GroupVersionKind, Served> = HashMap::new();
     let mut place = |manifest: Manifest| {
-        let kind = manifest.gvk().kind.clone();
-        let versions: &Arc<[String]> =
-            versions.entry(kind).or_insert_with_key(|kind| discovery.versions_of(kind).into());
-        Placed::new(manifest, versions.clone(), discovery, namespaces)
+        let served = match kinds.get(manifest.gvk()) {
+            Some(served) => served.clone(),
+            None => kinds.entry(manifest.gvk().clone()).or_insert_with_key(|gvk| Served::of(gvk, discovery)).clone(),
+        };
+        Placed::new(manifest, served, namespaces)
     };
     let placed: Vec<Placed> = manifests.into_iter().map(&mut place).collect();
     let mut seen = HashMap::with_capacity(placed.len());
@@ -153,19 +167,33 @@ fn claimed_twice(one: &Manifest, other: &Manifest) -> Option<String> {
     (one != other).then(|| format!("the releases {other} and {one} define it differently"))
 }
 
+/// A kind as the server has it; the objects of the kind share it.
+#[derive(Clone)]
+struct Served {
+    resource: Result<Arc<Resource>, Diagnostic>,
+    versions: Arc<[String]>,
+}
+
+impl Served {
+    fn of(gvk: &GroupVersionKind, discovery: &Discovery) -> Self {
+        let resource = resource_of(gvk, discovery).map(Arc::new);
+        Self { resource, versions: discovery.versions_of(&gvk.kind).into() }
+    }
+}
+
 /// A manifest with its resource and its namespace, before it is a [`Target`].
 #[derive(Clone)]
 struct Placed {
     key: ObjectKey,
-    resource: Result<Resource, Diagnostic>,
+    resource: Result<Arc<Resource>, Diagnostic>,
     versions: Arc<[String]>,
     manifest: Manifest,
 }
 
 impl Placed {
-    fn new(manifest: Manifest, versions: Arc<[String]>, discovery: &Discovery, namespaces: &Namespaces) -> Self {
-        let resource = resource_of(manifest.gvk(), discovery);
-        Self { key: key(&manifest, resource.as_ref().ok(), namespaces), resource, versions, manifest }
+    fn new(manifest: Manifest, served: Served, namespaces: &Namespaces) -> Self {
+        let Served { resource, versions } = served;
+        Self { key: key(&manifest, resource.as_deref().ok(), namespaces), resource, versions, manifest }
     }
 }
 
@@ -269,7 +297,7 @@ fn meant(gvk: &GroupVersionKind, discovery: &Discovery) -> String {
 /// kubectl's rule for `--namespace` (cli-runtime `resource.RequireNamespace`).
 fn contradiction(placed: &Placed, namespaces: &Namespaces) -> Option<Diagnostic> {
     let required = namespaces.required.as_ref()?;
-    placed.resource.as_ref().ok()?;
+    placed.resource.as_deref().ok()?;
     let written = placed.key.namespace.as_ref().filter(|written| *written != required)?;
     let message =
         format!("the namespace from the provided object \"{written}\" does not match the namespace \"{required}\"");

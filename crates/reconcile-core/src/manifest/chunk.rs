@@ -145,7 +145,7 @@ impl<'a> Chunk<'a> {
         let is_hook = is_hook(&value);
         let built = |from: &BuiltFrom| Built { text: self.input.text.clone(), files: Arc::clone(&from.files) };
         let built = self.input.built_from.as_ref().map(built);
-        match manifest(value, positions, source, text.unwrap_or_else(|| self.input.text.clone())) {
+        match checked(value, positions, source, text.unwrap_or_else(|| self.input.text.clone())) {
             Ok(mut manifest) => {
                 manifest.origin.built = built;
                 read.manifests.push(manifest);
@@ -170,7 +170,7 @@ impl<'a> Chunk<'a> {
             Seal::Closed(reason) => (identity(&object, &name()), is_identified(&object), reason),
             Seal::Open => return,
             Seal::Decrypted { known, is_identified } => {
-                match manifest(object, positions.clone(), source.clone(), text()) {
+                match checked(object, positions.clone(), source.clone(), text()) {
                     Ok(mut manifest) if manifest.refused().is_empty() => {
                         manifest.encrypted();
                         return read.manifests.push(manifest);
@@ -183,7 +183,7 @@ impl<'a> Chunk<'a> {
                 }
             }
         };
-        match manifest(known, positions.clone(), source, text()) {
+        match checked(known, positions.clone(), source, text()) {
             Ok(mut manifest) => {
                 manifest.close(reason);
                 manifest.is_anonymous = !is_identified;
@@ -242,8 +242,14 @@ pub enum Hooks {
     Include,
 }
 
+/// Checks an object, and makes its manifest.
+fn checked(object: Value, positions: Positions, source: Source, text: SourceText) -> Result<Manifest, Vec<Diagnostic>> {
+    let is_hook = is_hook(&object);
+    Ok(Manifest { is_hook, ..manifest(object, positions, source, text)? })
+}
+
 /// Returns true if an object is a hook. Helm takes an object with an event that it does not know for no part of the release either.
-pub(super) fn is_hook(object: &Value) -> bool {
+fn is_hook(object: &Value) -> bool {
     let is_definition =
         || object.annotation(HELM).is_some_and(|events| events.split(',').any(|event| event.trim() == CRD_INSTALL));
     ANNOTATIONS.iter().any(|name| object.annotation(name).is_some()) && !is_definition()

@@ -4,12 +4,13 @@ use apply_set::PART_OF;
 use kube_yaml::Step;
 use serde_json::{Map, Value};
 use structured_merge::{
-    EmptyKey, FieldPath, ObjectMeta as _, PathElement, RefusedNull, TypeRef, builtin, fill_in_empty_keys, is_nothing,
-    take_out_refused_nulls,
+    EmptyKey, FieldPath, GroupVersionKind, ObjectMeta as _, PathElement, RefusedNull, TypeRef, builtin,
+    fill_in_empty_keys, is_nothing, take_out_refused_nulls,
 };
 
 use super::manifest::Manifest;
 use super::manifest::Origin;
+use super::packed::Packed;
 use super::release::{ReleaseMark, ReleaseName};
 use super::source::Source;
 use crate::rules::FieldPattern;
@@ -31,7 +32,7 @@ pub struct Placement<'a> {
 pub struct DesiredObject {
     /// The location in the input.
     pub origin: Origin,
-    object: Value,
+    object: Packed,
     warnings: Vec<String>,
     is_refused: bool,
     ignored: Vec<FieldPattern>,
@@ -43,22 +44,15 @@ impl DesiredObject {
     /// The object of a manifest, with its namespace, and without the fields that a write does not change or must not
     /// change.
     pub fn of(manifest: Manifest, placement: Placement<'_>) -> Self {
-        let Manifest { gvk, object, origin, left_out, warnings, refused, ignored, .. } = manifest;
+        let Manifest { gvk, namespace, object, is_plain, origin, left_out, warnings, refused, ignored, .. } = manifest;
         let mut desired =
             Self { origin, object, warnings, is_refused: !refused.is_empty(), ignored, release_marks: Vec::new() };
-        desired.settle_namespace(placement.namespace);
-        if let Some(schema) = builtin().object(&gvk) {
-            desired.fill_in_empty_keys(schema);
-        }
         let mut left_out = left_out;
-        if placement.status_is_apart {
-            left_out.extend(desired.leave_out("status"));
-        }
-        // The control plane overwrites the rules of a role with an `aggregationRule`, and applying them is in conflict with it.
-        // Manifests write `rules: []` there, as the field is required.
-        let is_cluster_role = gvk.group == "rbac.authorization.k8s.io" && gvk.kind == "ClusterRole";
-        if is_cluster_role && desired.object.get("aggregationRule").is_some_and(|rule| !rule.is_null()) {
-            left_out.extend(desired.leave_out("rules"));
+        // Nearly every object is sent as it was read.
+        if !is_plain || namespace.as_deref() != placement.namespace {
+            desired.settle_namespace(placement.namespace);
+            left_out.extend(desired.settle_fields(&gvk, placement.status_is_apart));
+            desired.object.pack();
         }
         if !left_out.is_empty() {
             let names = left_out.join(", ");
@@ -67,19 +61,66 @@ impl DesiredObject {
         desired
     }
 
+    /// Fills in the keys of its lists, and leaves out the fields that a write does not change or must not change. Returns their names.
+    fn settle_fields(&mut self, gvk: &GroupVersionKind, status_is_apart: bool) -> Vec<String> {
+        if let Some(schema) = builtin().object(gvk) {
+            self.fill_in_empty_keys(schema);
+        }
+        let mut left_out = Vec::new();
+        if status_is_apart {
+            left_out.extend(self.leave_out("status"));
+        }
+        // The control plane overwrites the rules of a role with an `aggregationRule`, and applying them is in conflict with it.
+        // Manifests write `rules: []` there, as the field is required.
+        let is_cluster_role = gvk.group == "rbac.authorization.k8s.io" && gvk.kind == "ClusterRole";
+        if is_cluster_role && self.object().get("aggregationRule").is_some_and(|rule| !rule.is_null()) {
+            left_out.extend(self.leave_out("rules"));
+        }
+        left_out
+    }
+
     /// Takes an object that is sent exactly as it is.
     pub fn exactly(object: Value, origin: Origin) -> Self {
+        let object = Packed::tree(object);
         Self { origin, object, warnings: Vec::new(), is_refused: false, ignored: Vec::new(), release_marks: Vec::new() }
     }
 
-    /// The object.
+    /// The object, of which a tree is kept from now on.
     pub fn object(&self) -> &Value {
-        &self.object
+        self.object.get()
+    }
+
+    /// Looks at the object, of which no tree is kept.
+    pub fn with_object<T>(&self, look: impl FnOnce(&Value) -> T) -> T {
+        self.object.with(look)
+    }
+
+    /// The same with a tree of the object, for as long as it is looked at.
+    pub fn unpacked(&self) -> Self {
+        let Self { origin, object, warnings, is_refused, ignored, release_marks } = self;
+        Self {
+            origin: origin.clone(),
+            object: Packed::tree(object.to_tree()),
+            warnings: warnings.clone(),
+            is_refused: *is_refused,
+            ignored: ignored.clone(),
+            release_marks: release_marks.clone(),
+        }
+    }
+
+    /// A tree of the object.
+    pub fn to_tree(&self) -> Value {
+        self.object.to_tree()
+    }
+
+    /// Returns true if what is sent is the same.
+    pub fn is_same_object(&self, other: &Self) -> bool {
+        self.object == other.object
     }
 
     /// The object alone.
     pub fn into_object(self) -> Value {
-        self.object
+        self.object.into_tree()
     }
 
     /// Warnings for its author.
@@ -99,7 +140,7 @@ impl DesiredObject {
 
     /// The line of a field in its file, or of the nearest field that the file has.
     pub fn line_of(&self, path: &FieldPath) -> u32 {
-        self.origin.positions.nearest(&steps_in(path, &self.object)).line
+        self.origin.positions.nearest(&steps_in(path, self.object())).line
     }
 
     /// Adds a warning for its author.
@@ -109,18 +150,19 @@ impl DesiredObject {
 
     /// Makes it a member of an apply set.
     pub fn join_apply_set(&mut self, id: &str) {
-        let Some(Value::Object(metadata)) = self.object.get_mut("metadata") else { return };
+        let Some(Value::Object(metadata)) = self.object.get_mut().get_mut("metadata") else { return };
         let labels = metadata.entry("labels").or_insert(Value::Null);
         if !labels.is_object() {
             *labels = Value::Object(Map::new());
         }
         labels[PART_OF] = id.into();
+        self.object.pack();
     }
 
     /// Gives it the label and the annotations by which Helm knows the objects of a release (Helm `pkg/action/validate.go`,
     /// `setMetadataVisitor`). Over a live object, those count that it has.
     pub fn join_release(&mut self, release: &ReleaseName) {
-        let Some(Value::Object(metadata)) = self.object.get_mut("metadata") else { return };
+        let Some(Value::Object(metadata)) = self.object.get_mut().get_mut("metadata") else { return };
         for mark in release.marks() {
             let map = metadata.entry(mark.map).or_insert(Value::Null);
             if !map.is_object() {
@@ -131,6 +173,7 @@ impl DesiredObject {
             }
             map[mark.key] = mark.value.into();
         }
+        self.object.pack();
     }
 
     /// The object without the marks of its release that a live object lacks; `None` if it lacks none of them.
@@ -138,7 +181,7 @@ impl DesiredObject {
         if self.release_marks.is_empty() {
             return None;
         }
-        let mut object = self.object.clone();
+        let mut object = self.object.to_tree();
         self.leave_out_marks(live, &mut object).then_some(object)
     }
 
@@ -160,7 +203,8 @@ impl DesiredObject {
     /// Leaves out the nulls that the type of a custom resource does not allow, each with a warning that names its line, so that
     /// an apply has the effect of `kubectl apply`.
     pub fn leave_out_refused_nulls(&mut self, schema: TypeRef<'_>) {
-        let nulls = take_out_refused_nulls(&mut self.object, schema);
+        let nulls = take_out_refused_nulls(self.object.get_mut(), schema);
+        self.object.pack();
         let warnings: Vec<String> = nulls.iter().map(|null| self.null_warning(null)).collect();
         self.warnings.extend(warnings);
     }
@@ -177,7 +221,7 @@ impl DesiredObject {
 
     /// Reads keys of list items that are empty as the default that the server stores, each with a warning that names its line.
     fn fill_in_empty_keys(&mut self, schema: TypeRef<'_>) {
-        for EmptyKey { path, default } in fill_in_empty_keys(&mut self.object, schema) {
+        for EmptyKey { path, default } in fill_in_empty_keys(self.object.get_mut(), schema) {
             let Source { file, .. } = &self.origin.source;
             let line = self.origin.positions.nearest(&steps(&path)).line;
             let text =
@@ -187,7 +231,7 @@ impl DesiredObject {
     }
 
     fn settle_namespace(&mut self, namespace: Option<&str>) {
-        let Some(Value::Object(metadata)) = self.object.get_mut("metadata") else { return };
+        let Some(Value::Object(metadata)) = self.object.get_mut().get_mut("metadata") else { return };
         match namespace {
             Some(namespace) => drop(metadata.insert("namespace".into(), namespace.into())),
             None => {
@@ -201,7 +245,7 @@ impl DesiredObject {
 
     /// Removes a top-level field. Returns its name unless it was empty.
     fn leave_out(&mut self, field: &str) -> Option<String> {
-        let Value::Object(object) = &mut self.object else { return None };
+        let Value::Object(object) = self.object.get_mut() else { return None };
         object.remove(field).filter(|value| !is_nothing(value)).map(|_| format!("`{field}`"))
     }
 }

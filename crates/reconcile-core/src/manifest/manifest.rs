@@ -6,6 +6,7 @@ use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
 use super::built::Built;
+use super::packed::Packed;
 use super::record::Record;
 use super::source::{Source, SourceText};
 use crate::diagnostic::Diagnostic;
@@ -19,7 +20,11 @@ pub struct Manifest {
     pub(super) gvk: GroupVersionKind,
     pub(super) namespace: Option<String>,
     pub(super) name: String,
-    pub(super) object: Value,
+    pub(super) object: Packed,
+    /// True if it is a hook of Helm or Argo CD.
+    pub(super) is_hook: bool,
+    /// True if nothing of it is left out or filled in once its kind and its namespace are known, unless the namespace is another one.
+    pub(super) is_plain: bool,
     pub(super) origin: Origin,
     pub(super) left_out: Vec<String>,
     pub(super) warnings: Vec<String>,
@@ -47,7 +52,9 @@ impl Manifest {
                 record: None,
             },
             gvk,
-            object: value,
+            object: Packed::tree(value),
+            is_hook: false,
+            is_plain: false,
             left_out: Vec::new(),
             warnings: Vec::new(),
             refused: Vec::new(),
@@ -73,7 +80,12 @@ impl Manifest {
 
     /// The whole object, without the fields that only a server writes.
     pub fn object(&self) -> &Value {
-        &self.object
+        self.object.get()
+    }
+
+    /// Looks at the object, of which no tree is kept.
+    pub fn with_object<T>(&self, look: impl FnOnce(&Value) -> T) -> T {
+        self.object.with(look)
     }
 
     /// The location in the input.

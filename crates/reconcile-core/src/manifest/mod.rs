@@ -16,6 +16,7 @@ mod input;
 #[expect(clippy::module_inception, reason = "the type `Manifest` is what the module is about")]
 mod manifest;
 mod mismatch;
+mod packed;
 mod record;
 mod release;
 mod set;
@@ -30,6 +31,7 @@ pub use encrypted::{Decrypted, Place, authentication_code, is_encrypted};
 pub use input::Input;
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
+pub use packed::Packed;
 pub use record::Record;
 pub use release::{ApplyMethod, NewerRevision, ReleaseInfo, ReleaseMark, ReleaseName, Releases};
 pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, read_alone, repeated};

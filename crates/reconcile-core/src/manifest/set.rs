@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use kube_yaml::{Mark, Validation};
 
-use super::chunk::{Chunk, Hooks, ReadChunk, is_hook};
+use super::chunk::{Chunk, Hooks, ReadChunk};
 use super::input::Input;
 use super::manifest::Manifest;
 use super::record::Record;
@@ -150,7 +150,7 @@ impl Gathering<'_> {
         }
         for manifest in manifests {
             let set = &mut self.set;
-            let list = if is_hook(&manifest.object) { &mut set.hooks } else { &mut set.manifests };
+            let list = if manifest.is_hook { &mut set.hooks } else { &mut set.manifests };
             list.push(manifest);
         }
     }
@@ -161,14 +161,14 @@ impl Gathering<'_> {
 
     fn finish(mut self) -> Result<DesiredSet, Vec<Diagnostic>> {
         self.copies();
-        self.set.hooks.retain(|manifest| self.options.selector.matches(&manifest.object));
+        self.set.hooks.retain(|manifest| manifest.object.with(|object| self.options.selector.matches(object)));
         if self.diagnostics.is_empty() && !self.options.allow_empty {
             self.emptiness();
         }
         if !self.diagnostics.is_empty() {
             return Err(self.diagnostics);
         }
-        self.set.manifests.retain(|manifest| self.options.selector.matches(&manifest.object));
+        self.set.manifests.retain(|manifest| manifest.object.with(|object| self.options.selector.matches(object)));
         Ok(self.set)
     }
 
@@ -195,7 +195,7 @@ impl Gathering<'_> {
     }
 
     fn emptiness(&mut self) {
-        let is_selected = |manifest: &Manifest| self.options.selector.matches(&manifest.object);
+        let is_selected = |manifest: &Manifest| manifest.object.with(|object| self.options.selector.matches(object));
         let hooks = self.set.hooks_left_out();
         let message = match self.set.manifests.as_slice() {
             [] if hooks > 0 => "the input has no objects but hooks, which are left out",

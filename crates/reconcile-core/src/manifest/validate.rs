@@ -4,7 +4,7 @@ use std::path::MAIN_SEPARATOR;
 
 use kube_yaml::{Positions, Step};
 use serde_json::{Map, Value};
-use structured_merge::LAST_APPLIED;
+use structured_merge::{LAST_APPLIED, ObjectMeta as _};
 
 use super::bookkeeping::leave_out_bookkeeping;
 use super::manifest::Manifest;
@@ -49,8 +49,27 @@ pub(super) fn manifest(
     }
     manifest.refused = refused;
     manifest.ignored = ignored;
-    manifest.left_out = leave_out_bookkeeping(&mut manifest.object, &manifest.gvk);
+    let gvk = &manifest.gvk;
+    manifest.left_out = leave_out_bookkeeping(manifest.object.get_mut(), gvk);
+    manifest.is_plain = is_plain(manifest.object());
+    manifest.object.pack();
     Ok(manifest)
+}
+
+/// Returns true if a [`DesiredObject`](super::DesiredObject) has nothing to leave out of this object or to fill in.
+fn is_plain(object: &Value) -> bool {
+    fn holds_nothing(value: &Value) -> bool {
+        match value {
+            Value::Null => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(items) => items.iter().any(holds_nothing),
+            Value::Object(map) => map.values().any(holds_nothing),
+            Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+    let is_text = object.metadata("namespace").is_none_or(Value::is_string);
+    let is_cut = ["status", "aggregationRule"].iter().any(|field| object.get(field).is_some());
+    is_text && !is_cut && !holds_nothing(object)
 }
 
 struct Check<'m> {
@@ -70,7 +89,7 @@ impl Check<'_> {
             self.diagnostics.push(diagnostic.with_hint(hint));
             return self;
         }
-        if let Value::Object(fields) = &self.manifest.object
+        if let Value::Object(fields) = self.manifest.object()
             && !["apiVersion", "kind", "metadata"].iter().any(|name| fields.contains_key(*name))
         {
             self.no_object();
@@ -78,7 +97,7 @@ impl Check<'_> {
         }
         self.required(&["apiVersion"]);
         self.required(&["kind"]);
-        match self.manifest.object.get("metadata") {
+        match self.manifest.object().get("metadata") {
             Some(Value::Object(metadata)) => self.metadata(metadata),
             Some(Value::Null) | None => self.required(&["metadata", "name"]),
             Some(other) => {
@@ -97,7 +116,7 @@ impl Check<'_> {
 
     /// Checks the names in a CustomResourceDefinition. The first mistakes are enough.
     fn definition(&mut self) {
-        for refused in refused_names(&self.manifest.object).take(MOST_NAMES) {
+        for refused in refused_names(self.manifest.object()).take(MOST_NAMES) {
             let diagnostic = self.manifest.origin.diagnostic_at_value(&refused.path, refused.message);
             self.refused.push(diagnostic.with_hint(refused.rule));
         }
@@ -105,7 +124,8 @@ impl Check<'_> {
 
     /// The message and the hint for a file from which another program makes manifests: a kustomization, and the description of a chart.
     fn source_of_others(&self) -> Option<(&'static str, String)> {
-        let Manifest { origin, object, gvk, .. } = self.manifest;
+        let Manifest { origin, gvk, .. } = self.manifest;
+        let object = self.manifest.object();
         // What was built from a kustomization has its name, and was read from no file.
         origin.text().file()?;
         let (above, name) = origin.source.file.rsplit_once(['/', MAIN_SEPARATOR]).unwrap_or((".", &origin.source.file));
@@ -135,7 +155,7 @@ impl Check<'_> {
 
     /// Checks a string that every object has.
     fn required(&mut self, path: &[&str]) {
-        let found = path.iter().try_fold(&self.manifest.object, |value, key| value.get(key));
+        let found = path.iter().try_fold(self.manifest.object(), |value, key| value.get(key));
         if matches!(found, Some(Value::String(text)) if !text.is_empty()) {
             return;
         }
@@ -144,9 +164,9 @@ impl Check<'_> {
         match found {
             None | Some(Value::Null | Value::String(_)) => {
                 let diagnostic = self.manifest.origin.diagnostic_at_key(&steps, format!("`{name}` is missing"));
-                let has_metadata = self.manifest.object.get("metadata").is_some();
+                let has_metadata = self.manifest.object().get("metadata").is_some();
                 let hint = match path {
-                    ["metadata", key] if has_metadata && self.manifest.object.get(key).is_some() => {
+                    ["metadata", key] if has_metadata && self.manifest.object().get(key).is_some() => {
                         format!("`{key}` is next to `metadata`: indent it to move it inside")
                     }
                     _ => format!("every object needs `{name}`"),

@@ -6,6 +6,8 @@ use std::ops::Range;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
+use crate::manifest::DesiredObject;
+
 /// The strength of a dependency on an object that comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DependencyKind {
@@ -34,9 +36,36 @@ pub struct Dependency {
 #[derive(Clone, Copy)]
 pub(super) struct PlannedObject<'a> {
     pub key: &'a ObjectKey,
-    pub object: &'a Value,
+    pub object: PlannedTree<'a>,
     /// True if the dependencies that its author declares count.
     pub is_bound: bool,
+}
+
+/// The content of an object to plan.
+#[derive(Clone, Copy)]
+pub(super) enum PlannedTree<'a> {
+    /// A manifest, of which no tree is kept.
+    Desired(&'a DesiredObject),
+    /// A live object.
+    Live(&'a Value),
+}
+
+impl<'a> PlannedTree<'a> {
+    /// The object, of which a tree is kept.
+    pub fn get(self) -> &'a Value {
+        match self {
+            Self::Desired(desired) => desired.object(),
+            Self::Live(object) => object,
+        }
+    }
+
+    /// Looks at the object, of which no tree is kept.
+    pub fn with<T>(self, look: impl FnOnce(&Value) -> T) -> T {
+        match self {
+            Self::Desired(desired) => desired.with_object(look),
+            Self::Live(object) => look(object),
+        }
+    }
 }
 
 /// Hands out the objects of a range of a plan, each one once its dependencies in that range are done.

@@ -108,25 +108,27 @@ fn needs(nodes: &[PlannedObject<'_>]) -> Result<(Vec<Vec<Dependency>>, Warnings)
             let known = needs[at].entry(on).or_insert(strength);
             *known = strength.max(*known);
         };
-        for reference in references(node.key, node.object) {
-            if let Some(on) = index.find(&reference).filter(|on| *on != at) {
-                add(on, reference.strength);
-            }
-            index.behind(nodes, &reference, node.key).for_each(|on| add(on, DependencyKind::Success));
-        }
         index.definitions(node).iter().for_each(|on| add(*on, DependencyKind::Inside));
-        match depends_on(node.object) {
-            _ if !node.is_bound => {}
-            Ok(references) => {
-                for reference in references {
-                    match index.find(&reference) {
-                        Some(on) => add(on, DependencyKind::Explicit),
-                        None => warnings.push((at, outside(&reference))),
+        node.object.with(|object| {
+            for reference in references(node.key, object) {
+                if let Some(on) = index.find(&reference).filter(|on| *on != at) {
+                    add(on, reference.strength);
+                }
+                index.behind(nodes, &reference, node.key).for_each(|on| add(on, DependencyKind::Success));
+            }
+            match depends_on(object) {
+                _ if !node.is_bound => {}
+                Ok(references) => {
+                    for reference in references {
+                        match index.find(&reference) {
+                            Some(on) => add(on, DependencyKind::Explicit),
+                            None => warnings.push((at, outside(&reference))),
+                        }
                     }
                 }
+                Err(reference) => unplannable.push(malformed(at, reference)),
             }
-            Err(reference) => unplannable.push(malformed(at, reference)),
-        }
+        });
     }
     if !unplannable.is_empty() {
         return Err(unplannable);
@@ -176,7 +178,7 @@ fn cycle(nodes: &[PlannedObject<'_>], members: &[usize]) -> Unplannable {
     let names = members.iter().chain(&members[..1]).map(|member| nodes[*member].key.to_string());
     let message = format!("a cycle of dependencies: {}", names.collect::<Vec<_>>().join(" → "));
     let hint = format!("remove one of these dependencies from its `{DEPENDS_ON}`");
-    let explicit = members.iter().find(|member| is_annotated(nodes[**member].object));
+    let explicit = members.iter().find(|member| nodes[**member].object.with(is_annotated));
     Unplannable { at: *explicit.unwrap_or(&members[0]), message, hint }
 }
 

@@ -25,8 +25,8 @@ mod wave;
 use crate::diagnostic::Diagnostic;
 use crate::live::{ShardMember, Target};
 use crate::object::Shard;
-use dependency::PlannedObject;
 pub use dependency::{Dependency, DependencyKind, ReadySet};
+use dependency::{PlannedObject, PlannedTree};
 pub use graph::{DEPENDS_ON, wrong_dependency};
 use graph::{Order, OrderedNode};
 pub use unexplained::{
@@ -61,7 +61,7 @@ impl Plan {
             .iter()
             .map(|Target { key, desired, .. }| {
                 let is_bound = desired.origin.record.as_ref().is_none_or(|record| !record.orders_nothing());
-                PlannedObject { key, object: desired.object(), is_bound }
+                PlannedObject { key, object: PlannedTree::Desired(desired), is_bound }
             })
             .collect();
         let Order { steps, warnings } = Order::of(&nodes).map_err(|unplannable| {

@@ -30,16 +30,16 @@ impl<'t> ObjectIndex<'t> {
             let namespace = namespace.as_deref();
             index.by_name.insert((&gvk.group, &gvk.kind, namespace, name), at);
             if gvk.is_crd()
-                && let Some(kind) = defined_kind(node.object)
+                && let Some(kind) = defined_kind(node.object.get())
             {
                 index.definitions.entry(kind).or_default().push(at);
             }
             if gvk.group == "rbac.authorization.k8s.io" && gvk.kind.ends_with("Binding") {
-                for (account_namespace, name) in subjects(node.object) {
+                for (account_namespace, name) in subjects(node.object.get()) {
                     index.bindings.entry((account_namespace.or(namespace), name)).or_default().push(at);
                 }
             }
-            if pod_labels(node.object).is_some() {
+            if node.object.with(|object| pod_labels(object).is_some()) {
                 index.workloads.entry(namespace).or_default().push(at);
             }
         }
@@ -67,12 +67,12 @@ impl<'t> ObjectIndex<'t> {
     ) -> impl Iterator<Item = usize> {
         let mut behind = Vec::new();
         if Wave::of(&by.gvk) == Wave::Admission && reference.kind == "Service" {
-            let service = self.find(reference).map(|at| nodes[at].object);
+            let service = self.find(reference).map(|at| nodes[at].object.get());
             let selector = service.and_then(|service| service.pointer("/spec/selector")).and_then(Value::as_object);
             let workloads = self.workloads.get(&reference.namespace).into_iter().flatten();
             if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
                 let is_selected = |at: &&usize| {
-                    let labels = pod_labels(nodes[**at].object);
+                    let labels = pod_labels(nodes[**at].object.get());
                     labels.is_some_and(|labels| selector.iter().all(|(key, value)| labels.get(key) == Some(value)))
                 };
                 behind.extend(workloads.filter(is_selected).copied());

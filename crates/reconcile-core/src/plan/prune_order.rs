@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use super::dependency::PlannedObject;
+use super::dependency::{PlannedObject, PlannedTree};
 use super::graph::Order;
 use super::wave::Wave;
 
@@ -23,8 +23,10 @@ pub struct PruneStep {
 /// The step of each object. If the objects have no order, because an annotation in the cluster names nothing, for example, only
 /// their kinds decide.
 pub fn prune_order(objects: &[(&ObjectKey, &Value)]) -> Vec<PruneStep> {
-    let nodes: Vec<PlannedObject<'_>> =
-        objects.iter().map(|(key, object)| PlannedObject { key, object, is_bound: true }).collect();
+    let nodes: Vec<PlannedObject<'_>> = objects
+        .iter()
+        .map(|(key, object)| PlannedObject { key, object: PlannedTree::Live(object), is_bound: true })
+        .collect();
     let by_kind = objects.iter().map(|(key, _)| PruneStep { wave: Reverse(Wave::of(&key.gvk)), height: 0 });
     let mut steps: Vec<PruneStep> = by_kind.collect();
     if let Ok(order) = Order::of(&nodes) {

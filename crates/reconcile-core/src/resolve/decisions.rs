@@ -162,7 +162,7 @@ impl Decisions {
 /// The differences that a write would remove.
 fn drift(verdict: &ObjectVerdict) -> Vec<FieldChange> {
     match verdict {
-        ObjectVerdict::Create { desired, .. } => vec![FieldChange::missing(desired.clone())],
+        ObjectVerdict::Create { desired, .. } => vec![FieldChange::missing(desired.to_tree())],
         ObjectVerdict::Delete { live, .. } => vec![FieldChange::pruned(live.clone())],
         _ => verdict.changes().iter().filter(|change| change.class.is_drift()).cloned().collect(),
     }

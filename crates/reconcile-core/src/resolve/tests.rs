@@ -50,7 +50,7 @@ fn decided(answers: &[(&str, Choice)]) -> Decisions {
 }
 
 fn create(desired: Value) -> ObjectVerdict {
-    ObjectVerdict::Create { desired, evidence: Evidence::Server }
+    ObjectVerdict::Create { desired: desired.into(), evidence: Evidence::Server }
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn objects(text: &str) -> Vec<ObjectReport> {
     let pruned = ObjectVerdict::Delete { live: manifest.clone(), reason: "no longer in the manifests".to_owned() };
     let elsewhere = Deletion { needs: [DeletionKind::OtherNamespaces].into(), allowed: false };
     let kept = ObjectVerdict::Kept { reason: format!("its annotation says so: {text}") };
-    let create = ObjectVerdict::Create { desired: manifest, evidence: Evidence::Server };
+    let create = ObjectVerdict::Create { desired: manifest.into(), evidence: Evidence::Server };
     vec![
         object(&map("new"), Some(("./deploy/new.yaml", 1)), create),
         web(text),

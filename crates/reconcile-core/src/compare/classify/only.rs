@@ -57,7 +57,7 @@ impl Chosen {
         let action = verdict.action();
         let settled = match verdict {
             ObjectVerdict::Create { desired, evidence } => {
-                let mut change = FieldChange::missing(desired.clone());
+                let mut change = FieldChange::missing(desired.to_tree());
                 change.side = target.base.get().map(BaseObject::state).map(Side::of_missing).or(change.side);
                 (!self.has(&change, action)).then(|| FieldDiff::leaving(*evidence, &change).into())
             }

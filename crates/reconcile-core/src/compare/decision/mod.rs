@@ -122,11 +122,14 @@ impl VerdictBuilder<'_> {
 
     fn creation(&mut self, evidence: Evidence) -> ObjectVerdict {
         let CompareContext { schema, policy, .. } = self.context;
-        let manifest = self.target.desired.object();
-        let secrecy = Secrecy::of(&self.target.key.gvk, Some(manifest), None);
-        let secrecy = secrecy.of_encrypted(self.target.desired.origin.is_encrypted);
-        self.rules = Wanted::covering_new(self.target, schema, policy);
-        ObjectVerdict::Create { desired: self.redactor.value(&secrecy, &FieldPath::root(), manifest), evidence }
+        let target = self.target;
+        self.rules = Wanted::covering_new(target, schema, policy);
+        let desired = target.desired.with_object(|manifest| {
+            let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), None);
+            let secrecy = secrecy.of_encrypted(target.desired.origin.is_encrypted);
+            self.redactor.value(&secrecy, &FieldPath::root(), manifest)
+        });
+        ObjectVerdict::Create { desired: desired.into(), evidence }
     }
 
     fn refused(&mut self, live: Option<&LiveObject>, refusal: &Refusal) -> ObjectVerdict {

@@ -3,6 +3,7 @@ use structured_merge::FieldPath;
 
 use crate::compare::diff::{Action, Class, Conflict, Evidence, FieldChange, FieldDiff, Reason};
 use crate::diagnostic::Diagnostic;
+use crate::manifest::Packed;
 
 /// The action that one object needs, with secret values redacted.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +13,7 @@ pub enum ObjectVerdict {
     /// The object does not exist.
     Create {
         /// The desired object.
-        desired: Value,
+        desired: Packed,
         /// The evidence that the server accepts it.
         evidence: Evidence,
     },
@@ -108,7 +109,7 @@ impl ObjectVerdict {
 
     fn drift(&self) -> Vec<(FieldPath, Option<&Value>, Option<&Value>)> {
         match self {
-            Self::Create { desired, .. } => vec![(FieldPath::root(), None, Some(desired))],
+            Self::Create { desired, .. } => vec![(FieldPath::root(), None, Some(desired.get()))],
             Self::Delete { live, .. } => vec![(FieldPath::root(), Some(live), None)],
             _ => {
                 let changes = self.changes().iter().filter(|change| change.class.is_drift());

@@ -151,6 +151,15 @@ impl<'a> ComparisonMachine<'a> {
         }
     }
 
+    /// Begins a comparison. Most objects are proven in sync here, and no tree is kept of their manifests.
+    pub fn begun(target: &'a Target, live: LiveState, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
+        let unpacked = target.unpacked();
+        let mut machine = ComparisonMachine::new(&unpacked, live, schema, policy);
+        machine.start();
+        let ComparisonMachine { state, rounds, warnings, unproven, membership, left, selections, .. } = machine;
+        Self { target, schema, policy, state, rounds, warnings, unproven, membership, left, selections }
+    }
+
     /// The target that is compared.
     pub fn target(&self) -> &'a Target {
         self.target
@@ -222,7 +231,7 @@ impl<'a> ComparisonMachine<'a> {
                 let manifest = live.wanted.object(self.target);
                 Some(Question::Apply(with_live_spelling(manifest, &live.current.object, self.schema)))
             }
-            State::Applying(None) => Some(Question::Apply(self.target.desired.object().clone())),
+            State::Applying(None) => Some(Question::Apply(self.target.desired.to_tree())),
             State::Reading { .. } => Some(Question::Read),
             State::Pruning { live, prediction } => patch(live, &prediction.object),
             State::Transferring { live, trial } => {

@@ -54,7 +54,7 @@ fn add_missed(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, found: &mut Vec
 /// the types do not have are no mistakes here: another version of the server may have them.
 pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &FieldSet) -> Vec<Diagnostic> {
     // Nearly every manifest is without mistakes, which is found without a position.
-    if !schema.declares("kind") || fits(target.desired.object(), schema) {
+    if !schema.declares("kind") || target.desired.with_object(|manifest| fits(manifest, schema)) {
         return Vec::new();
     }
     let subject = RejectedObject::of_manifest(target, schema);

@@ -210,16 +210,11 @@ impl Needed {
         if !pruned.parent.gvk.group.is_empty() {
             self.0.insert(permission(("apiextensions.k8s.io", "customresourcedefinitions"), None, "get"));
         }
-        self.members(resources_of(targets), &named_by(targets).chain(namespace).collect(), purpose);
-    }
-
-    /// Adds the lists and deletions of pruning, for these resources in all of these namespaces.
-    fn members<'r>(
-        &mut self,
-        resources: impl Iterator<Item = &'r Resource>,
-        namespaces: &BTreeSet<&str>,
-        purpose: Purpose,
-    ) {
+        let of_targets = targets.iter().filter_map(|target| target.resource.as_deref().ok());
+        let mut namespaces: BTreeSet<&str> =
+            targets.iter().filter_map(|target| target.key.namespace.as_deref()).collect();
+        namespaces.extend(namespace);
+        namespaces.extend(pruned.namespaces.iter().map(String::as_str));
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "list", "delete"] } else { &["list"] };
         for resource in resources {
             let scopes = if resource.namespaced { namespaces.iter().copied().map(Some).collect() } else { vec![None] };

@@ -175,7 +175,10 @@ fn lines_are_compared_and_secrets_stay_numbers() {
         ),
         object(
             "new",
-            ObjectVerdict::Create { desired: json!({"data": {"key": secret("#3")}}), evidence: Evidence::Server },
+            ObjectVerdict::Create {
+                desired: json!({"data": {"key": secret("#3")}}).into(),
+                evidence: Evidence::Server,
+            },
         ),
     ]);
     assert!(page.contains("<span>a</span></div><div aria-hidden=\"true\"><span>a</span></div></div>"), "{page}");

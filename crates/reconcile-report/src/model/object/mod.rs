@@ -305,7 +305,9 @@ impl ObjectReport {
                 report.messages.reason = Some(text);
                 report.messages.hint = hint;
             }
-            ObjectVerdict::Create { desired, .. } => report.diff.changes = vec![FieldChange::missing(desired).into()],
+            ObjectVerdict::Create { desired, .. } => {
+                report.diff.changes = vec![FieldChange::missing(desired.into_tree()).into()];
+            }
             ObjectVerdict::Delete { live, reason } => {
                 report.name_live(Some(&live));
                 report.diff.effects.extend(of_deletion(key, &live));

@@ -127,7 +127,10 @@ mod tests {
 
     fn new(kind: &str, name: &str, data: &Value) -> ObjectReport {
         let desired = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "data": data});
-        ObjectReport::unwanted(&key(kind, name), ObjectVerdict::Create { desired, evidence: Evidence::Server })
+        ObjectReport::unwanted(
+            &key(kind, name),
+            ObjectVerdict::Create { desired: desired.into(), evidence: Evidence::Server },
+        )
     }
 
     fn old(kind: &str, name: &str, created: &str, data: &Value) -> ObjectReport {

@@ -290,7 +290,7 @@ fn a_replacement_that_is_not_allowed_needs_attention() {
 fn all_of_an_object_to_be_created_is_shown_on_request() {
     let desired =
         json!({"kind": "Secret", "data": {"pin": {"redacted": "#1"}}, "stringData": {"evil": "a\n+ b\u{1b}[2J"}});
-    let verdict = ObjectVerdict::Create { desired, evidence: Evidence::Server };
+    let verdict = ObjectVerdict::Create { desired: desired.into(), evidence: Evidence::Server };
     let secret = object(("v1", "Secret"), "pin", ("a.yaml", 1), verdict);
     assert_eq!(plain(&object_text(&secret, &view(100))).lines().count(), 1);
     let text = plain(&object_text(&secret, &View { full: true, ..view(100) }));

@@ -130,7 +130,7 @@ pub(super) fn created() -> ObjectReport {
         (APPS, "Deployment"),
         "worker",
         ("deploy/worker.yaml", 1),
-        ObjectVerdict::Create { desired, evidence: Evidence::Server },
+        ObjectVerdict::Create { desired: desired.into(), evidence: Evidence::Server },
     )
 }
 

@@ -51,6 +51,7 @@ mod false_drift;
 mod fault_matrix;
 mod faults;
 mod field_sets;
+mod fleet;
 mod foreign_text;
 mod forged_lines;
 mod formats;

@@ -27,6 +27,11 @@ impl Odd {
         format!("http://{}", self.server.address())
     }
 
+    /// The largest number of requests that waited for an answer at the same time.
+    pub(crate) fn most_in_flight(&self) -> usize {
+        self.server.most_in_flight()
+    }
+
     /// The paths and queries that were asked for and have this in them.
     pub(crate) fn asked(&self, part: &str) -> Vec<String> {
         let lines = self.server.lines().into_iter().filter(|line| line.contains(part));

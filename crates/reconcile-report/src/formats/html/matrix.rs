@@ -17,7 +17,7 @@ pub(super) fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
         reports.contexts.iter().enumerate().filter(|(_, one)| !is_stopped(&one.report)).collect();
     let contexts: Vec<&ContextReport> = looked_at.iter().map(|(_, one)| *one).collect();
     let rows = rows(&contexts);
-    let (alike, different): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_quiet());
+    let (alike, different): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_quiet(contexts.len()));
     if different.is_empty() {
         return;
     }
@@ -36,9 +36,10 @@ pub(super) fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
     for row in different.iter().take(SHOWN) {
         page.element("<tr><th scope=\"row\"", &row.name, "</th>");
         for (column, (section, one)) in looked_at.iter().enumerate() {
-            let object = row.objects.get(column).copied().flatten().and_then(|at| one.report.objects.get(at));
+            let cell = row.cell(column);
+            let object = cell.and_then(|cell| one.report.objects.get(cell.object));
             let place = object.and_then(|object| places.get(column)?.get(&id(object)));
-            match (row.cells.get(column).copied().flatten(), place) {
+            match (cell.map(|cell| cell.label), place) {
                 (Some(cell), Some(place)) => {
                     page.raw("<td><a class=\"").raw(tone(cell.role)).raw("\" href=\"#o").number(*section).raw("-");
                     page.number(*place).raw("\">").raw(cell.word).raw("</a></td>");

@@ -52,7 +52,7 @@ pub fn together(reports: &Reports, view: &View) -> Styled {
     let looked_at: Vec<&ContextReport> = reports.contexts.iter().filter(|one| !is_stopped(&one.report)).collect();
     let mut text = Styled::new();
     let rows = rows(&looked_at);
-    let (alike, different): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_quiet());
+    let (alike, different): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_quiet(looked_at.len()));
     if !different.is_empty() && !view.summary {
         text.append(matrix(&looked_at, &different, view));
     }
@@ -95,16 +95,38 @@ pub(crate) fn totals(reports: &Reports) -> String {
 pub(crate) struct Row {
     /// Its name, without the namespace where it differs.
     pub name: String,
-    /// The action that it needs in each context.
-    pub cells: Vec<Option<Label>>,
-    /// The index of the object in each context.
-    pub objects: Vec<Option<usize>>,
+    /// The contexts that have it, in their order: of a thousand contexts with objects of their own, a row has one.
+    cells: Vec<Cell>,
+}
+
+/// One object in one context.
+pub(crate) struct Cell {
+    /// The index of the context.
+    context: usize,
+    /// The index of the object in its report.
+    pub object: usize,
+    /// The action that it needs.
+    pub label: Label,
 }
 
 impl Row {
-    /// Returns true if it needs nothing in any context.
-    pub fn is_quiet(&self) -> bool {
-        self.cells.iter().all(|cell| cell.is_some_and(|cell| cell.role == Role::Note))
+    /// Returns true if it needs nothing in any of this number of contexts.
+    pub fn is_quiet(&self, contexts: usize) -> bool {
+        self.cells.len() == contexts && self.cells.iter().all(|cell| cell.label.role == Role::Note)
+    }
+
+    /// The object in the context with this index.
+    pub fn cell(&self, context: usize) -> Option<&Cell> {
+        let at = self.cells.binary_search_by_key(&context, |cell| cell.context).ok()?;
+        self.cells.get(at)
+    }
+
+    fn add(&mut self, cell: Cell) {
+        match self.cells.last_mut() {
+            // The same object twice in one report.
+            Some(last) if last.context == cell.context => *last = cell,
+            _ => self.cells.push(cell),
+        }
     }
 }
 
@@ -120,20 +142,13 @@ pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
             let id = (source, object.key.gvk.group.as_str(), &object.key.gvk.kind, namespace, &object.key.name);
             let place = *places.entry(id).or_insert(rows.len());
             if place == rows.len() {
-                let cells = vec![None; contexts.len()];
-                let objects = vec![None; contexts.len()];
-                rows.push(Row { name: object.key.to_string(), cells, objects });
+                rows.push(Row { name: object.key.to_string(), cells: Vec::new() });
             }
             let Some(row) = rows.get_mut(place) else { continue };
             if row.name != object.key.to_string() {
                 row.name = format!("{} {}", object.key.gvk.kind, object.key.name);
             }
-            if let Some(slot) = row.cells.get_mut(at) {
-                *slot = Some(label(object));
-            }
-            if let Some(slot) = row.objects.get_mut(at) {
-                *slot = Some(number);
-            }
+            row.add(Cell { context: at, object: number, label: label(object) });
         }
     }
     rows
@@ -146,7 +161,7 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
     let head =
         |number: usize, one: &ContextReport| if is_numbered { format!("[{number}]") } else { one.name().to_owned() };
     let heads: Vec<String> = (1..).zip(contexts).map(|(number, one)| head(number, one)).collect();
-    let words = |at: usize| shown.iter().filter_map(move |row| row.cells.get(at)?.map(|cell| cell.word.len()));
+    let words = |at: usize| shown.iter().filter_map(move |row| row.cell(at).map(|cell| cell.label.word.len()));
     let widths: Vec<usize> =
         heads.iter().enumerate().map(|(at, head)| words(at).fold(width(head), usize::max)).collect();
     let names = shown.iter().map(|row| width(&row.name)).max().unwrap_or_default();
@@ -163,7 +178,7 @@ fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
         for row in shown {
             text.push(Role::Name, padded(&row.name, names));
             for at in columns.clone() {
-                let cell = row.cells[at].unwrap_or(Label { word: "-", role: Role::Note });
+                let cell = row.cell(at).map_or(Label { word: "-", role: Role::Note }, |cell| cell.label);
                 text.push(cell.role, format!("{GAP}{}", padded(cell.word, to(at))));
             }
             text.line_end();
@@ -263,6 +278,20 @@ c: unreachable: cannot connect
 3 contexts: 1 incomplete, 1 unreachable, 1 without differences
 ";
         assert_eq!(shown(contexts), expected);
+    }
+
+    /// A table of all contexts and all objects would have a place for each pair.
+    #[test]
+    fn a_fleet_of_objects_of_their_own_grows_with_the_objects() {
+        let of = |at: u32| {
+            (0..50).map(move |line| object("dev", &format!("web-{at}-{line}"), at * 50 + line + 1, unknown()))
+        };
+        let contexts: Vec<ContextReport> = (0..200).map(|at| context(&at.to_string(), of(at).collect())).collect();
+        let rows = rows(&contexts.iter().collect::<Vec<_>>());
+        let cells: usize = rows.iter().map(|row| row.cells.capacity()).sum();
+        assert_eq!(rows.len(), 10_000);
+        assert!(cells <= 4 * rows.len(), "{cells}");
+        assert!(rows.iter().all(|row| !row.is_quiet(200) && (0..200).filter_map(|at| row.cell(at)).count() == 1));
     }
 
     #[test]

@@ -117,9 +117,9 @@ fn fail_classes() -> impl TypedValueParser<Value = FailClass> {
     classes(|_| true)
 }
 
-/// Reads the name of a class that is known before it is decided what is applied: not that of an effect.
+/// Reads the name of a class that is known before it is decided what is applied: not that of an effect, and not a warning of the server.
 fn only_classes() -> impl TypedValueParser<Value = FailClass> {
-    classes(|class| class != FailClass::Restart)
+    classes(|class| !matches!(class, FailClass::Restart | FailClass::Warnings))
 }
 
 fn classes(is_offered: impl Fn(FailClass) -> bool) -> impl TypedValueParser<Value = FailClass> {

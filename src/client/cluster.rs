@@ -1,8 +1,9 @@
 //! A connection to one cluster. Requests have a deadline, are repeated if that is safe, and are counted.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
@@ -47,12 +48,24 @@ struct Inner {
     pace: Pace,
     /// The reads that were sent before they were needed.
     early: EarlyReads,
+    /// The warnings in answers to reads of objects.
+    warned_of_reads: Warnings,
+    /// The warnings in answers to changes and their dry runs.
+    warned_of_changes: Mutex<BTreeSet<String>>,
     /// True once the server has answered.
     reached: AtomicBool,
     /// True if a connection was made, and the server was not given up since.
     connected: AtomicBool,
     /// The time of the quickest answer so far, in microseconds.
     quickest: AtomicU64,
+}
+
+impl Inner {
+    /// The place for the warnings of a read: those about discovery, and about objects that a run only searches, are not about manifests.
+    fn place_for_warnings(&self, request: &Request) -> Option<&Warnings> {
+        let is_of_manifests = matches!(request.kind, RequestKind::Get | RequestKind::List) && request.accept.is_none();
+        is_of_manifests.then_some(&self.warned_of_reads)
+    }
 }
 
 impl fmt::Debug for Cluster {
@@ -85,6 +98,8 @@ impl Cluster {
             counters: Counters::default(),
             pace: Pace::new(),
             early: EarlyReads::default(),
+            warned_of_reads: Warnings::default(),
+            warned_of_changes: Mutex::default(),
             reached: AtomicBool::new(false),
             connected: AtomicBool::new(false),
             quickest: AtomicU64::new(u64::MAX),
@@ -139,6 +154,16 @@ impl Cluster {
         self.0.counters.now()
     }
 
+    /// The warnings of the server in answers to reads of the manifests' objects, such as that a version is deprecated.
+    pub fn warned_of_reads(&self) -> Vec<String> {
+        self.0.warned_of_reads.texts()
+    }
+
+    /// The warnings of the server in answers to changes and their dry runs.
+    pub fn warned_of_changes(&self) -> BTreeSet<String> {
+        self.0.warned_of_changes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The number of requests that may be under way at the moment. An interrupted run finishes the writes that it has begun, so callers
     /// begin no more than this number at once.
     pub fn at_once(&self) -> usize {
@@ -166,13 +191,16 @@ impl Cluster {
         let request = request.into();
         match self.0.early.answer(&request).await {
             Some(answer) => answer,
-            None => self.answer(&request, &Whole(None)).await,
+            None => self.answer(&request, &Whole(self.0.place_for_warnings(&request))).await,
         }
     }
 
     /// Sends a change, or a dry run of one, as [`Cluster::send`] does. `warnings` takes what the server warns of, also if it refuses.
     pub async fn change(&self, change: impl Into<Change>, warnings: &Warnings) -> Result<Reply, RequestError> {
-        self.answer(&change.into().0, &Whole(Some(warnings))).await
+        let reply = self.answer(&change.into().0, &Whole(Some(warnings))).await;
+        let mut all = self.0.warned_of_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(warnings.texts());
+        reply
     }
 
     /// Sends a read that will probably be needed. The first equal request takes the answer, whatever it is, so that nothing is asked
@@ -180,7 +208,10 @@ impl Cluster {
     pub fn send_early(&self, read: Request) {
         let cluster = self.clone();
         let request = read.clone();
-        self.0.early.begin(read, async move { cluster.answer(&request, &Whole(None)).await });
+        self.0.early.begin(read, async move {
+            let warnings = cluster.0.place_for_warnings(&request);
+            cluster.answer(&request, &Whole(warnings)).await
+        });
     }
 
     /// Ends the early reads for which `is_needed` returns false.

@@ -167,6 +167,11 @@ impl Warnings {
         std::mem::take(&mut self.all())
     }
 
+    /// All warnings so far.
+    pub fn texts(&self) -> Vec<String> {
+        self.all().clone()
+    }
+
     fn all(&self) -> MutexGuard<'_, Vec<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,7 +8,7 @@ use reconcile_core::manifest::DesiredSet;
 use reconcile_core::plan::DependencyKind;
 use reconcile_core::resolve::Consent;
 use reconcile_report::formats::text::{self, explained, outcomes, readiness};
-use reconcile_report::{Command, FailOn, Failure, ObjectReport, Report, View};
+use reconcile_report::{Command, FailClass, FailOn, Failure, ObjectReport, Report, View};
 
 use crate::cli::{CompareArgs, ConnectionArgs, EvidenceChoice, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitArgs};
 use crate::commands::diff::DiffArgs;
@@ -251,7 +251,10 @@ impl ContextCommand for Apply<'_> {
         drop(would_be);
 
         pass.act(wait).await;
-        let report = events.builder.last_report(Command::Apply, &gate, &pass);
+        let mut report = events.builder.last_report(Command::Apply, &gate, &pass);
+        // Differences are resolved now, and what the server warns of stays.
+        let classes = args.compare.fail_on.iter().filter(|class| **class == FailClass::Warnings);
+        report.fail_on = classes.map(|class| class.name()).collect();
         let report = report.with_only(args.compare.chosen()).with_rest_of_base(dropped, unchanged);
         pass.end();
         Ok(report)

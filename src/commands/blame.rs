@@ -307,6 +307,9 @@ impl Blaming<'_> {
         let mut types = Types::new(cache_folder(connection).as_deref());
         let resources = targets.iter().filter_map(|target| target.resource.as_deref().ok());
         let ((), states) = futures::join!(types.load(&cluster, resources), fetch(&cluster, &references));
+        for warning in cluster.warned_of_reads() {
+            output.terminal.note(Role::Note, &format!("warning: {warning}"));
+        }
         let plurals = plural_names(targets.iter());
         let read = targets.iter().zip(states);
         let objects = self.objects(read, &types, &plurals, cluster.stop(), &output.terminal).await?;

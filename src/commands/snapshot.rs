@@ -87,6 +87,9 @@ pub(super) async fn run(args: &SnapshotArgs, configured: Configured, terminal: &
     let mut documents = vec![heading(&namespaces.default)];
     documents.extend(definitions);
     let mut code = if is_incomplete { EXIT_INCOMPLETE } else { EXIT_SUCCESS };
+    for warning in cluster.warned_of_reads() {
+        terminal.note(Role::Note, &format!("warning: {warning}"));
+    }
     for (target, state) in targets.iter().zip(states) {
         if let LiveState::Unreadable(diagnostic) = &state {
             terminal.note(Role::Error, &format!("error: {}: {}", target.key, diagnostic.message));

@@ -390,6 +390,8 @@ impl Run<'_> {
 
     /// The report of the run, with its server, the number of hooks that were left out, and whether it was interrupted.
     pub(super) fn concluded(&self, report: Report, hooks: usize) -> Report {
+        let cluster = &self.server.cluster;
+        let report = report.with_server_warnings(&cluster.warned_of_changes(), cluster.warned_of_reads());
         let report = report.with_hooks(hooks);
         let cluster = report.cluster.or_else(|| Some(self.info.clone()));
         let base = self.base.map(|base| base.info.clone());

@@ -141,7 +141,7 @@ fn chosen(only: &[FailClass]) -> Option<Chosen> {
             FailClass::Of(class) => _ = chosen.classes.insert(class),
             FailClass::From(side) => _ = chosen.sides.insert(side),
             // These are no differences of the manifests' objects.
-            FailClass::Restart | FailClass::UnmanagedObjects => {}
+            FailClass::Restart | FailClass::Warnings | FailClass::UnmanagedObjects => {}
         }
     }
     (!only.is_empty()).then_some(chosen)

@@ -116,3 +116,96 @@ fn a_refusal_does_not_hide_them() {
         assert_eq!(run.object("Endpoints", "ep")["warnings"], json!(expected), "{run}");
     }
 }
+
+#[test]
+fn reads_say_what_kubectl_says() {
+    let ws = Workspace::new();
+    ws.write("ep.yaml", ENDPOINTS);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let expected = of_kubectl(&ws.kubectl(["get", "endpoints", "ep"]).exits_with(0));
+    let [expected] = expected.as_slice() else { panic!("one warning: {expected:?}") };
+    for command in ["diff", "apply", "status"] {
+        let run = ws.reconcile([command, "-f", "."]).exits_with(0);
+        assert_eq!(run.report()["warnings"], json!([expected]), "{command}: {run}");
+        assert_eq!(run.report()["summary"]["warnings"], 1, "{command}: {run}");
+        assert!(run.stderr.contains(&format!("warning: {expected}")), "{command}: {run}");
+    }
+    for command in [&["snapshot"][..], &["blame"], &["pull", "--dry-run"]] {
+        let run = ws.reconcile([command, &["-f", "."]].concat()).exits_with(0);
+        assert!(run.stderr.contains(&format!("warning: {expected}")), "{command:?}: {run}");
+    }
+    let resolve = ws.as_user("admin").on_terminal().reconcile(["resolve", "-f", "."]).exits_with(0);
+    assert!(resolve.stdout.contains("v1 Endpoints is deprecated"), "{resolve}");
+    let differs = ws.stdin(&ENDPOINTS.replaced("10.1.2.3", "10.1.2.4")).reconcile(["diff", "-f", "-"]).exits_with(1);
+    assert_eq!(differs.object("Endpoints", "ep")["warnings"], json!([expected]), "{differs}");
+    assert_eq!(differs.object("Endpoints", "ep")["serverWarnings"], 1, "{differs}");
+    assert_eq!((&differs.report()["warnings"], &differs.report()["summary"]["warnings"]), (&Value::Null, &json!(1)));
+}
+
+#[test]
+fn they_are_a_gate() {
+    let ws = Workspace::new();
+    let level = "pod-security.kubernetes.io/warn=restricted";
+    ws.kubectl(["label", "namespace", ws.namespace(), level]).exits_with(0);
+    let web = "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: 'web:1', securityContext: {privileged: true}}]}
+";
+    ws.write("web.yaml", web);
+    let expected =
+        of_kubectl(&ws.kubectl(["apply", "--server-side", "--dry-run=server", "-f", "web.yaml"]).exits_with(0));
+    assert!(expected.iter().any(|warning| warning.contains("PodSecurity")), "{expected:?}");
+    let gate = |command: &str, class: &str, code: i32| {
+        let run = ws.reconcile([command, "-f", "web.yaml", "--fail-on", class]).exits_with(code);
+        assert_eq!(run.object("Deployment", "web")["warnings"], json!(expected), "{run}");
+        assert_eq!(run.object("Deployment", "web")["serverWarnings"], expected.len(), "{run}");
+        assert_eq!(run.report()["summary"]["warnings"], expected.len(), "{run}");
+        run
+    };
+    gate("diff", "warnings", 1);
+    gate("diff", "manual", 0);
+    let apply = gate("apply", "warnings", 1);
+    assert_eq!(apply.object("Deployment", "web")["outcome"], "created", "{apply}");
+    assert!(apply.stdout.contains("1 created") && apply.stdout.contains("1 warning of the server"), "{apply}");
+    // The object is in sync, and nothing of it is sent.
+    ws.reconcile(["diff", "-f", "web.yaml", "--fail-on", "warnings"]).exits_with(0);
+    let again = ws.reconcile(["diff", "-f", "web.yaml", "--fail-on", "warnings", "--evidence", "server", "-o", "json"]);
+    ws.write("report.json", &again.exits_with(1).stdout);
+    ws.reconcile(["report", "merge", "report.json"]).exits_with(1);
+    // Warnings of this program are none of the server.
+    let map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: it, uid: abc}}";
+    let run = ws.stdin(map).reconcile(["diff", "-f", "-", "--fail-on", "warnings"]).exits_with(0);
+    assert_eq!(run.object("ConfigMap", "it")["serverWarnings"], Value::Null, "{run}");
+    assert_eq!(run.report()["summary"]["warnings"], Value::Null, "{run}");
+}
+
+#[test]
+fn versions_that_were_removed_are_named_with_the_version_to_write() {
+    let ws = Workspace::new();
+    let removed = [
+        ("extensions/v1beta1", "Ingress", "1.22", "networking.k8s.io/v1"),
+        ("policy/v1beta1", "PodDisruptionBudget", "1.25", "policy/v1"),
+        ("batch/v1beta1", "CronJob", "1.25", "batch/v1"),
+        ("autoscaling/v2beta2", "HorizontalPodAutoscaler", "1.26", "autoscaling/v2"),
+        ("flowcontrol.apiserver.k8s.io/v1beta2", "FlowSchema", "1.29", "flowcontrol.apiserver.k8s.io/v1"),
+    ];
+    let manifest = |(api_version, kind, ..): &(&str, &str, &str, &str)| {
+        format!("---\n{{apiVersion: {api_version}, kind: {kind}, metadata: {{name: it}}}}\n")
+    };
+    ws.write("old.yaml", &removed.iter().map(manifest).collect::<String>());
+    ws.write("empty.yaml", "{apiVersion: v1, kind: List, items: []}");
+    for source in [&[][..], &["--live", "empty.yaml"]] {
+        let run = ws.reconcile([&["diff", "-f", "old.yaml"], source].concat()).exits_with(4);
+        for (api_version, kind, by, write) in removed {
+            let error = &run.object(kind, "it")["error"];
+            let hint = format!("Kubernetes {by} removed `{api_version}` of `{kind}`: write `apiVersion: {write}`");
+            assert_eq!((&error["reason"], &error["hint"]), (&json!("UnknownKind"), &json!(hint)), "{run}");
+        }
+    }
+}

@@ -80,7 +80,7 @@ fn about(object: &ObjectReport, changes: Vec<ChangeReport>) -> ObjectReport {
             conflicts,
             ..ObjectDiff::new(diff.action, diff.evidence)
         },
-        messages: ObjectMessages { warnings: Vec::new(), ..messages.clone() },
+        messages: ObjectMessages { warnings: Vec::new(), server_warnings: 0, ..messages.clone() },
         run: run.clone(),
         details: Details { lines, versions: details.versions.clone(), ..Details::default() },
     }

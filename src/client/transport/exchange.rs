@@ -43,7 +43,7 @@ pub trait Exchange: Sync {
     ) -> impl Future<Output = Result<(StatusCode, Self::Answer), RequestError>> + Send;
 }
 
-/// Reads the whole answer, with its warnings if it is one to a change: those about reads say the same.
+/// Reads the whole answer, and passes its warnings on.
 pub struct Whole<'w>(pub Option<&'w Warnings>);
 
 impl Exchange for Whole<'_> {

@@ -181,6 +181,7 @@ async fn report(
     let comparison = run.comparison(&compare, &policy, &plan, &collected);
     let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
     warnings.extend(pass.warnings().iter().cloned());
+    warnings.extend(run.server.cluster.warned_of_reads());
     pass.end();
     let target = args.input.kustomize.as_deref().map(|directory| Target { directory, allowed });
     let mut pulling = Pulling::of(collected, &selection, target);

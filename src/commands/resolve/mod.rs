@@ -124,6 +124,8 @@ async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: Re
     if interrupt.is_set() {
         return Err(interrupted());
     }
+    let cluster = &run.server.cluster;
+    let report = report.with_server_warnings(&cluster.warned_of_changes(), cluster.warned_of_reads());
     output.warn(&report);
     let questions = questions(&report);
     if questions.is_empty() {

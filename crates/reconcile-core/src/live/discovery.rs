@@ -282,10 +282,15 @@ impl Discovery {
     }
 }
 
-/// The API groups of Kubernetes that have no kinds in the table of built-in types: those whose kinds store no objects, and those that
-/// are off by default.
-const OTHER_GROUPS: [&str; 4] =
-    ["authentication.k8s.io", "authorization.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io"];
+/// The API groups of Kubernetes that have no kinds in the table of built-in types: those whose kinds store no objects, those that are off by
+/// default, and one that was removed.
+const OTHER_GROUPS: [&str; 5] = [
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "extensions",
+    "internal.apiserver.k8s.io",
+    "storagemigration.k8s.io",
+];
 
 /// Returns true if an API group is one of Kubernetes itself.
 pub(crate) fn is_builtin_group(group: &str) -> bool {

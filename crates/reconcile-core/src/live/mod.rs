@@ -15,6 +15,7 @@ mod group_document;
 pub mod named;
 pub mod readiness;
 mod reads;
+mod removed_versions;
 mod request_diagnostic;
 pub mod resolve;
 mod resource;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use structured_merge::{GroupVersionKind, KindInfo, ObjectKey};
 
 use super::discovery::{Discovery, Resolution, is_builtin_group};
+use super::removed_versions::removal;
 use super::resource::Resource;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::yaml::Step;
@@ -280,6 +281,9 @@ pub fn resource_of(gvk: &GroupVersionKind, discovery: &Discovery) -> Result<Reso
 
 /// The hint for an unknown kind: the group and version that have it, or a similar kind.
 fn meant(gvk: &GroupVersionKind, discovery: &Discovery) -> String {
+    if let Some(advice) = removal(gvk) {
+        return advice;
+    }
     let others = discovery.versions_of(&gvk.kind);
     if !others.is_empty() {
         return format!("`{}` is in `{}`", gvk.kind, others.join("`, `"));

@@ -111,8 +111,10 @@ fn consistent(mut report: Report) -> Result<Report, String> {
         return Err(format!("it says `{}` with exit code {code}, but {}", verdict.name(), why(&made, &gate)));
     }
     // The objects do not have the fields that others added, unless they were to be shown, and no hooks that were left out.
-    let Summary { unmanaged, unmanaged_manual, hooks, .. } = report.summary;
-    let summary = Summary { unmanaged, unmanaged_manual, hooks, ..made.summary };
+    let Summary { unmanaged, unmanaged_manual, hooks, warnings, .. } = report.summary;
+    // Warnings about the run as a whole are counted with those about objects.
+    let warnings = warnings.max(made.summary.warnings);
+    let summary = Summary { unmanaged, unmanaged_manual, hooks, warnings, ..made.summary };
     let Report { apply_set, objects, dropped, unmanaged, errors, .. } = made;
     Ok(Report { apply_set, summary, objects, dropped, unmanaged, errors, ..report })
 }

@@ -18,6 +18,8 @@ pub enum FailClass {
     Replace,
     /// Objects whose apply ends running Pods.
     Restart,
+    /// Warnings of the server.
+    Warnings,
     /// Objects that no manifest, owner or apply set explains.
     UnmanagedObjects,
     /// Changes of this class.
@@ -27,7 +29,7 @@ pub enum FailClass {
 }
 
 /// All kinds of differences that can be named.
-pub static FAIL_CLASSES: [FailClass; 22] = [
+pub static FAIL_CLASSES: [FailClass; 23] = [
     FailClass::Drift,
     FailClass::From(Side::Manifest),
     FailClass::From(Side::Cluster),
@@ -44,6 +46,7 @@ pub static FAIL_CLASSES: [FailClass; 22] = [
     FailClass::Of(Class::Conflict),
     FailClass::Replace,
     FailClass::Restart,
+    FailClass::Warnings,
     FailClass::Of(Class::Unmanaged),
     FailClass::UnmanagedObjects,
     FailClass::Of(Class::Adopted),
@@ -65,6 +68,7 @@ impl FailClass {
             Self::Manual => "manual",
             Self::Replace => "replace",
             Self::Restart => "restart",
+            Self::Warnings => "warnings",
             Self::UnmanagedObjects => "unmanagedObjects",
             Self::Of(class) => ClassInfo::of(class).id,
             Self::From(Side::Manifest) => "manifest",
@@ -81,6 +85,9 @@ impl FailClass {
             Self::Manual => "Changes and additions by kubectl or a manager listed in `manualManagers`",
             Self::Replace => "Objects that would have to be replaced",
             Self::Restart => "Objects whose apply restarts or deletes running Pods",
+            Self::Warnings => {
+                "Warnings of the server, such as deprecated versions and what PodSecurity or a policy says"
+            }
             Self::UnmanagedObjects => "Objects that `--report-unmanaged` finds",
             Self::Of(class) => ClassInfo::of(class).fields,
             Self::From(Side::Manifest) => "Changes of the manifests: by the base, or else pending and pruned",
@@ -109,6 +116,7 @@ impl FailClass {
             }
             Self::Replace => object.diff.action == Action::Replace && !object.is_known(),
             Self::Restart => object.restarts() && !object.is_known(),
+            Self::Warnings => object.messages.server_warnings > 0,
             // These are not objects of the manifests.
             Self::UnmanagedObjects => false,
             Self::Of(class) => new.any(|change| change.class == class),

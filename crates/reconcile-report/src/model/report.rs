@@ -1,6 +1,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::discreet::is_withheld;
 use reconcile_core::manifest::{ReleaseInfo, Releases, Source};
 use reconcile_core::object::Shard;
 use reconcile_core::request::RequestCounts;
@@ -13,10 +14,10 @@ use super::apply_set::ApplySetInfo;
 use super::configuration::ConfigurationInfo;
 use super::diagnostic;
 use super::diagnostic::DiagnosticEntry;
-use super::gate::{FailOn, class_names, classes};
+use super::gate::{FailClass, FailOn, class_names, classes};
 use super::identity::{Command, StartTime, ToolInfo, key};
-use super::object::ObjectReport;
 use super::object::renamed::paired;
+use super::object::{ObjectMessages, ObjectReport};
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
 use super::verdict::{EXIT_CODES, Verdict};
@@ -322,6 +323,29 @@ impl Report {
         self
     }
 
+    /// Tells which warnings about objects are those of the server, adds those that it gave when objects were read, and counts all. They
+    /// make it fail if that was chosen.
+    pub fn with_server_warnings(mut self, of_changes: &BTreeSet<String>, mut of_reads: Vec<String>) -> Self {
+        let mut count = 0_usize;
+        for ObjectMessages { warnings, server_warnings, .. } in self.objects.iter_mut().map(|one| &mut one.messages) {
+            of_reads.retain(|text| !warnings.contains(text));
+            *server_warnings = warnings.iter().filter(|text| of_changes.contains(*text) || is_withheld(text)).count();
+            count = count.saturating_add(*server_warnings);
+        }
+        of_reads.retain(|text| !self.warnings.contains(text));
+        // The parent of an apply set is named before what the server says of it.
+        let is_of_server = |warning: &&String| of_changes.iter().any(|text| warning.ends_with(text.as_str()));
+        let general = self.warnings.iter().filter(is_of_server).count();
+        self.summary.warnings = count.saturating_add(general).saturating_add(of_reads.len());
+        self.warnings.extend(of_reads);
+        let is_chosen = self.fail_on.contains(&FailClass::Warnings.name());
+        if is_chosen && self.summary.warnings > 0 && self.verdict <= Verdict::Drift {
+            self.verdict = Verdict::Drift;
+            self.exit_code = self.verdict.exit_code(false);
+        }
+        self
+    }
+
     /// Sets the number of hooks that the run left out.
     pub fn with_hooks(mut self, left_out: usize) -> Self {
         self.summary.hooks = left_out;
@@ -331,8 +355,11 @@ impl Report {
     /// Adds the objects that only the base has and that exist, and the number of objects that were left out because their manifests are
     /// those of the base.
     pub fn with_rest_of_base(mut self, dropped: Vec<DroppedObject>, unchanged: Option<usize>) -> Self {
-        let keys: BTreeSet<ObjectKey> = self.objects.iter().map(|object| object.key.clone()).collect();
-        self.dropped.extend(dropped.into_iter().filter(|one| !keys.contains(&one.key())));
+        if !dropped.is_empty() {
+            let keys: BTreeSet<&ObjectKey> = self.objects.iter().map(|object| &object.key).collect();
+            let dropped = dropped.into_iter().filter(|one| !keys.contains(&one.key()));
+            self.dropped.extend(dropped.collect::<Vec<_>>());
+        }
         self.summary.dropped = self.dropped.len();
         self.summary.unchanged = unchanged;
         self

@@ -78,6 +78,9 @@ pub struct Summary {
     /// Differences that the run leaves: each field, and each object to create or to delete; absent without `--only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<usize>,
+    /// Warnings of the server, about the objects and about the versions that they were read in; absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warnings: usize,
     /// Hooks that the run left out.
     #[serde(default)]
     pub hooks: usize,
@@ -141,6 +144,7 @@ impl Summary {
             dropped,
             unchanged,
             left,
+            warnings,
             hooks,
             not_deployed,
             kept,
@@ -148,9 +152,15 @@ impl Summary {
         } = other;
         self.objects = self.objects.saturating_add(*objects);
         self.unknown = self.unknown.saturating_add(*unknown);
-        if let Some(sides) = sides {
-            self.sides.get_or_insert_default().add(*sides);
-        }
+        self.sides.add(*sides);
+        self.proven = self.proven.saturating_add(*proven);
+        self.conflict = self.conflict.saturating_add(*conflict);
+        self.adopted = self.adopted.saturating_add(*adopted);
+        self.added_items = self.added_items.saturating_add(*added_items);
+        self.unmanaged = self.unmanaged.saturating_add(*unmanaged);
+        self.unmanaged_manual = self.unmanaged_manual.saturating_add(*unmanaged_manual);
+        self.ignored = self.ignored.saturating_add(*ignored);
+        self.warnings = self.warnings.saturating_add(*warnings);
         // Each shard counts all of them.
         self.hooks = self.hooks.max(*hooks);
         self.not_deployed = self.not_deployed.max(*not_deployed);
@@ -216,6 +226,7 @@ impl Summary {
             dropped: 0,
             unchanged: None,
             left: None,
+            warnings: objects.iter().map(|object| object.messages.server_warnings).sum(),
             hooks: 0,
             not_deployed: 0,
             kept: None,

@@ -185,6 +185,15 @@ pub(crate) fn rest_of_base(summary: &Summary) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
+/// `2 warnings of the server`; `None` if there are none.
+pub(crate) fn server_warnings(summary: &Summary) -> Option<String> {
+    Some(match summary.warnings {
+        0 => return None,
+        1 => "1 warning of the server".to_owned(),
+        count => format!("{} warnings of the server", grouped(count)),
+    })
+}
+
 /// `4 differences left by --only`. `None` without the flag.
 pub(crate) fn left_by_only(summary: &Summary) -> Option<String> {
     Some(match summary.left? {
@@ -197,6 +206,7 @@ pub(crate) fn left_by_only(summary: &Summary) -> Option<String> {
 /// .kubectl-reconcile.yaml in force`. `None` if there are none. Every format says it, also of the differences that a baseline has.
 pub fn left_alone(report: &Report) -> Option<String> {
     let others = [
+        server_warnings(&report.summary),
         left_by_only(&report.summary),
         baseline(&report.summary),
         rest_of_base(&report.summary),

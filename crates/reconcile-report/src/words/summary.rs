@@ -5,7 +5,7 @@ use reconcile_core::compare::Class;
 use structured_merge::{FieldPath, PathElement};
 
 use super::deletions;
-use super::describe::{baseline, hooks_left_out, ignored_clauses, left_by_only, rest_of_base};
+use super::describe::{baseline, hooks_left_out, ignored_clauses, left_by_only, rest_of_base, server_warnings};
 use super::effects;
 use super::owned;
 use super::parts::{self, Part};
@@ -44,6 +44,7 @@ impl SummaryLines {
             effects: effects::summary(report),
             left_alone: left_alone(report).map(|clauses| format!("left alone: {clauses}")),
             remarks: [
+                server_warnings(&report.summary),
                 left_by_only(&report.summary),
                 rest_of_base(&report.summary),
                 hooks_left_out(report.summary.hooks),

@@ -168,11 +168,19 @@ pub fn shown_warning_about(target: &Target, live: Option<&Value>, text: String) 
     if target.desired.origin.is_encrypted { warning(&text) } else { shown_warning(&target.key.gvk, &objects, text) }
 }
 
+/// Returns true if a warning stands for one of the server whose text is left out.
+pub fn is_withheld(warning: &str) -> bool {
+    warning.ends_with(WITHHELD)
+}
+
+/// The end of a warning whose text is left out.
+const WITHHELD: &str = "the text is left out because it may quote the Secret";
+
 /// A warning of the server about a Secret. It names the author of the warning and not its text.
 fn warning(text: &str) -> String {
     let policy = text.strip_prefix("Validation failed for ").and_then(policy);
     let who = policy.map_or_else(|| "the server warns".to_owned(), |(policy, _)| format!("{policy} warns"));
-    format!("{who}: the text is left out because it may quote the Secret")
+    format!("{who}: {WITHHELD}")
 }
 
 #[cfg(test)]

@@ -124,6 +124,9 @@ pub struct ObjectDiff {
 pub struct ObjectMessages {
     /// Warnings for the author of the manifest.
     pub warnings: Vec<String>,
+    /// The number of these warnings that the server gave; absent if there are none.
+    #[serde(default, rename = "serverWarnings", skip_serializing_if = "is_none")]
+    pub server_warnings: usize,
     /// The error for which it could not be compared or written.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "diagnostic::of_object")]
     #[schemars(with = "Option<ObjectError<'static>>")]

@@ -51,6 +51,8 @@ struct ObjectEntry {
     #[serde(default)]
     left: Vec<LeftDifference>,
     warnings: Vec<String>,
+    #[serde(default)]
+    server_warnings: usize,
     #[serde(default, deserialize_with = "diagnostic::read_of_object")]
     error: Option<Diagnostic>,
     reason: Option<String>,
@@ -98,8 +100,8 @@ impl From<ObjectEntry> for ObjectReport {
             let by_class = change.class.side();
             change.side = by_class.and(change.side).or(by_class);
         }
-        let ObjectEntry { warnings, error, reason, hint, outcome, readiness, changed_during_run, postponed, .. } =
-            entry;
+        let ObjectEntry { warnings, server_warnings, error, reason, hint, .. } = entry;
+        let ObjectEntry { outcome, readiness, changed_during_run, postponed, .. } = entry;
         Self {
             key: key(&api_version, &kind, namespace, name),
             renamed_from,
@@ -123,7 +125,7 @@ impl From<ObjectEntry> for ObjectReport {
                 effects,
                 left,
             },
-            messages: ObjectMessages { warnings, error, reason, hint },
+            messages: ObjectMessages { warnings, server_warnings, error, reason, hint },
             run: ObjectRun { outcome, readiness, changed_during_run, postponed },
             details: Details::default(),
         }

@@ -114,7 +114,7 @@ fn consistent(mut report: Report) -> Result<Report, String> {
     let Summary { unmanaged, unmanaged_manual, hooks, warnings, .. } = report.summary;
     // Warnings about the run as a whole are counted with those about objects.
     let warnings = warnings.max(made.summary.warnings);
-    let summary = Summary { unmanaged, unmanaged_manual, hooks, warnings, ..made.summary };
+    let summary = Summary { unmanaged, unmanaged_manual, warnings, hooks, ..made.summary };
     let Report { apply_set, objects, dropped, unmanaged, errors, .. } = made;
     Ok(Report { apply_set, summary, objects, dropped, unmanaged, errors, ..report })
 }

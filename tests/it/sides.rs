@@ -179,3 +179,67 @@ fn a_field_that_client_side_apply_never_had_is_new_in_the_manifest() {
     assert_eq!((&*found["spec.replicas"], &*found["spec.minReadySeconds"]), ("pending", "pending"), "{diff}");
     assert_eq!(diff.object("Deployment", "web")["side"], "manifest", "{diff}");
 }
+
+/// A record of owners says who set a value, and not whether the manifest has moved since.
+#[test]
+fn an_owner_that_set_nothing_since_the_last_apply_is_no_change_of_the_cluster() {
+    // `kubectl create` never writes an object again.
+    let ws = Workspace::new();
+    ws.write("settings.yaml", SETTINGS);
+    ws.kubectl(["create", "-f", "settings.yaml"]).exits_with(0);
+    let moved = SETTINGS.replaced("a: '1'", "a: '9'");
+    ws.write("settings.yaml", &moved);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(classes(&diff, "ConfigMap", "settings")["data.a"], "unrecorded", "{diff}");
+    assert_eq!(diff.object("ConfigMap", "settings")["side"], "either", "{diff}");
+    ws.reconcile(["diff", "-f", ".", "--fail-on", "cluster,either"]).exits_with(1);
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"data": {"a": "7"}}));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object("ConfigMap", "settings")["side"], "cluster", "{diff}");
+
+    // What client-side apply applied last is live, whoever has set it.
+    ws.write("settings.yaml", &SETTINGS.replaced("a: '1'", "a: '7'"));
+    ws.kubectl(["apply", "-f", "settings.yaml"]).exits_with(0);
+    ws.write("settings.yaml", &moved);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(classes(&diff, "ConfigMap", "settings")["data.a"], "pending", "{diff}");
+    assert_eq!(diff.object("ConfigMap", "settings")["side"], "manifest", "{diff}");
+
+    // An applier with the value that we have applied takes part in it.
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.apply_as(
+        "gitops",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: $NS}, data: {a: '9'}}",
+    );
+    ws.write("settings.yaml", SETTINGS);
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(classes(&diff, "ConfigMap", "settings")["data.a"], "conflict", "{diff}");
+    assert_eq!(diff.object("ConfigMap", "settings")["side"], "either", "{diff}");
+    ws.apply_as(
+        "gitops",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: $NS}, data: {a: '8'}}",
+    );
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(diff.object("ConfigMap", "settings")["side"], "cluster", "{diff}");
+}
+
+/// An entry of a map that is replaced as a whole is no change of the cluster if the manifest drops it.
+#[test]
+fn what_only_the_manifest_of_client_side_apply_drops_is_pruned() {
+    let ws = Workspace::new();
+    let selecting = PROBED.replaced("spec: {containers", "spec: {nodeSelector: {disk: ssd, zone: a}, containers");
+    ws.write("web.yaml", &selecting);
+    ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
+    ws.write("web.yaml", &selecting.replaced("disk: ssd, zone: a", "disk: ssd"));
+    let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
+    assert_eq!(classes(&diff, "Deployment", "web")["spec.template.spec.nodeSelector.zone"], "pruned", "{diff}");
+    assert_eq!(diff.object("Deployment", "web")["side"], "manifest", "{diff}");
+    // An item that the manifest drops, and of which somebody has changed a part.
+    let env = "image: 'shop/web:1', env: [{name: A, value: '1'}, {name: B, value: '2'}]";
+    ws.write("web.yaml", &PROBED.replaced("image: 'shop/web:1'", env));
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    ws.kubectl(["set", "env", "deployment/web", "B=9"]).exits_with(0);
+    ws.write("web.yaml", &PROBED.replaced("image: 'shop/web:1'", "image: 'shop/web:1', env: [{name: A, value: '1'}]"));
+    let diff = ws.reconcile(["diff", "-f", ".", "--fail-on", "cluster,either"]).exits_with(1);
+    assert_eq!(diff.object("Deployment", "web")["side"], "either", "{diff}");
+}

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -85,8 +85,13 @@ impl Api {
 
     /// The object at `path` after a JSON patch (RFC 6902), or the server's refusal.
     pub fn json_patch(&self, path: &str, operations: &Value) -> Result<Value, String> {
-        let request = Request::patch(path).header("Content-Type", "application/json-patch+json");
-        let request = request.body(operations.to_string().into()).expect("a request");
+        self.write(Method::PATCH, path, "application/json-patch+json", operations)
+    }
+
+    /// The object after a write with this media type, or the server's refusal.
+    pub fn write(&self, method: Method, path: &str, media: &str, body: &Value) -> Result<Value, String> {
+        let request = Request::builder().method(method).uri(path).header("Content-Type", media);
+        let request = request.body(body.to_string().into()).expect("a request");
         RUNTIME.block_on(self.client.request(request)).map_err(|error| error.to_string())
     }
 

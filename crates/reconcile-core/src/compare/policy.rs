@@ -12,8 +12,10 @@ use crate::rules::{Autoscalers, IgnoreRules};
 
 /// Managers that create objects and never add fields later: commands of kubectl, and the owner that the server invents for objects
 /// without a record of owners.
-const MAKERS: [&str; 5] =
-    ["before-first-apply", "kubectl-create", "kubectl-run", "kubectl-expose", "kubectl-autoscale"];
+const MAKERS: [&str; 5] = [INVENTED, "kubectl-create", "kubectl-run", "kubectl-expose", "kubectl-autoscale"];
+
+/// The owner that the server invents for all fields of an object without a record of owners, when it is applied first.
+const INVENTED: &str = "before-first-apply";
 
 /// The fields to take from other managers when they differ from the manifest (`--force-conflicts`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -161,7 +163,18 @@ impl Policy {
     /// Returns true if an entry is that of the client that created an object from its manifest, or that applies whole manifests as
     /// updates (Helm 3): it also owns the defaults of the server, and no record tells them apart.
     pub(super) fn is_maker(entry: &ManagedFieldsEntry) -> bool {
-        entry.operation == Operation::Update && (MAKERS.contains(&entry.manager.as_str()) || entry.manager == "helm")
+        Self::is_creator(entry) || entry.operation == Operation::Update && entry.manager == "helm"
+    }
+
+    /// Returns true if an entry says nothing but what an object had when it was created, or when it was applied first: its manager
+    /// never writes again.
+    pub(super) fn is_creator(entry: &ManagedFieldsEntry) -> bool {
+        entry.operation == Operation::Update && MAKERS.contains(&entry.manager.as_str())
+    }
+
+    /// Returns true if the server invented an entry.
+    pub(super) fn is_invented(entry: &ManagedFieldsEntry) -> bool {
+        entry.operation == Operation::Update && entry.manager == INVENTED
     }
 
     /// Returns true if an owner may have added fields manually. The creator of an object also owns the defaults that the server set in
@@ -172,7 +185,7 @@ impl Policy {
 
     fn is_manual_name(&self, manager: &str) -> bool {
         let kubectl = manager == "kubectl" || manager.starts_with("kubectl-");
-        kubectl || manager == "before-first-apply" || self.manual_managers.contains(manager) || manager == self.manager
+        kubectl || manager == INVENTED || self.manual_managers.contains(manager) || manager == self.manager
     }
 
     /// Returns true if a conflict with this owner is resolved by taking the field.

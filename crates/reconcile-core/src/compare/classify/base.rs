@@ -50,6 +50,16 @@ struct Differences {
     orders: Vec<Change>,
 }
 
+/// What else is known of a difference, beside the base.
+pub(super) struct BaseRecords {
+    /// Somebody put the live value there, where the base has none or only a part of it.
+    pub is_put: bool,
+    /// Another manager claims the field.
+    pub is_theirs: bool,
+    /// The base has no value, and the manifest has the one that the server sets then.
+    pub adds_default: bool,
+}
+
 /// The sides that moved away from the base.
 pub(crate) struct Moved {
     pub manifest: bool,
@@ -121,20 +131,21 @@ impl<'a> BaseComparison<'a> {
         self.makers.iter().any(|maker| std::ptr::eq(*maker, entry))
     }
 
-    /// Finds out which sides moved. `is_put` says if somebody put the live value there, where the base has none or only a part of it,
-    /// and `is_theirs` if another manager claims the field. `None` if the base cannot tell.
-    pub fn moved(&self, change: &FieldChange, is_put: bool, is_theirs: bool) -> Option<Moved> {
+    /// Finds out which sides moved. `None` if the base cannot tell.
+    pub fn moved(&self, change: &FieldChange, records: &BaseRecords) -> Option<Moved> {
         let path = &change.path;
+        let BaseRecords { is_put, is_theirs, adds_default } = *records;
+        let is_added = !adds_default && self.added.contains_at_or_below(path);
         if FieldPath::of(&PART_OF) == *path {
             return None;
         }
         let mut moved = if change.op == Op::Move {
             Moved { manifest: self.desired.order_of(path).is_some(), live: self.live.order_of(path).is_some() }
         } else if self.overridden.overlaps(path) && self.has(path) {
-            let manifest = self.written.overlaps(path) || self.added.contains_at_or_below(path);
+            let manifest = self.written.overlaps(path) || is_added;
             Moved { manifest, live: is_theirs || is_put }
         } else {
-            let manifest = self.desired.values.overlaps(path) || self.added.contains_at_or_below(path);
+            let manifest = self.desired.values.overlaps(path) || is_added;
             Moved { manifest, live: self.live.values.overlaps(path) || is_put }
         };
         if self.is_same {

@@ -7,15 +7,15 @@ pub(crate) mod only;
 use serde_json::{Value, json};
 use structured_merge::{
     Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry,
-    ObjectMeta as _, Op, Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, owns_last_applied,
-    with_string_data,
+    ObjectMeta as _, Op, Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, is_default,
+    owns_last_applied, with_string_data,
 };
 
 use crate::compare::diff::{Class, FieldChange, Side};
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{ObjectPair, Prediction};
 use crate::owners::Owner;
-use base::BaseComparison;
+use base::{BaseComparison, BaseRecords};
 use conflicts::{ContestedFields, paths_of};
 
 /// The field manager of client-side `kubectl apply`.
@@ -85,11 +85,49 @@ impl<'a> Classifier<'a> {
             Class::Conflict | Class::ChangedByOther => self.owners(&change.path),
             _ => Vec::new(),
         };
-        FieldChange::new(change, class).with_managers(managers)
+        let is_of_unknown_side = match class {
+            Class::Conflict => self.is_as_applied(&change),
+            Class::Pruned => self.has_changed_within(&change.path),
+            _ => false,
+        };
+        let mut found = FieldChange::new(change, class).with_managers(managers);
+        if is_of_unknown_side {
+            found.side = Some(Side::Either);
+        }
+        found
+    }
+
+    /// Returns true if a field that another manager owns still has the value of our last apply, of the last client-side apply or of
+    /// the creation of the object: that manager has applied the same value, and nobody has changed it.
+    fn is_as_applied(&self, change: &Change) -> bool {
+        let path = &change.path;
+        let is_own = |fields: &FieldSet| claim_strength(fields, path, self.schema) == ClaimStrength::Own;
+        let is_of_creator =
+            || self.before.others.iter().any(|entry| Policy::is_creator(entry) && is_own(&entry.fields));
+        let is_of_client_side = || self.last_applied.as_ref().is_some_and(|applied| applied.is_live(path));
+        !self.is_outdated(change) && (is_own(&self.ours_before) || is_of_creator() || is_of_client_side())
+    }
+
+    /// Returns true if another manager owns a part of a value that only the manifest drops: somebody has changed it as well.
+    fn has_changed_within(&self, path: &FieldPath) -> bool {
+        let is_of_manifests = |entry: &&ManagedFieldsEntry| {
+            entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) || Policy::is_creator(entry)
+        };
+        let (of_manifests, others): (Vec<_>, Vec<_>) = self.before.others.iter().partition(is_of_manifests);
+        let known = of_manifests.iter().fold(self.ours_before.clone(), |known, entry| known.union(&entry.fields));
+        let nothing = FieldSet::new();
+        let known = known.below(path).unwrap_or(&nothing);
+        let parts =
+            others.iter().filter(|entry| entry.subresource != "status").filter_map(|entry| entry.fields.below(path));
+        parts.into_iter().any(|parts| !parts.difference(known).is_empty())
     }
 
     /// The class of a change. The side that changed is said by the first of these records that knows the path: our own entry, the
     /// entry of another manager, and the manifest that client-side apply applied last. What none of them knows is unrecorded.
+    ///
+    /// Two entries say less than they seem to. A value that is still the one of client-side apply was applied last, also if its
+    /// owner is another manager that had set the same value before. And the client that created an object owns its fields since
+    /// then: nobody has changed them, and no record says whether the manifest has.
     fn class(&self, change: &Change) -> Class {
         let path = &change.path;
         if self.contested.overlaps(path) {
@@ -105,17 +143,23 @@ impl<'a> Classifier<'a> {
         }
         let applied = self.last_applied.as_ref();
         // The live value is still the one that client-side apply applied: the manifest has changed since.
-        if change.op == Op::Change && applied.is_some_and(|applied| applied.is_live(path)) {
-            return Class::Pending;
+        if change.op != Op::Add && applied.is_some_and(|applied| applied.is_live(path)) {
+            return if change.op == Op::Remove { Class::Pruned } else { Class::Pending };
         }
         let (theirs, owners) = self.claimants.best(path, self.schema);
+        let has_foreign_part = theirs == ClaimStrength::Own && self.has_foreign_part(path);
         match change.op {
-            Op::Change | Op::Remove if theirs > ours || theirs == ClaimStrength::Own && self.has_foreign_part(path) => {
+            Op::Change | Op::Remove if theirs > ours || has_foreign_part => {
                 // A field that client-side apply left to the server is its own as well. The manifest that it applied is known.
                 let is_default = owners.iter().all(|entry| entry.manager == CLIENT_SIDE_APPLY)
                     && change.op == Op::Change
                     && applied.is_some_and(|applied| !applied.has(path));
-                if is_default { Class::Pending } else { Class::ChangedByOther }
+                let is_as_created = !has_foreign_part && owners.iter().all(|entry| Policy::is_creator(entry));
+                match change.op {
+                    _ if is_default => Class::Pending,
+                    _ if is_as_created => Class::Unrecorded,
+                    _ => Class::ChangedByOther,
+                }
             }
             Op::Remove if ours == ClaimStrength::Own => Class::Pruned,
             // Nobody put it there, and nobody wants it.
@@ -160,7 +204,9 @@ impl<'a> Classifier<'a> {
         let Some(recorded) = change.side else { return };
         let (theirs, _) = self.claimants.best(&change.path, self.schema);
         let is_put = change.op != Op::Add && change.op != Op::Move && self.is_put(base, change);
-        let Some(moved) = base.moved(change, is_put, theirs == ClaimStrength::Own) else { return };
+        let adds_default = !base.has(&change.path) && self.is_default(&change.path, change.desired.as_ref());
+        let records = BaseRecords { is_put, is_theirs: theirs == ClaimStrength::Own, adds_default };
+        let Some(moved) = base.moved(change, &records) else { return };
         let by_record = || if recorded == Side::Either { base.side_of_others() } else { recorded };
         let side = moved.side().unwrap_or_else(by_record);
         (change.side, change.base) = (Some(side), base.value(change));
@@ -178,6 +224,15 @@ impl<'a> Classifier<'a> {
         }
     }
 
+    /// Returns true if a value is one that the server usually sets where a manifest has none.
+    fn is_default(&self, path: &FieldPath, value: Option<&Value>) -> bool {
+        let (Some((PathElement::Field(name), above)), Some(value)) = (path.elements().split_last(), value) else {
+            return false;
+        };
+        let parent = self.schema.at(above);
+        is_default(value, name, parent) || !parent.stores_as_sent() && is_usual_default(name, value)
+    }
+
     /// Returns true if somebody put the live value there, or a part of it that the base does not have.
     fn is_put(&self, base: &BaseComparison<'_>, change: &FieldChange) -> bool {
         let path = &change.path;
@@ -191,11 +246,13 @@ impl<'a> Classifier<'a> {
             let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
             return of_objects.filter(|entry| is_beyond(entry)).any(|entry| self.has_put(base, entry, path));
         }
-        if claim_strength(&self.ours_before, path, self.schema) == ClaimStrength::Own {
-            return true;
+        // With or without it in the manifest, the server would have this value.
+        if self.is_default(path, change.live.as_ref()) {
+            return false;
         }
-        if self.before.ours.is_none() && self.before.others.is_empty() {
-            return !change.live.as_ref().is_some_and(|live| is_usual_default(path, live));
+        let is_ours = claim_strength(&self.ours_before, path, self.schema) == ClaimStrength::Own;
+        if is_ours || self.before.ours.is_none() && self.before.others.is_empty() {
+            return true;
         }
         self.claimants.best(path, self.schema).1.into_iter().any(|entry| self.has_put(base, entry, path))
     }
@@ -205,7 +262,8 @@ impl<'a> Classifier<'a> {
         if entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) {
             return self.copy.as_ref().is_some_and(|copy| copy.contains_at_or_below(path) || copy.covers(path));
         }
-        !Policy::is_maker(entry) && !base.is_made_by(entry)
+        let has_made = || Policy::is_maker(entry) || base.is_made_by(entry);
+        Policy::is_invented(entry) || has_no_defaults(path) || !has_made()
     }
 
     /// The fields that we owned, that the manifest no longer has, and that stay; with the co-owners that keep them.
@@ -288,11 +346,16 @@ impl<'a> Classifier<'a> {
     }
 }
 
-/// Returns true if the server usually sets this value where a manifest has none (`SetDefaults_*` of `k8s.io/kubernetes/pkg/apis`).
+/// Returns true if the server sets no defaults at a path: in labels, annotations, and the data of a ConfigMap or a Secret.
+fn has_no_defaults(path: &FieldPath) -> bool {
+    let first = path.elements().first();
+    ["metadata", "data", "binaryData"].iter().any(|name| first == Some(&PathElement::Field((*name).to_owned())))
+}
+
+/// Returns true if the server usually sets this value in a field of a built-in kind where a manifest has none (`SetDefaults_*` of `k8s.io/kubernetes/pkg/apis`).
 /// It decides where neither a record of owners nor the base knows the field.
-fn is_usual_default(path: &FieldPath, value: &Value) -> bool {
-    let Some(PathElement::Field(name)) = path.elements().last() else { return false };
-    let usual: &[Value] = &match name.as_str() {
+fn is_usual_default(name: &str, value: &Value) -> bool {
+    let usual: &[Value] = &match name {
         "replicas" | "completions" | "parallelism" | "timeoutSeconds" | "successThreshold" => [json!(1), json!(null)],
         "revisionHistoryLimit" | "periodSeconds" => [json!(10), json!(null)],
         "progressDeadlineSeconds" => [json!(600), json!(null)],

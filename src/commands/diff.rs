@@ -180,7 +180,7 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
     match &args.live {
         Some(file) => {
             let policy = &diff.policy;
-            let known = diff.known(None)?;
+            let known = diff.known(None, base)?;
             let inputs = Offline { file, policy, settings, known, base };
             let (mut report, plurals) = without_cluster(args, inputs, output).await?;
             diff.name_users(&mut report, &plurals, &CancellationToken::new()).await;
@@ -192,9 +192,9 @@ async fn diff(args: &DiffArgs, configured: Configured, output: &Output) -> Resul
 
 impl Diff<'_> {
     /// The differences that the baseline has in a cluster.
-    fn known(&self, cluster: Option<&ClusterInfo>) -> Result<Option<KnownDifferences>, Failure> {
+    fn known(&self, cluster: Option<&ClusterInfo>, base: Option<&Base>) -> Result<Option<KnownDifferences>, Failure> {
         let Some(baseline) = &self.baseline else { return Ok(None) };
-        let known = baseline.of(cluster).map_err(Failure::invalid)?;
+        let known = baseline.of(cluster, base.is_some()).map_err(Failure::invalid)?;
         Ok(Some(known.of_input(baseline, |file| self.args.input.has_file(file))))
     }
 }
@@ -221,7 +221,7 @@ impl ContextCommand for Diff<'_> {
         let cluster = run.info.clone();
         let gate = gate(args);
         let events = Events::new(output, false).with_effects(!args.compare.no_effects);
-        let events = events.beside(self.known(Some(&cluster))?);
+        let events = events.beside(self.known(Some(&cluster), run.base)?);
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let hooks = run.hooks(&desired);

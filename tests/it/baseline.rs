@@ -88,6 +88,36 @@ fn only_new_differences_fail() {
     assert_eq!(counts(&against(&ws, &[]).exits_with(0)), (0, 1));
 }
 
+/// Which side moved is another question than whether two values differ: a base answers it, and makes no difference new.
+#[test]
+fn a_difference_is_known_whether_or_not_a_run_has_a_base() {
+    let ws = Workspace::new();
+    ws.write("old/settings.yaml", SETTINGS);
+    ws.write("deploy/settings.yaml", &SETTINGS.replaced("b: '2'", "b: '3', new: '1'"));
+    ws.kubectl(["create", "-f", "old"]).exits_with(0);
+    ws.kubectl(["patch", "configmap/settings", "--type=json", "-p", r#"[{"op": "remove", "path": "/data/c"}]"#]);
+    edit(&ws, &json!({"a": "edited"}));
+    let base = ["--base", "old"];
+    for (first, second) in [(&[][..], &base[..]), (&base, &[]), (&base, &["--base", "deploy"]), (&[], &[])] {
+        let made = [&["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"], first].concat();
+        ws.reconcile(made).exits_with(1);
+        let known = against(&ws, second).exits_with(0);
+        assert_eq!(counts(&known), (4, 0), "{first:?} {second:?}: {known}");
+    }
+    ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
+    edit(&ws, &json!({"a": "edited again"}));
+    let new = against(&ws, &base).exits_with(1);
+    assert_eq!(counts(&new), (3, 1), "{new}");
+    assert_eq!(new.change("ConfigMap", "settings", "data.a")["side"], "cluster", "{new}");
+    // Without a base in either of them, the class counts: we have taken the field meanwhile.
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    ws.reconcile(["diff", "-f", "deploy", "-q", "-o", "json=baseline.json"]).exits_with(1);
+    edit(&ws, &json!({"b": "edited"}));
+    edit(&ws, &json!({"b": "2"}));
+    assert_eq!(counts(&against(&ws, &[]).exits_with(1)), (1, 1));
+    assert_eq!(counts(&against(&ws, &base).exits_with(0)), (2, 0));
+}
+
 #[test]
 fn every_format_says_that_differences_are_known() {
     let ws = settled();

@@ -23,6 +23,8 @@ pub struct Baseline {
 #[derive(Debug, Default)]
 pub struct KnownDifferences {
     objects: HashMap<ObjectKey, KnownObject>,
+    /// True if the baseline or the run has a base, by which the class of a difference may be another.
+    has_base: bool,
 }
 
 #[derive(Debug)]
@@ -46,8 +48,8 @@ impl Baseline {
     }
 
     /// The differences of a cluster, or those of a snapshot if there is no cluster. A baseline of another cluster is an error: the same
-    /// objects differ there for other reasons.
-    pub fn of(&self, cluster: Option<&ClusterInfo>) -> Result<KnownDifferences, Diagnostic> {
+    /// objects differ there for other reasons. `has_base` says if the run has a base.
+    pub fn of(&self, cluster: Option<&ClusterInfo>, has_base: bool) -> Result<KnownDifferences, Diagnostic> {
         let of_cluster = |one: &&MergeInput| match (&one.report.cluster, cluster) {
             (Some(known), Some(cluster)) => known.is_same(cluster),
             (None, None) => true,
@@ -57,7 +59,7 @@ impl Baseline {
         let mut same = self.reports.iter().filter(of_cluster);
         let first = same.clone().next();
         let found = same.find(|one| one.context() == context).or(first);
-        found.map(|one| KnownDifferences::of(&one.report)).ok_or_else(|| self.of_another(cluster))
+        found.map(|one| KnownDifferences::of(&one.report, has_base)).ok_or_else(|| self.of_another(cluster))
     }
 
     fn of_another(&self, cluster: Option<&ClusterInfo>) -> Diagnostic {
@@ -73,14 +75,19 @@ impl Baseline {
 }
 
 impl KnownDifferences {
-    fn of(report: &Report) -> Self {
+    fn of(report: &Report, has_base: bool) -> Self {
+        let has_base = has_base || report.base.is_some();
+        let entry = |change: &ChangeReport| {
+            let key = (change.path.clone(), found_again(change.class, has_base));
+            (key, (change.live.clone(), change.desired.clone()))
+        };
         let known = |object: &ObjectReport| KnownObject {
             is_in_input: true,
             resource_version: object.resource_version.clone(),
             changes: object.diff.changes.iter().map(entry).collect(),
             added_items: object.diff.added_items.iter().cloned().collect(),
         };
-        Self { objects: report.objects.iter().map(|object| (object.key.clone(), known(object))).collect() }
+        Self { objects: report.objects.iter().map(|object| (object.key.clone(), known(object))).collect(), has_base }
     }
 
     /// Marks the objects that the input has, as it may have only some of the files. `has` says whether it has a file.
@@ -111,7 +118,7 @@ impl KnownDifferences {
         // An object that does not exist has no version, and a snapshot may have none.
         let is_untouched = known.resource_version.is_some() && known.resource_version == object.resource_version;
         for change in &mut object.diff.changes {
-            let former = known.changes.get(&(change.path.clone(), change.class));
+            let former = known.changes.get(&(change.path.clone(), found_again(change.class, self.has_base)));
             change.known = former.is_some_and(|(live, desired)| {
                 // Nothing tells whether a hidden value of the manifest is still the former one.
                 is_same(live.as_ref(), change.live.as_ref(), is_untouched)
@@ -133,7 +140,8 @@ impl KnownDifferences {
             Some(object) if object.messages.error.is_some() => 0,
             Some(object) => {
                 let changes = object.diff.changes.iter().filter(|change| change.known);
-                let still: BTreeSet<(&FieldPath, Class)> = changes.map(|change| (&change.path, change.class)).collect();
+                let still: BTreeSet<(&FieldPath, Class)> =
+                    changes.map(|change| (&change.path, found_again(change.class, self.has_base))).collect();
                 let left: BTreeSet<&FieldPath> = object.diff.left.iter().map(|left| &left.path).collect();
                 known.drift().filter(|(path, class)| !left.contains(path) && !still.contains(&(path, *class))).count()
             }
@@ -148,10 +156,13 @@ impl KnownObject {
     }
 }
 
-type Entry = ((FieldPath, Class), (Option<Value>, Option<Value>));
-
-fn entry(change: &ChangeReport) -> Entry {
-    ((change.path.clone(), change.class), (change.live.clone(), change.desired.clone()))
+/// The class by which a difference is found again. With a base, the same values are the same difference, whichever side is said to have
+/// moved: a run without a base says less, and one with another base something else.
+fn found_again(class: Class, has_base: bool) -> Class {
+    match class {
+        Class::ChangedByOther | Class::Absent | Class::Pending if has_base => Class::Unrecorded,
+        other => other,
+    }
 }
 
 /// Returns true if two reports show the same value. The number of a redacted value says nothing about that of another run: it counts as

@@ -122,9 +122,16 @@ impl Reader {
         let Some(target) = self.target(path)? else { return Ok(()) };
         if self.tree.has(&target) {
             self.file(inputs, path);
-        } else {
-            self.directory(inputs, &target, recursive);
+            return Ok(());
         }
+        let has_files = |submodule: &&str| self.repository.has_files_in(submodule);
+        let below = || self.tree.submodules_below(&target).filter(|_| recursive).find(has_files);
+        if let Some(submodule) = self.tree.submodule_of(&target).or_else(below) {
+            let name = format!("{}:{submodule}", self.revision.name);
+            let message = "is a submodule, and `--since` reads the files of one repository";
+            return Err(Diagnostic::of_file(&name, message).with_hint(OTHERWISE));
+        }
+        self.directory(inputs, &target, recursive);
         Ok(())
     }
 

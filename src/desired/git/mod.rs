@@ -37,15 +37,22 @@ const MAX_NAMES: u64 = 1 << 20;
 const LIMIT: Duration = Duration::from_mins(1);
 /// Largest list of files that is read, in bytes: 256 MiB.
 const MAX_LIST: u64 = 256 << 20;
-/// Variables that would lead git to another repository than that of the files.
-const ELSEWHERE: [&str; 8] = [
+/// Variables that would lead git to another repository than that of the files, or to other objects (`git rev-parse --local-env-vars`).
+/// Settings of the user in variables (`GIT_CONFIG_COUNT`) count as those in files do.
+const ELSEWHERE: [&str; 14] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
+    "GIT_CONFIG",
     "GIT_DIR",
     "GIT_EXEC_PATH",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
     "GIT_INDEX_FILE",
     "GIT_NAMESPACE",
     "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 ];
 
@@ -87,6 +94,11 @@ impl Repository {
     /// Returns true if both are the same repository.
     pub fn is_same(&self, other: &Self) -> bool {
         self.root == other.root
+    }
+
+    /// Returns true if a folder of the work tree has files.
+    pub fn has_files_in(&self, folder: &str) -> bool {
+        self.root.join(folder).read_dir().is_ok_and(|mut files| files.next().is_some())
     }
 
     /// Finds the commit that a name means.
@@ -178,7 +190,7 @@ impl Repository {
             let message = format!("`--since`: git cannot list the files of `{}`", revision.name);
             return Err(Diagnostic::general(message));
         };
-        Ok(Tree::of(&list, Objects::begin(self.command(&["cat-file", "--batch"]))?))
+        Ok(Tree::of(&list, Objects::begin(self.command(&["cat-file", "--batch"]), LIMIT)?))
     }
 
     /// The first line that a command prints; `None` if it fails.
@@ -226,7 +238,7 @@ impl Repository {
         }
         let environment = [
             ("GIT_ALLOW_PROTOCOL", "none"),
-            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
             ("GIT_NO_LAZY_FETCH", "1"),
             ("GIT_OPTIONAL_LOCKS", "0"),
             ("GIT_TERMINAL_PROMPT", "0"),

@@ -1,6 +1,6 @@
 //! The files of a revision.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use super::objects::Objects;
@@ -12,6 +12,8 @@ const LINKS: usize = 40;
 #[derive(Debug)]
 pub struct Tree {
     entries: BTreeMap<String, Entry>,
+    /// The folders that are submodules, whose files are in other repositories.
+    submodules: BTreeSet<String>,
     objects: Objects,
 }
 
@@ -27,21 +29,38 @@ pub struct Entry {
 }
 
 impl Tree {
-    /// Reads a list of `git ls-tree -r -z --long`. Submodules are left out, and so are files whose names are no text.
+    /// Reads a list of `git ls-tree -r -z --long`. Files whose names are no text are left out.
     pub(super) fn of(list: &[u8], objects: Objects) -> Self {
-        let entry = |line: &[u8]| {
-            let line = std::str::from_utf8(line).ok()?;
-            let (facts, path) = line.split_once('\t')?;
+        let mut entries = BTreeMap::new();
+        let mut submodules = BTreeSet::new();
+        let lines = list.split(|byte| *byte == 0).filter_map(|line| std::str::from_utf8(line).ok());
+        for (facts, path) in lines.filter_map(|line| line.split_once('\t')) {
             let mut facts = facts.split_ascii_whitespace();
-            let mode = facts.next()?;
-            let kind = facts.next()?;
-            let id = facts.next()?;
-            let size = facts.next()?;
-            let is_link = mode == "120000";
-            let size = size.parse().unwrap_or_default();
-            (kind == "blob").then(|| (path.to_owned(), Entry { id: id.to_owned(), is_link, size }))
-        };
-        Self { entries: list.split(|byte| *byte == 0).filter_map(entry).collect(), objects }
+            let mode = facts.next();
+            let kind = facts.next();
+            let id = facts.next();
+            let size = facts.next();
+            let size = size.and_then(|size| size.parse().ok()).unwrap_or_default();
+            match (kind, id) {
+                (Some("blob"), Some(id)) => {
+                    let entry = Entry { id: id.to_owned(), is_link: mode == Some("120000"), size };
+                    entries.insert(path.to_owned(), entry);
+                }
+                (Some("commit"), _) => drop(submodules.insert(path.to_owned())),
+                _ => {}
+            }
+        }
+        Self { entries, submodules, objects }
+    }
+
+    /// The submodule that a folder is or is in.
+    pub fn submodule_of(&self, folder: &str) -> Option<&str> {
+        self.submodules.iter().map(String::as_str).find(|submodule| is_below(folder, submodule))
+    }
+
+    /// The submodules below a folder.
+    pub fn submodules_below<'t>(&'t self, folder: &'t str) -> impl Iterator<Item = &'t str> {
+        self.submodules.iter().map(String::as_str).filter(move |submodule| is_below(submodule, folder))
     }
 
     /// All files and links, in the order of their paths.
@@ -104,4 +123,9 @@ impl Tree {
         }
         Ok(Some(at.join("/")))
     }
+}
+
+/// Returns true if a path is a folder or is below it.
+fn is_below(path: &str, folder: &str) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

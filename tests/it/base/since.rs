@@ -207,6 +207,142 @@ fn nothing_of_a_hostile_repository_runs() {
     assert!(!trap.exists());
 }
 
+/// What a hook or a pipeline has in its environment leads to no other repository, objects or settings.
+#[test]
+fn the_environment_leads_to_no_other_repository() {
+    let ws = proposed();
+    let other = proposed();
+    let theirs = other.folder();
+    let place = |path: &str| theirs.join(path).to_string_lossy().into_owned();
+    let trap = ws.folder().join("trapped");
+    let command = format!("touch {}", trap.display());
+    let variables = [
+        ("GIT_DIR", place(".git")),
+        ("GIT_WORK_TREE", place("")),
+        ("GIT_COMMON_DIR", place(".git")),
+        ("GIT_INDEX_FILE", place(".git/index")),
+        ("GIT_OBJECT_DIRECTORY", place(".git/objects")),
+        ("GIT_ALTERNATE_OBJECT_DIRECTORIES", place(".git/objects")),
+        ("GIT_NAMESPACE", "theirs".to_owned()),
+        ("GIT_REPLACE_REF_BASE", "refs/heads/".to_owned()),
+        ("GIT_SHALLOW_FILE", place("deploy/a.yaml")),
+        ("GIT_GRAFT_FILE", place("deploy/a.yaml")),
+        ("GIT_PREFIX", "deploy/".to_owned()),
+        ("GIT_EXEC_PATH", place("deploy")),
+        ("GIT_CEILING_DIRECTORIES", "/".to_owned()),
+        ("GIT_EXTERNAL_DIFF", command.clone()),
+        ("GIT_PAGER", command.clone()),
+        ("GIT_SSH_COMMAND", command.clone()),
+        ("GIT_ASKPASS", command.clone()),
+        ("GIT_CONFIG_COUNT", "1".to_owned()),
+        ("GIT_CONFIG_KEY_0", "core.fsmonitor".to_owned()),
+        ("GIT_CONFIG_VALUE_0", command.clone()),
+    ];
+    let expected = git(&ws, &["rev-parse", "main"]);
+    let caller =
+        variables.iter().fold(ws.env("LC_ALL", "de_DE.UTF-8"), |caller, (name, value)| caller.env(name, value));
+    let diff = caller.reconcile(["diff", "-f", "deploy", "--since", "main"]).exits_with(1);
+    assert_eq!(diff.report()["base"], json!({"from": "main", "revision": expected}), "{diff}");
+    assert_eq!(diff.object("ConfigMap", "a")["side"], "manifest", "{diff}");
+    assert!(!trap.exists());
+}
+
+/// Objects may be in another repository (`git clone --shared`), and a replacement of a commit is not believed.
+#[test]
+fn objects_are_those_that_the_revision_names() {
+    let ws = proposed();
+    let shared = Workspace::new();
+    let from = ws.folder().to_string_lossy().into_owned();
+    git(&shared, &["clone", "--quiet", "--shared", "--no-checkout", &from, "clone"]);
+    shared.write("clone/deploy/b.yaml", &map("b", "2"));
+    shared.kubectl(["create", "-R", "-f", &format!("{from}/deploy/b.yaml")]).exits_with(0);
+    let diff = shared.reconcile(["diff", "-f", "clone/deploy", "--since", "origin/main"]).exits_with(1);
+    assert_eq!(diff.object("ConfigMap", "b")["side"], "manifest", "{diff}");
+
+    ws.write("deploy/b.yaml", &map("b", "forged"));
+    let forged = commit(&ws);
+    git(&ws, &["replace", "main", &forged]);
+    ws.write("deploy/b.yaml", &map("b", "1"));
+    ws.patch_as("kubectl-edit", "configmap/b", &json!({"data": {"text": "forged"}}));
+    let diff = ws.reconcile(["diff", "-f", "deploy", "--since", "main"]).exits_with(1);
+    assert_eq!(diff.object("ConfigMap", "b")["side"], "cluster", "{diff}");
+}
+
+#[test]
+fn a_submodule_is_refused_where_its_files_are_read() {
+    let ws = proposed();
+    let inner = git(&ws, &["rev-parse", "HEAD"]);
+    git(&ws, &["update-index", "--add", "--cacheinfo", &format!("160000,{inner},deploy/vendor")]);
+    git(&ws, &["commit", "--quiet", "-m", "submodule"]);
+    // It is not checked out, or its files are not read.
+    ws.reconcile(["diff", "-R", "-f", "deploy", "--since", "HEAD"]).exits_with(1);
+    ws.write("deploy/vendor/d.yaml", &map("d", "1"));
+    ws.reconcile(["diff", "-f", "deploy", "--since", "HEAD"]).exits_with(1);
+    for input in [&["-R", "-f", "deploy"][..], &["-f", "deploy/vendor"]] {
+        let refused = ws.reconcile([&["diff"], input, &["--since", "HEAD"]].concat()).exits_with(2);
+        assert!(refused.stderr.contains("HEAD:deploy/vendor: is a submodule"), "{refused}");
+        assert!(refused.stderr.contains("`--base`"), "{refused}");
+    }
+}
+
+/// Git trusts a repository of somebody else only if the settings of this user or of the system say so.
+#[cfg(unix)]
+#[test]
+fn a_repository_of_somebody_else_is_refused_unless_the_user_trusts_it() {
+    let ws = proposed();
+    let folder = ws.folder();
+    if std::os::unix::fs::chown(&folder, Some(54_321), Some(54_321)).is_err() {
+        return; // Only root gives files away.
+    }
+    let diff = ["diff", "-f", "deploy", "--since", "main"];
+    let refused = ws.reconcile(diff).exits_with(2);
+    assert!(refused.stderr.contains("git does not trust the repository"), "{refused}");
+    assert!(refused.stderr.contains("git config --global --add safe.directory"), "{refused}");
+    let trusting = ws.home().join("trusting");
+    fs::write(&trusting, format!("[safe]\n directory = {}\n", folder.canonicalize().unwrap().display())).unwrap();
+    for variable in ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"] {
+        ws.env(variable, &trusting.to_string_lossy()).reconcile(diff).exits_with(1);
+    }
+    let pipeline =
+        ws.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "safe.directory").env("GIT_CONFIG_VALUE_0", "*");
+    pipeline.reconcile(diff).exits_with(1);
+}
+
+/// A tree may be written with names that no checkout makes.
+#[test]
+fn names_that_lead_out_of_a_copy_are_refused() {
+    let ws = Workspace::new();
+    ws.write("k/kustomization.yaml", "resources: [a.yaml]\n");
+    ws.write("k/a.yaml", &map("a", "1"));
+    git(&ws, &["init", "--quiet"]);
+    commit(&ws);
+    let list = git(&ws, &["ls-tree", "HEAD"]);
+    let blob = git(&ws, &["rev-parse", "HEAD:k/a.yaml"]);
+    let folder = ws.plane().kubectl().parent().unwrap().to_string_lossy().into_owned();
+    for name in ["..", ".git", ".GIT", "a\\b"] {
+        let inner = tree(&ws, &format!("100644 blob {blob}\tout.yaml"));
+        let whole = tree(&ws, &format!("{list}\n040000 tree {inner}\t{name}"));
+        let forged = git(&ws, &["commit-tree", "-m", "forged", &whole]);
+        let caller = ws.env("PATH", &format!("{folder}:/usr/bin:/bin"));
+        let refused = caller.reconcile(["diff", "-k", "k", "--since", &forged]).exits_with(2);
+        assert!(refused.stderr.contains("impossible name"), "{name}: {refused}");
+        assert!(!ws.folder().join("../out.yaml").exists());
+    }
+}
+
+/// Writes a tree with the lines of `git ls-tree`.
+fn tree(ws: &Workspace, lines: &str) -> String {
+    use std::io::Write as _;
+    use std::process::Stdio;
+    let mut command = Command::new("git");
+    command.arg("-C").arg(ws.folder()).arg("mktree").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(format!("{lines}\n").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
 #[cfg(unix)]
 #[test]
 fn links_of_a_revision_stay_in_it() {

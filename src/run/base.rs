@@ -96,10 +96,10 @@ impl Base {
         Self { info, manifests, is_changed_only: args.evidence.base.changed_only, selector }
     }
 
-    /// Gives each target its object of the base. Returns the objects that only the base has.
+    /// Gives each target its object of the base, which may make its values secret. Returns the objects that only the base has.
     pub fn give_to(
         &self,
-        targets: &[Target],
+        targets: &mut [Target],
         discovery: &Discovery,
         namespaces: &Namespaces,
     ) -> Result<Vec<Target>, Vec<Diagnostic>> {

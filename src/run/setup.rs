@@ -68,7 +68,7 @@ pub(crate) fn resolved(
     }
     let mut targets = resolve(desired.manifests, &discovery, namespaces)?;
     expect.allows_targets(&targets)?;
-    let dropped = base.map_or(Ok(Vec::new()), |base| base.give_to(&targets, &discovery, namespaces))?;
+    let dropped = base.map_or(Ok(Vec::new()), |base| base.give_to(&mut targets, &discovery, namespaces))?;
     let unchanged = base.and_then(|base| base.leave_out(&mut targets));
     for Target { key, desired, .. } in &mut targets {
         let namespace = key.namespace.as_deref().unwrap_or(&namespaces.default);

@@ -197,6 +197,42 @@ fn replaced_pruned_and_resumed_workloads_lose_their_pods() {
     wait_until("the Pods of the pruned workload are gone", || uids(&ws, "old").is_some_and(|pods| pods.is_empty()));
 }
 
+/// The template of a Job is immutable: a changed one is replaced, and its Pods go with it, also those that are finished. A changed
+/// `CronJob` stops nothing.
+#[test]
+fn the_pods_of_a_replaced_job_are_deleted() {
+    let ws = Workspace::on(&ControlPlane::full());
+    let template = json!({"template": {"metadata": {"labels": {"app": "load"}}, "spec": {
+        "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [{"name": "main", "image": "shop/it:1"}],
+    }}});
+    let mut job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "load"}, "spec": template});
+    job["spec"]["completions"] = json!(3);
+    job["spec"]["parallelism"] = json!(3);
+    let cron = json!({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "yearly"},
+        "spec": {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": template}}});
+    ws.write("job.json", &job.to_string());
+    ws.write("cron.json", &cron.to_string());
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let pods = || uids(&ws, "load").filter(|pods| pods.len() == 3);
+    let counted = || {
+        let status = &ws.get("Job", "load")["status"];
+        ["active", "succeeded", "failed"].iter().filter_map(|name| status[name].as_u64()).sum::<u64>()
+    };
+    wait_until("the Job has its Pods", || pods().is_some() && counted() == 3);
+    let before = pods().unwrap();
+    for (name, object) in [("job.json", &job), ("cron.json", &cron)] {
+        ws.write(name, &object.to_string().replaced("shop/it:1", "shop/it:2"));
+    }
+    // Without the flag, nothing is replaced.
+    let held = ws.reconcile(["diff", "-f", ".", "--fail-on", "restart"]);
+    assert!(effects(&held, "Job", "load").is_empty(), "{held}");
+    let diff = ws.reconcile(["diff", "-f", ".", "--replace=immutable", "--fail-on", "restart"]).exits_with(1);
+    assert_eq!(effects(&diff, "Job", "load"), ["delete 3: 3 Pods are deleted"], "{diff}");
+    assert!(effects(&diff, "CronJob", "yearly").is_empty(), "{diff}");
+    ws.reconcile(["apply", "-f", ".", "--replace=immutable"]).exits_with(0);
+    wait_until("the Job has other Pods", || pods().is_some_and(|pods| pods.is_disjoint(&before)));
+}
+
 /// Compares manifests with live objects in a file: what no controller has to be asked for.
 fn offline(live: &[Value], desired: &[Value], flags: &[&str], code: i32) -> Run {
     let ws = Workspace::new();

@@ -197,7 +197,7 @@ fn an_owner_that_set_nothing_since_the_last_apply_is_no_change_of_the_cluster() 
     let diff = ws.reconcile(["diff", "-f", "."]).exits_with(1);
     assert_eq!(diff.object("ConfigMap", "settings")["side"], "cluster", "{diff}");
 
-    // What client-side apply applied last is live, whoever has set it.
+    // What client-side apply applied last is live, also if another manager has set it.
     ws.write("settings.yaml", &SETTINGS.replaced("a: '1'", "a: '7'"));
     ws.kubectl(["apply", "-f", "settings.yaml"]).exits_with(0);
     ws.write("settings.yaml", &moved);

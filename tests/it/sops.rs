@@ -175,3 +175,30 @@ fn a_sops_of_the_working_directory_never_runs() {
     ws.write("m.yaml", PLAIN);
     ws.env("PATH", "/nowhere").reconcile(["diff", "-f", "m.yaml", "--decrypt=sops"]).exits_with(1);
 }
+
+/// A manifest may be encrypted in the base only, or in the manifests only: its values are secret in any case.
+#[test]
+fn a_value_that_is_encrypted_on_one_side_is_secret_on_the_other() {
+    let ws = Workspace::new();
+    program(&ws, "bin/sops", SOPS);
+    let plain = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: first}\ndata: {a: bluebell}\n";
+    let encrypted = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: first}\ndata: {a: 'ENC[foxglove]'}\nsops: {mac: 'ENC[1]', version: 3.11.0}\n";
+    for value in ["bluebell", "foxglove", "snowdrop"] {
+        ws.secret(value);
+    }
+    ws.write("plain.yaml", plain);
+    ws.write("encrypted.yaml", encrypted);
+    ws.stdin(&plain.replace("bluebell", "snowdrop")).kubectl(["create", "-f", "-"]).exits_with(0);
+    for (manifest, base) in [("plain.yaml", "encrypted.yaml"), ("encrypted.yaml", "plain.yaml")] {
+        for format in FORMATS {
+            let flags = ["diff", "--full", "-o", format, "-f", manifest, "--base", base];
+            let diff = with_sops(&ws).reconcile([&flags[..], &["--decrypt=sops"]].concat()).exits_with(1);
+            assert!(format != "json" || object(&diff, "first")["side"] == "both", "{diff}");
+            let closed = ws.reconcile(flags).exits_with(4);
+            assert!(format != "json" || error(&closed, "first") == "encrypted with SOPS", "{closed}");
+        }
+    }
+    // What only the base has is told by its name.
+    ws.write("other.yaml", PLAIN);
+    with_sops(&ws).reconcile(["diff", "-f", "other.yaml", "--base", "encrypted.yaml", "--decrypt=sops"]).exits_with(1);
+}

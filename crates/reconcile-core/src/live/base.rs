@@ -6,7 +6,7 @@ use structured_merge::ObjectKey;
 
 use super::discovery::Discovery;
 use super::resolve::{Namespaces, Target, resolve};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::manifest::{BaseObject, Manifest};
 
 /// The objects of a base. The version of an object's API does not count, as a manifest may move on to another one.
@@ -36,8 +36,23 @@ impl BaseObjects {
         Ok(Self { objects: targets.into_iter().map(|target| (Identity::of(&target.key), target)).collect() })
     }
 
-    /// Takes the object of a target out of the base, and gives it to the target.
-    pub fn give_to(&mut self, target: &Target) {
+    /// Takes the object of a target out of the base, and gives it to the target. If the base is encrypted, all values of the target are
+    /// secret as well; if it is not decrypted, the target cannot be compared.
+    pub fn give_to(&mut self, target: &mut Target) {
+        let Some(base) = self.objects.get(&Identity::of(&target.key)) else { return self.give(target) };
+        if base.desired.origin.is_encrypted {
+            target.desired.origin.encrypted();
+        }
+        match &base.resource {
+            Err(reason) if reason.code == Code::Encrypted => {
+                target.resource = Err(reason.clone());
+                self.objects.remove(&Identity::of(&target.key));
+            }
+            _ => self.give(target),
+        }
+    }
+
+    fn give(&mut self, target: &Target) {
         let base = match self.objects.remove(&Identity::of(&target.key)) {
             None => BaseObject::Absent,
             Some(base) if base.desired.is_same_object(&target.desired) => BaseObject::Same,
@@ -50,7 +65,7 @@ impl BaseObjects {
     /// Gives a target its base if the base has the object: what it means that it does not is not known.
     pub fn give_known_to(&mut self, target: &Target) {
         if target.base.get().is_none() && self.objects.contains_key(&Identity::of(&target.key)) {
-            self.give_to(target);
+            self.give(target);
         }
     }
 

@@ -117,8 +117,7 @@ impl Manifest {
 
     /// Makes all of its values secret, as its text has them encrypted.
     pub(super) fn encrypted(&mut self) {
-        self.origin.is_encrypted = true;
-        self.origin.is_secret = true;
+        self.origin.encrypted();
     }
 
     /// Disregards its annotation `kubectl-reconcile/ignore`.
@@ -168,6 +167,12 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// Makes all values of the object secret: its text has them encrypted, or that of its base has.
+    pub(crate) fn encrypted(&mut self) {
+        self.is_encrypted = true;
+        self.is_secret = true;
+    }
+
     /// The text that its positions are in.
     pub fn text(&self) -> &SourceText {
         &self.text

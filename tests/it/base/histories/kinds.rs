@@ -176,6 +176,15 @@ impl Field {
         self.path().value_in(object).cloned()
     }
 
+    /// The selector that the field is in, which is written as a whole: who writes one of its entries has written all of them.
+    pub fn whole(&self, object: &Value) -> Option<Value> {
+        let path = self.path();
+        let (_, above) = path.elements().split_last()?;
+        let is_selector = |name: &str| name == "selector" || name == "nodeSelector";
+        let is_whole = matches!(above.last(), Some(PathElement::Field(name)) if is_selector(name));
+        is_whole.then(|| FieldPath::from(above.to_vec()).value_in(object).cloned()).flatten()
+    }
+
     /// A text that is equal for values that mean the same.
     pub fn meaning(&self, value: Option<&Value>) -> String {
         match value {

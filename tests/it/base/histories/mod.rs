@@ -35,6 +35,8 @@ pub struct History {
     /// What was applied last.
     base: Values,
     live: Values,
+    /// What is written as a whole with each field.
+    wholes: Values,
     desired: Values,
     /// For each field, true if somebody else wrote it after the last apply.
     is_moved: Vec<bool>,
@@ -58,6 +60,7 @@ impl History {
             name: format!("o-{seed}"),
             tool: *rng.pick(&Tool::ALL),
             live: base.clone(),
+            wholes: vec![None; base.len()],
             desired: base.clone(),
             is_moved: vec![false; base.len()],
             base,
@@ -96,9 +99,13 @@ impl History {
     fn see(&mut self, object: &Value, by_manifests: bool) {
         for (number, field) in self.kind.fields.iter().enumerate() {
             let value = field.of(object);
-            if field.meaning(value.as_ref()) != field.meaning(self.live[number].as_ref()) {
+            let whole = field.whole(object);
+            if field.meaning(value.as_ref()) != field.meaning(self.live[number].as_ref())
+                || whole != self.wholes[number]
+            {
                 self.is_moved[number] = !by_manifests;
             }
+            self.wholes[number] = whole;
             // What the manifests do not have is not of them, whatever its value is.
             let is_applied = self.base[number].is_some()
                 && field.meaning(value.as_ref()) == field.meaning(self.base[number].as_ref());

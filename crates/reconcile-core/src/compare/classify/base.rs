@@ -50,8 +50,8 @@ struct Differences {
     orders: Vec<Change>,
 }
 
-/// What else is known of a difference, beside the base.
-pub(super) struct BaseRecords {
+/// The facts about a difference that are not in the base.
+pub(crate) struct BaseRecords {
     /// Somebody put the live value there, where the base has none or only a part of it.
     pub is_put: bool,
     /// Another manager claims the field.

@@ -56,9 +56,11 @@ impl<'a> Classifier<'a> {
         let after = &prediction.owners;
         let ours = before.our_fields();
         let is_first = before.ours.is_none() && !differences.is_empty();
+        let is_of_client_side = before.others.iter().any(|entry| entry.manager == CLIENT_SIDE_APPLY);
+        let needs_copy = subject.base.is_some() || is_of_client_side && !differences.is_empty();
         Self {
             last_applied: is_first.then(|| LastApplied::of(&subject.live.object, subject.schema)).flatten(),
-            copy: subject.base.and_then(|_| fields_last_applied(&subject.live.object, subject.schema)),
+            copy: needs_copy.then(|| fields_last_applied(&subject.live.object, subject.schema)).flatten(),
             schema: subject.schema,
             claimants: Claimants::of(&before.others),
             contested: ContestedFields::between(subject, before_first_apply, differences, after, policy),
@@ -103,9 +105,16 @@ impl<'a> Classifier<'a> {
         let path = &change.path;
         let is_own = |fields: &FieldSet| claim_strength(fields, path, self.schema) == ClaimStrength::Own;
         let is_of_creator =
-            || self.before.others.iter().any(|entry| Policy::is_creator(entry) && is_own(&entry.fields));
+            || self.before.others.iter().any(|entry| self.is_as_created(entry, path) && is_own(&entry.fields));
         let is_of_client_side = || self.last_applied.as_ref().is_some_and(|applied| applied.is_live(path));
         !self.is_outdated(change) && (is_own(&self.ours_before) || is_of_creator() || is_of_client_side())
+    }
+
+    /// Returns true if an owner of a field has it since it created the object. Client-side apply also owns the defaults of the object that
+    /// it created: of its fields, those that its copy of the manifest does not have.
+    fn is_as_created(&self, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
+        let is_applied = || self.copy.as_ref().is_some_and(|copy| copy.covers(path) || copy.contains_at_or_below(path));
+        Policy::is_creator(entry) || entry.manager == CLIENT_SIDE_APPLY && !is_applied()
     }
 
     /// Returns true if another manager owns a part of a value that only the manifest drops: somebody has changed it as well.
@@ -154,11 +163,13 @@ impl<'a> Classifier<'a> {
                 let is_default = owners.iter().all(|entry| entry.manager == CLIENT_SIDE_APPLY)
                     && change.op == Op::Change
                     && applied.is_some_and(|applied| !applied.has(path));
-                let is_as_created = !has_foreign_part && owners.iter().all(|entry| Policy::is_creator(entry));
-                match change.op {
-                    _ if is_default => Class::Pending,
-                    _ if is_as_created => Class::Unrecorded,
-                    _ => Class::ChangedByOther,
+                let is_as_created = !has_foreign_part && owners.iter().all(|entry| self.is_as_created(entry, path));
+                if is_default {
+                    Class::Pending
+                } else if is_as_created {
+                    Class::Unrecorded
+                } else {
+                    Class::ChangedByOther
                 }
             }
             Op::Remove if ours == ClaimStrength::Own => Class::Pruned,
@@ -230,7 +241,20 @@ impl<'a> Classifier<'a> {
             return false;
         };
         let parent = self.schema.at(above);
-        is_default(value, name, parent) || !parent.stores_as_sent() && is_usual_default(name, value)
+        is_default(value, name, parent) || !parent.stores_as_sent() && usual_defaults(name).contains(value)
+    }
+
+    /// Returns true if it is known which default the server sets at a path, or that it sets none: in labels, annotations, the data of a
+    /// ConfigMap or a Secret, and a custom resource.
+    fn knows_defaults(&self, path: &FieldPath) -> bool {
+        let Some((PathElement::Field(name), above)) = path.elements().split_last() else { return false };
+        let first = path.elements().first();
+        let is_text = |name: &&str| first == Some(&PathElement::Field((**name).to_owned()));
+        let parent = self.schema.at(above);
+        ["metadata", "data", "binaryData"].iter().any(is_text)
+            || parent.stores_as_sent()
+            || parent.default_of(name).is_some()
+            || !usual_defaults(name).is_empty()
     }
 
     /// Returns true if somebody put the live value there, or a part of it that the base does not have.
@@ -263,7 +287,7 @@ impl<'a> Classifier<'a> {
             return self.copy.as_ref().is_some_and(|copy| copy.contains_at_or_below(path) || copy.covers(path));
         }
         let has_made = || Policy::is_maker(entry) || base.is_made_by(entry);
-        Policy::is_invented(entry) || has_no_defaults(path) || !has_made()
+        Policy::is_invented(entry) || self.knows_defaults(path) || !has_made()
     }
 
     /// The fields that we owned, that the manifest no longer has, and that stay; with the co-owners that keep them.
@@ -346,36 +370,40 @@ impl<'a> Classifier<'a> {
     }
 }
 
-/// Returns true if the server sets no defaults at a path: in labels, annotations, and the data of a ConfigMap or a Secret.
-fn has_no_defaults(path: &FieldPath) -> bool {
-    let first = path.elements().first();
-    ["metadata", "data", "binaryData"].iter().any(|name| first == Some(&PathElement::Field((*name).to_owned())))
-}
-
-/// Returns true if the server usually sets this value in a field of a built-in kind where a manifest has none (`SetDefaults_*` of `k8s.io/kubernetes/pkg/apis`).
-/// It decides where neither a record of owners nor the base knows the field.
-fn is_usual_default(name: &str, value: &Value) -> bool {
-    let usual: &[Value] = &match name {
-        "replicas" | "completions" | "parallelism" | "timeoutSeconds" | "successThreshold" => [json!(1), json!(null)],
-        "revisionHistoryLimit" | "periodSeconds" => [json!(10), json!(null)],
-        "progressDeadlineSeconds" => [json!(600), json!(null)],
-        "terminationGracePeriodSeconds" => [json!(30), json!(null)],
-        "failureThreshold" => [json!(3), json!(null)],
-        "backoffLimit" => [json!(6), json!(null)],
-        "restartPolicy" => [json!("Always"), json!(null)],
-        "dnsPolicy" => [json!("ClusterFirst"), json!(null)],
-        "schedulerName" => [json!("default-scheduler"), json!(null)],
-        "imagePullPolicy" => [json!("IfNotPresent"), json!("Always")],
-        "sessionAffinity" => [json!("None"), json!(null)],
-        "type" => [json!("ClusterIP"), json!("Opaque")],
-        "internalTrafficPolicy" | "externalTrafficPolicy" => [json!("Cluster"), json!(null)],
-        "protocol" => [json!("TCP"), json!(null)],
-        "podManagementPolicy" => [json!("OrderedReady"), json!(null)],
-        "concurrencyPolicy" => [json!("Allow"), json!(null)],
-        "suspend" | "immutable" => [json!(false), json!(null)],
-        _ => return false,
-    };
-    usual.contains(value)
+/// The values that the server usually sets in a field of a built-in kind where a manifest has none (`SetDefaults_*` of
+/// `k8s.io/kubernetes/pkg/apis`); empty if none is known. They decide where no record of owners and no base knows the field.
+fn usual_defaults(name: &str) -> Vec<Value> {
+    match name {
+        "replicas"
+        | "completions"
+        | "parallelism"
+        | "timeoutSeconds"
+        | "successThreshold"
+        | "failedJobsHistoryLimit" => vec![json!(1)],
+        "failureThreshold" | "successfulJobsHistoryLimit" => vec![json!(3)],
+        "backoffLimit" => vec![json!(6)],
+        "revisionHistoryLimit" | "periodSeconds" => vec![json!(10)],
+        "terminationGracePeriodSeconds" => vec![json!(30)],
+        "progressDeadlineSeconds" => vec![json!(600)],
+        "defaultMode" => vec![json!(0o644)],
+        "suspend" | "immutable" => vec![json!(false)],
+        "restartPolicy" => vec![json!("Always")],
+        "dnsPolicy" => vec![json!("ClusterFirst")],
+        "schedulerName" => vec![json!("default-scheduler")],
+        "imagePullPolicy" => vec![json!("IfNotPresent"), json!("Always")],
+        "terminationMessagePath" => vec![json!("/dev/termination-log")],
+        "terminationMessagePolicy" => vec![json!("File")],
+        "scheme" => vec![json!("HTTP")],
+        "sessionAffinity" => vec![json!("None")],
+        "type" => vec![json!("ClusterIP"), json!("Opaque"), json!("RollingUpdate")],
+        "internalTrafficPolicy" | "externalTrafficPolicy" => vec![json!("Cluster")],
+        "protocol" => vec![json!("TCP")],
+        "podManagementPolicy" => vec![json!("OrderedReady")],
+        "completionMode" => vec![json!("NonIndexed")],
+        "concurrencyPolicy" => vec![json!("Allow")],
+        "volumeMode" => vec![json!("Filesystem")],
+        _ => Vec::new(),
+    }
 }
 
 /// The owners once manual claims have been transferred to us; `None` if there are none.

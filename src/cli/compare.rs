@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use reconcile_report::{FAIL_CLASSES, FailClass};
@@ -34,6 +36,10 @@ pub struct CompareArgs {
     /// Flags that decide what an apply writes
     #[command(flatten)]
     pub writing: WritingArgs,
+    /// Also remove fields and list items that only these field managers own, and that neither the manifests nor an ignore rule have;
+    /// without a value, those that were added by hand
+    #[arg(long, value_name = "GLOB,…", num_args = 0..=1, require_equals = true, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Apply")]
+    pub remove_added: Option<Vec<String>>,
     /// Field managers to take over from, such as `helm,kubectl`: their fields in the manifests become ours, and their apply
     /// sets are continued
     #[arg(long, value_name = "MANAGER,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help_heading = "Apply")]
@@ -52,6 +58,11 @@ impl CompareArgs {
         self.only.iter().map(|class| class.name()).collect()
     }
 
+    /// The field managers whose additions the run removes, as they were named; empty for those of manual changes, `None` without the flag.
+    pub fn removed_managers(&self) -> Option<BTreeSet<String>> {
+        self.remove_added.as_ref().map(|names| names.iter().cloned().collect())
+    }
+
     /// The flags of a command that has only these: everything else is as without a flag.
     pub fn only(evidence: &EvidenceArgs, writing: &WritingArgs) -> Self {
         Self {
@@ -63,6 +74,7 @@ impl CompareArgs {
             fail_on: Vec::new(),
             no_effects: true,
             only: Vec::new(),
+            remove_added: None,
             adopt: Vec::new(),
             leave_applyset: false,
             no_expect_applyset: true,

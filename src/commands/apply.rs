@@ -233,7 +233,11 @@ impl ContextCommand for Apply<'_> {
             );
         }
 
-        let would_be = events.builder.report(Command::Diff, &gate, &pass).with_only(args.compare.chosen());
+        let would_be = events
+            .builder
+            .report(Command::Diff, &gate, &pass)
+            .with_only(args.compare.chosen())
+            .with_remove_added(args.compare.removed_managers());
         let would_be = run.with_rest_of_base(would_be, args.shard.shard).await;
         let dropped = would_be.dropped.clone();
         let unchanged = would_be.summary.unchanged;
@@ -255,7 +259,10 @@ impl ContextCommand for Apply<'_> {
         // Differences are resolved now, and what the server warns of stays.
         let classes = args.compare.fail_on.iter().filter(|class| **class == FailClass::Warnings);
         report.fail_on = classes.map(|class| class.name()).collect();
-        let report = report.with_only(args.compare.chosen()).with_rest_of_base(dropped, unchanged);
+        let report = report
+            .with_only(args.compare.chosen())
+            .with_remove_added(args.compare.removed_managers())
+            .with_rest_of_base(dropped, unchanged);
         pass.end();
         Ok(report)
     }

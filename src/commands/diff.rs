@@ -240,7 +240,7 @@ impl ContextCommand for Diff<'_> {
 
         let planned = self.plan_file.as_ref().map(|_| events.builder.plan(&gate));
         let report = events.builder.last_report(Command::Diff, &gate, &pass);
-        let report = report.with_only(args.compare.chosen());
+        let report = report.with_only(args.compare.chosen()).with_remove_added(args.compare.removed_managers());
         let mut report = run.with_rest_of_base(report, args.shard.shard).await;
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_deref().ok()));
         report.warnings.splice(..0, caveats);
@@ -395,7 +395,7 @@ pub(crate) async fn without_cluster(
         events.receive(Event::Compared(target, decision));
     }
     let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
-    report = report.with_only(args.compare.chosen());
+    report = report.with_only(args.compare.chosen()).with_remove_added(args.compare.removed_managers());
     report.warnings.extend(parents.warnings(&memberships));
     report.base = base.map(|base| base.info.clone());
     let is_live = |target: &&Target| matches!(snapshot.state(&target.key), LiveState::Present(_));

@@ -110,6 +110,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ("recursive", Default::Any("it reads more manifests of the folders that are named")),
     ("relative-time", Default::Any(DETAILS)),
     ("release", Default::Never(TAKES)),
+    ("remove-added", Default::Never("a proposed change could remove fields with it")),
     ("replace", Default::Only(&["never"], "a replacement deletes the object")),
     ("report-unmanaged", Default::Switch("a proposed change could list the objects of any namespace with it")),
     ("request-timeout", Default::Any(TIME)),

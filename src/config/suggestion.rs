@@ -45,7 +45,7 @@ fn of_object(object: &ObjectReport, notes: &mut Vec<String>) -> Vec<IgnoreRule> 
         return Vec::new();
     };
     let mut groups: BTreeMap<(Vec<String>, String), Vec<FieldPattern>> = BTreeMap::new();
-    for change in object.diff.changes.iter().filter(|change| change.class.is_drift()) {
+    for change in object.diff.changes.iter().filter(|change| change.is_drift()) {
         let path = &change.path;
         match (exact_field(&change.path, change.class), exact_managers(&change.managers)) {
             (Some(field), Ok(managers)) => groups.entry((managers, reason(change))).or_default().push(field),

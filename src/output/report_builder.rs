@@ -143,7 +143,7 @@ impl Objects {
             Event::Compared(target, decision) => self.put(ObjectReport::new(target, decision)),
             Event::HandedOver(target, decision, handover) => {
                 let mut report = ObjectReport::handed_over(target, decision, handover);
-                report.run.changed_during_run = self.places.contains_key(&target.key);
+                report.run.changed_during_run = self.get(&target.key).is_some();
                 self.put(report)
             }
             Event::Judged(Judgement { key, verdict, deletion, refusal }) => {

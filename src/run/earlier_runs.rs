@@ -109,6 +109,7 @@ pub(crate) fn flags(
         replace: typed(&compare.writing.replace),
         adopt: compare.adopt.clone(),
         only: compare.chosen().into_iter().map(ToOwned::to_owned).collect(),
+        remove_added: compare.removed_managers(),
         applyset: prune.applyset.clone().filter(|_| prune.prune),
         prune_allow: prune.allowed(),
         applyset_recover: prune.applyset_recover,

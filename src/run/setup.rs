@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use apply_set::{ApplySet, ParentReference};
-use reconcile_core::compare::{Chosen, EvidenceMode, ForceConflicts, Policy, Replace, UnnamedSet};
+use reconcile_core::compare::{Chosen, EvidenceMode, ForceConflicts, Policy, RemoveAdded, Replace, UnnamedSet};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::resolve::{Namespaces, resolve};
 use reconcile_core::live::{Discovery, Target};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::object::Shard;
 use reconcile_core::plan::Plan;
-use reconcile_core::rules::Autoscalers;
+use reconcile_core::rules::{Autoscalers, Glob};
 use reconcile_report::{FailClass, Failure, Verdict};
 
 use crate::cli::{
@@ -123,11 +123,21 @@ pub(crate) fn policy(args: &CompareArgs, settings: &Settings) -> Result<Policy, 
         adopt,
         replace,
         unnamed_set,
+        remove_added: remove_added(args.remove_added.as_deref()),
         only: chosen(&args.only).map(Arc::new),
         ignore,
         autoscalers,
         ..Policy::of(&manager)
     })
+}
+
+/// The managers whose additions the run takes out.
+fn remove_added(names: Option<&[String]>) -> RemoveAdded {
+    match names {
+        None => RemoveAdded::Never,
+        Some([]) => RemoveAdded::Manual,
+        Some(names) => RemoveAdded::Of(names.iter().map(|name| Glob::new(name)).collect()),
+    }
 }
 
 /// The differences that the run resolves; `None` for all of them.

@@ -103,6 +103,7 @@ mod redirects;
 mod reference;
 mod refused;
 mod releases;
+mod remove_added;
 mod replacement;
 mod requests;
 mod resolve;

@@ -332,15 +332,32 @@ fn values_of_secrets_are_never_pulled_or_shown() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     let theirs = json!({"stringData": {"password": "a-new-password-of-somebody", "other": "correct-horse-battery"}});
     ws.patch_as("kubectl-edit", "secret/it", &theirs);
-    let run = resolve(&ws, "p\ns\n").exits_with(1);
-    assert!(run.stderr.contains("[a,i,s,q,?]"), "{run}");
+    let run = resolve(&ws, "p\ns\ns\n").exits_with(1);
+    assert!(run.stderr.contains("[r,i,s,q,?]") && run.stderr.contains("[a,i,s,b,q,?]"), "{run}");
     assert!(run.stderr.contains("p is not offered: values of Secrets are not written into manifests"), "{run}");
-    let run = resolve(&ws, "i\nrotated by hand\ny\n").exits_with(0);
+    let run = resolve(&ws, "i\nrotated by hand\ni\nrotated by hand\ny\n").exits_with(0);
     assert!(run.stderr.contains("rotated by hand") && file(&ws, CONFIG).contains("kind: Secret"), "{run}");
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
     fs::remove_file(ws.folder().join(CONFIG)).unwrap();
-    resolve(&ws, "a\ny\n").exits_with(0);
+    resolve(&ws, "r\na\ny\n").exits_with(0);
     ws.reconcile(["diff", "-f", "."]).exits_with(0);
+    assert!(ws.get("secret", "it")["data"].get("other").is_none());
+}
+
+/// What hands added is removed with `r`; an addition that the server does not let go is no question, and holds nothing else back.
+#[test]
+fn what_was_added_by_hand_can_be_removed() {
+    let ws = changed(&["a"]);
+    ws.kubectl(["label", "configmap/settings", "x=y", "z=y"]).exits_with(0);
+    let run = resolve(&ws, "a\na\nr\n?\ns\ny\n").exits_with(1);
+    assert!(run.stderr.contains("[r,p,i,s,b,A,q,?]"), "{run}");
+    assert!(run.stderr.contains("r - remove: it goes from the cluster, as the manifest does not have it"), "{run}");
+    assert_eq!(ws.get("configmap", "settings")["metadata"]["labels"], json!({"z": "y"}), "{run}");
+    let run = resolve(&ws, "r\ny\n").exits_with(0);
+    assert!(ws.get("configmap", "settings")["metadata"].get("labels").is_none(), "{run}");
+    resolve(&ws, "").exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/settings", &json!({"immutable": true, "metadata": {"labels": {"x": "y"}}}));
+    resolve(&ws, "").exits_with(0);
 }
 
 #[test]
@@ -381,7 +398,7 @@ fn hostile_names_and_values_do_nothing_to_the_terminal_or_the_files() {
     let patch = json!({"data": {"a": value}, "metadata": {"annotations": {"a/b": value}}});
     ws.patch_as("::error::%0a#*", "configmap/settings", &patch);
     ws.write(CONFIG, &format!("{HEAD}manualManagers: ['::error::%0a#*']\n"));
-    let run = resolve(&ws, "i\n?\np\ny\n").exits_with(0);
+    let run = resolve(&ws, "i\n?\np\np\ny\n").exits_with(0);
     assert!(run.stderr.contains("i is not offered: a rule cannot name the field manager"), "{run}");
     assert!(!run.stderr.contains(['\u{7}', '\u{202e}']) && !run.stderr.contains("\u{1b}]"), "{run}");
     ws.reconcile(["diff", "-f", "."]).exits_with(0);

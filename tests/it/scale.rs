@@ -56,6 +56,7 @@ fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
         ignored: &nothing,
         partly_ignored: &nothing,
         kept_by_owners: &nothing,
+        removed: &nothing,
         live: &managed,
         schema,
         status_is_apart: true,

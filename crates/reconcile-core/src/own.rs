@@ -239,7 +239,7 @@ fn place(gvk: &GroupVersionKind, path: &FieldPath) -> FieldPath {
 
 /// Returns true if a difference is one of the manifest: it is in it, around it, or in a value that is compared as a whole.
 fn is_of_manifest(change: &FieldChange, fields: &FieldSet) -> bool {
-    let is_difference = change.class.is_drift() && change.class != Class::Pruned && change.op != Op::Move;
+    let is_difference = change.is_drift() && change.class != Class::Pruned && change.op != Op::Move;
     is_difference && fields.overlaps(&change.path)
 }
 

@@ -32,8 +32,17 @@ struct KnownObject {
     /// False if the input of the run could not have it, so that its absence means nothing.
     is_in_input: bool,
     resource_version: Option<String>,
-    changes: BTreeMap<(FieldPath, Class), (Option<Value>, Option<Value>)>,
+    changes: BTreeMap<(FieldPath, Class), KnownChange>,
     added_items: BTreeSet<FieldPath>,
+}
+
+/// The values of a known difference.
+#[derive(Debug)]
+struct KnownChange {
+    live: Option<Value>,
+    desired: Option<Value>,
+    /// False for what others added and no apply removes, for example.
+    is_drift: bool,
 }
 
 impl Baseline {
@@ -79,7 +88,9 @@ impl KnownDifferences {
         let has_base = has_base || report.base.is_some();
         let entry = |change: &ChangeReport| {
             let key = (change.path.clone(), found_again(change.class, has_base));
-            (key, (change.live.clone(), change.desired.clone()))
+            let known =
+                KnownChange { live: change.live.clone(), desired: change.desired.clone(), is_drift: change.is_drift() };
+            (key, known)
         };
         let known = |object: &ObjectReport| KnownObject {
             is_in_input: true,
@@ -119,10 +130,10 @@ impl KnownDifferences {
         let is_untouched = known.resource_version.is_some() && known.resource_version == object.resource_version;
         for change in &mut object.diff.changes {
             let former = known.changes.get(&(change.path.clone(), found_again(change.class, self.has_base)));
-            change.known = former.is_some_and(|(live, desired)| {
+            change.known = former.filter(|former| former.is_drift || !change.is_drift()).is_some_and(|former| {
                 // Nothing tells whether a hidden value of the manifest is still the former one.
-                is_same(live.as_ref(), change.live.as_ref(), is_untouched)
-                    && is_same(desired.as_ref(), change.desired.as_ref(), false)
+                is_same(former.live.as_ref(), change.live.as_ref(), is_untouched)
+                    && is_same(former.desired.as_ref(), change.desired.as_ref(), false)
             });
         }
         object.diff.known_added_items =
@@ -152,7 +163,7 @@ impl KnownDifferences {
 
 impl KnownObject {
     fn drift(&self) -> impl Iterator<Item = &(FieldPath, Class)> {
-        self.changes.keys().filter(|(_, class)| class.is_drift())
+        self.changes.iter().filter(|(_, known)| known.is_drift).map(|(key, _)| key)
     }
 }
 

@@ -27,7 +27,7 @@ pub fn questions(report: &Report) -> Vec<Question> {
     let is_open =
         |object: &&ObjectReport| matches!(object.diff.action, Action::Create | Action::Update | Action::Replace);
     let objects: Vec<&ObjectReport> = report.objects.iter().filter(is_open).collect();
-    let equal = EqualChanges::of(&objects, |_, change| change.class.is_drift());
+    let equal = EqualChanges::of(&objects, |_, change| change.is_drift());
     let mut questions = Vec::new();
     for (at, object) in objects.iter().enumerate() {
         for group in equal.beginning_at(at) {
@@ -37,7 +37,7 @@ pub fn questions(report: &Report) -> Vec<Question> {
             }
         }
         let rest = equal.rest_of(at, object);
-        let drift = rest.as_ref().unwrap_or(object).diff.changes.iter().filter(|change| change.class.is_drift());
+        let drift = rest.as_ref().unwrap_or(object).diff.changes.iter().filter(|change| change.is_drift());
         if object.key.gvk.is_crd() {
             // A definition is shown by its versions, as a whole.
             let all: Vec<ChangeReport> = drift.cloned().collect();

@@ -77,6 +77,9 @@ pub struct PlanFlags {
     /// `--only`
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub only: BTreeSet<String>,
+    /// `--remove-added`: the managers that it names, none for those of manual changes
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remove_added: Option<BTreeSet<String>>,
     /// `--applyset`, with `--prune`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applyset: Option<String>,
@@ -335,7 +338,7 @@ impl<'c> Difference<'c> {
 /// The differences that an apply would write.
 fn differences(object: &ObjectReport) -> Vec<Difference<'_>> {
     let is_write =
-        |change: &&ChangeReport| change.class.is_drift() || matches!(change.class, Class::Adopted | Class::Released);
+        |change: &&ChangeReport| change.is_drift() || matches!(change.class, Class::Adopted | Class::Released);
     object.diff.changes.iter().filter(is_write).map(Difference::of).collect()
 }
 
@@ -353,6 +356,7 @@ impl PlanFlags {
             replace,
             adopt,
             only,
+            remove_added,
             applyset,
             // The plan and its apply may both allow deletions.
             prune_allow: _,
@@ -368,6 +372,7 @@ impl PlanFlags {
             ("replace", *replace == now.replace),
             ("adopt", *adopt == now.adopt),
             ("only", *only == now.only),
+            ("remove-added", *remove_added == now.remove_added),
             ("applyset", *applyset == now.applyset),
             ("applyset-recover", *applyset_recover == now.applyset_recover),
             ("leave-applyset", *leave_applyset == now.leave_applyset),

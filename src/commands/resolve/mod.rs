@@ -8,7 +8,7 @@ mod rule_file;
 use std::sync::Arc;
 
 use clap::{Args, Command as Program};
-use reconcile_core::compare::{Action, EvidenceMode, Policy};
+use reconcile_core::compare::{Action, EvidenceMode, Policy, RemoveAdded};
 use reconcile_core::manifest::DesiredSet;
 use reconcile_core::resolve::{Choice, Decisions};
 use reconcile_report::formats::text::{self, outcomes};
@@ -34,7 +34,8 @@ use crate::terminal::Terminal;
 
 pub(super) const AFTER_HELP: &str = "\
 Each question is about one difference; one that several objects have in common comes once. The answers: apply it to the cluster, \
-pull it into the manifest, ignore it from now on by a rule in the configuration, or skip it; `b` goes back to the last answer, and \
+pull it into the manifest, ignore it from now on by a rule in the configuration, or skip it; what was added by hand, and the \
+manifest does not have, is removed (`r`) instead of applied; `b` goes back to the last answer, and \
 `A` gives the same answer to all later differences of the same kind. Nothing is written before the last question, which shows the \
 changes of files and of the cluster. Files are written first. `resolve` deletes nothing that is no longer in the manifests.
 
@@ -92,7 +93,7 @@ pub(super) async fn run(
     can_resolve(&args.input)?;
     args.overlay.allowed(args.input.kustomize.as_deref())?;
     let compare = &CompareArgs::only(&args.evidence, &args.writing);
-    let policy = policy(compare, settings)?;
+    let policy = Policy { remove_added: RemoveAdded::Offered, ..policy(compare, settings)? };
     if policy.evidence == EvidenceMode::ReadOnly {
         let message = "`resolve` writes, which `--evidence=read-only` forbids";
         return Err(Failure::refused(message, "compare with `diff --evidence=read-only`"));

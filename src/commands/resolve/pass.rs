@@ -64,7 +64,7 @@ impl ResolvePass<'_, '_> {
         run.output.details(pass.unproven());
         let report = both.0.builder.last_report(Command::Diff, &FailOn::default(), &pass);
         pass.end();
-        let classes = ClassInfo::pulled().map(|row| row.class).filter(|class| class.is_drift()).collect();
+        let classes = ClassInfo::pulled().map(|row| row.class).collect();
         let selection = Selection { classes, ..Selection::default() };
         Ok(Found { report, pulling: Pulling::of(both.1.into_inner(), &selection, self.target) })
     }

@@ -39,7 +39,10 @@ pub(crate) struct Asking<'a> {
 
 /// For each answer the reason why it cannot be taken, if it cannot; and what the other answers refer to.
 struct Offers {
+    /// Of what was added by hand, the removal.
     apply: Option<String>,
+    /// True if it was added by hand, so that an apply removes it.
+    is_added: bool,
     pull: Option<String>,
     ignore: Option<String>,
     /// Number of later questions of the same kind.
@@ -138,7 +141,9 @@ impl Asking<'_> {
         let ignore = question
             .refusal(Difference::refusal_to_ignore)
             .or_else(|| if takes_all { None } else { self.takes_rules(question.differences()).err() });
-        Offers { apply: question.refusal_to_apply().or(set), pull, ignore, later: 0, is_first: true, last: None }
+        let apply = question.refusal_to_apply().or(set);
+        let is_added = question.kind() == Some(Class::Unmanaged);
+        Offers { apply, is_added, pull, ignore, later: 0, is_first: true, last: None }
     }
 
     /// Tries to add rules for differences to the configuration, as far as they can be ignored. The error is the reason why it cannot
@@ -162,7 +167,7 @@ impl Asking<'_> {
             terminal.message(&Styled::new().with(Role::Name, prompt));
             let Some(line) = answer(self.interrupt).await? else { return Ok(Reply::Quit) };
             let choice = match line.trim() {
-                "a" if offers.apply.is_none() => Choice::Apply,
+                letter if letter == offers.letter() && offers.apply.is_none() => Choice::Apply,
                 "p" if offers.pull.is_none() => Choice::Pull,
                 "s" => Choice::Skip,
                 "q" => return Ok(Reply::Quit),
@@ -209,9 +214,14 @@ impl Offers {
         refusal.is_none()
     }
 
+    /// The letter of the answer that changes the cluster.
+    fn letter(&self) -> &'static str {
+        if self.is_added { "r" } else { "a" }
+    }
+
     /// The letters of the answers that decide.
     fn decisive(&self) -> impl Iterator<Item = &'static str> {
-        let offered = [("a", &self.apply), ("p", &self.pull), ("i", &self.ignore), ("s", &None)];
+        let offered = [(self.letter(), &self.apply), ("p", &self.pull), ("i", &self.ignore), ("s", &None)];
         offered.into_iter().filter(|(_, refusal)| refusal.is_none()).map(|(letter, _)| letter)
     }
 
@@ -232,12 +242,17 @@ impl Offers {
     fn help(&self, rule_file: &Result<RuleFile, String>) -> Styled {
         let file = rule_file.as_ref().map_or_else(|_| "the configuration".to_owned(), RuleFile::name);
         let refused = |is_refused: bool, reason: &str| is_refused.then(|| reason.to_owned());
+        let changes = if self.is_added {
+            "remove: it goes from the cluster, as the manifest does not have it"
+        } else {
+            "apply: the cluster gets the value of the manifest"
+        };
         let kind = match &self.last {
             Some(last) if self.takes(last) => "the same for all of this kind of difference: the last answer to one",
             _ => "the same for all of this kind of difference: asks for the answer",
         };
         let meanings = [
-            ("a", "apply: the cluster gets the value of the manifest".to_owned(), &self.apply),
+            (self.letter(), changes.to_owned(), &self.apply),
             ("p", "pull: the manifest gets the value of the cluster".to_owned(), &self.pull),
             ("i", format!("ignore: a rule with a reason is added to {file}"), &self.ignore),
             ("s", "skip: leave it as it is for now".to_owned(), &None),

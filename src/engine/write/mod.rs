@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use structured_merge::{
-    Lookup, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling, without_fields,
+    FieldSet, Lookup, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling,
+    without_fields,
 };
 
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
@@ -190,7 +191,7 @@ impl Writer<'_> {
         after: &Prediction,
         left_behind: &mut Option<String>,
     ) -> Result<(), RequestError> {
-        let LiveObject { current: ManagedObject { object: live, owners: before }, wanted } = live;
+        let LiveObject { current: ManagedObject { object: live, owners: before }, wanted, .. } = live;
         if self.policy.updates(before) {
             return self.update_fields(live, wanted.object(self.target), after).await;
         }
@@ -242,7 +243,8 @@ impl Writer<'_> {
         let merged = merge(&body, live, self.schema);
         let removed = changes(live, &after.object, self.schema, self.target.status_is_apart());
         let removed = removed.into_iter().filter(|change| change.op == Op::Remove).map(|change| change.path);
-        let merged = without_fields(&merged, &removed.collect(), self.schema);
+        let removed = removed.collect::<FieldSet>().union(&after.in_the_way);
+        let merged = without_fields(&merged, &removed, self.schema);
         let Some(mut patch) = merge_patch(live, &merged) else { return Ok(()) };
         if let Some(patch) = patch.as_object_mut() {
             let metadata = patch.entry("metadata").or_insert_with(|| json!({}));

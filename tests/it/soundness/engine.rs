@@ -59,7 +59,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         let shown = |diff: &reconcile_core::compare::ObjectVerdict| {
             diff.changes()
                 .iter()
-                .filter(|c| c.class.is_drift())
+                .filter(|c| c.is_drift())
                 .map(|c| format!("{} {:?}", c.path, c.class))
                 .collect::<Vec<_>>()
         };
@@ -98,7 +98,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let again = ask(run, &target, &policy, now.clone()).await;
     let second = decided(again).verdict;
     // The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
-    let mut drift = second.changes().iter().filter(|change| change.class.is_drift());
+    let mut drift = second.changes().iter().filter(|change| change.is_drift());
     let is_emptiness = drift.all(|change| is_empty(change.live.as_ref()) && is_empty(change.path.value_in(manifest)));
     if second.action() == Action::Update && is_emptiness {
         return run.tally.count("engine", "null before an empty map");

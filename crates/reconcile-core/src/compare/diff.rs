@@ -66,14 +66,14 @@ pub enum Class {
     Consequence,
     /// The whole object is missing.
     Missing,
-    /// Another manager added the field. Not drift.
+    /// Another manager added the field. Drift only where an apply takes it out (`--remove-added`).
     Unmanaged,
     /// All values are equal, but not all of them are recorded as ours yet. Not drift.
     Adopted,
 }
 
 impl Class {
-    /// Returns true if such a change is drift.
+    /// Returns true if such a change is always drift.
     pub fn is_drift(self) -> bool {
         self.side().is_some()
     }
@@ -114,6 +114,12 @@ impl Side {
                 _ => Self::Both,
             })
         })
+    }
+
+    /// The side of a change if nothing but the records of the cluster tells it. What others added is a difference only where an apply takes
+    /// it out.
+    pub fn of_change(class: Class, op: Op) -> Option<Self> {
+        if class == Class::Unmanaged && op != Op::Add { Some(Self::Cluster) } else { class.side() }
     }
 
     /// The side on which an object is missing that a base has like this.
@@ -185,7 +191,7 @@ impl FieldChange {
     /// The difference between two values, without managers.
     pub fn new(change: Change, class: Class) -> Self {
         let Change { path, op, from, to } = change;
-        let side = class.side();
+        let side = Side::of_change(class, op);
         let managers = Vec::new();
         let defaulted = Vec::new();
         Self { path, op, class, side, live: from, desired: to, base: None, managers, defaulted }
@@ -193,7 +199,7 @@ impl FieldChange {
 
     /// Gives it another class, with the side that such a change has without a base.
     pub(super) fn reclassify(&mut self, class: Class) {
-        (self.class, self.side) = (class, class.side());
+        (self.class, self.side) = (class, Side::of_change(class, self.op));
     }
 
     /// Names the other managers that own the field.
@@ -215,6 +221,11 @@ impl FieldChange {
     /// The change of an object as a whole.
     pub(super) fn of_object(op: Op, class: Class) -> Self {
         Self::new(Change { path: FieldPath::root(), op, from: None, to: None }, class)
+    }
+
+    /// Returns true if it is drift.
+    pub fn is_drift(&self) -> bool {
+        self.side.is_some()
     }
 
     /// Returns true if the field was changed or added manually.
@@ -290,7 +301,7 @@ impl FieldDiff {
 
     /// Returns true if a value differs, which is drift.
     pub fn has_drift(&self) -> bool {
-        self.changes.iter().any(|change| change.class.is_drift())
+        self.changes.iter().any(|change| change.is_drift())
     }
 
     /// Returns true if the record of owners would change.

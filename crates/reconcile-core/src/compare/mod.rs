@@ -9,6 +9,7 @@
 //! The `structured-merge` crate merges, proves and reads ownership; this module makes the decisions of this tool. It is pure:
 //! the server's answers come in as values.
 
+mod additions;
 mod classify;
 mod decision;
 mod diff;
@@ -40,7 +41,7 @@ pub use effect::{Effect, EffectKind};
 pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
 pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
 pub use offline::offline;
-pub use policy::{EvidenceMode, ForceConflicts, Policy, Replace, WriteAs};
+pub use policy::{EvidenceMode, ForceConflicts, Policy, RemoveAdded, Replace, WriteAs};
 pub(crate) use prediction::unreadable_owners;
 pub use prediction::{ObjectPair, Prediction, predict};
 pub use rejection::refusal::{Refusal, missing_namespace, refusal, refused_by_definition};

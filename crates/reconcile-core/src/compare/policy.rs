@@ -8,7 +8,7 @@ use structured_merge::{Applier, ManagedFieldsEntry, Operation, Ownership};
 use super::classify::only::Chosen;
 use super::decision::membership::UnnamedSet;
 use crate::owners::{AuditAnswer, Owner};
-use crate::rules::{Autoscalers, IgnoreRules};
+use crate::rules::{Autoscalers, Glob, IgnoreRules};
 
 /// Managers that create objects and never add fields later: commands of kubectl, and the owner that the server invents for objects
 /// without a record of owners.
@@ -51,6 +51,20 @@ pub enum WriteAs {
     Before,
 }
 
+/// The managers whose additions an apply takes out (`--remove-added`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RemoveAdded {
+    /// None: what others added stays.
+    #[default]
+    Never,
+    /// Those that make manual changes.
+    Manual,
+    /// The same, but an object from which the server refuses to take them is compared without that: somebody is asked about each.
+    Offered,
+    /// Those with these names.
+    Of(Vec<Glob>),
+}
+
 /// The evidence that a verdict may use (`--evidence`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EvidenceMode {
@@ -88,6 +102,8 @@ pub struct Policy {
     pub replace: Replace,
     /// The treatment of live objects in an apply set that neither their manifests nor the run name.
     pub unnamed_set: UnnamedSet,
+    /// The managers whose additions are taken out.
+    pub remove_added: RemoveAdded,
     /// The differences that are resolved; `None` for all of them.
     pub only: Option<Arc<Chosen>>,
     /// The rules for ignored fields.
@@ -111,6 +127,7 @@ impl Policy {
             adopt: BTreeSet::new(),
             replace: Replace::default(),
             unnamed_set: UnnamedSet::default(),
+            remove_added: RemoveAdded::default(),
             only: None,
             ignore: Arc::default(),
             autoscalers: Arc::default(),
@@ -181,6 +198,18 @@ impl Policy {
     /// it, and no record tells them apart.
     pub(super) fn adds_manually(&self, owner: &Owner) -> bool {
         owner.manual && owner.manager != self.manager && !MAKERS.contains(&owner.manager.as_str())
+    }
+
+    /// Returns true if an apply takes out what this owner added, and nobody else owns.
+    pub(super) fn removes_additions_of(&self, entry: &ManagedFieldsEntry) -> bool {
+        entry.subresource != "status"
+            && match &self.remove_added {
+                RemoveAdded::Never => false,
+                RemoveAdded::Manual | RemoveAdded::Offered => {
+                    self.is_manual(entry) && self.adds_manually(&self.owner(entry))
+                }
+                RemoveAdded::Of(globs) => globs.iter().any(|glob| glob.matches(&entry.manager)),
+            }
     }
 
     fn is_manual_name(&self, manager: &str) -> bool {

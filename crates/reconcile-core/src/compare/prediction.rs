@@ -82,6 +82,8 @@ pub struct ObjectPair<'a> {
     pub kept_by_owners: &'a FieldSet,
     /// The live object and its owners.
     pub live: &'a ManagedObject,
+    /// The claims on the fields that others added, and that the apply takes out.
+    pub removed: &'a FieldSet,
     /// The object as it was applied last, if that is known.
     pub base: Option<&'a BaseObject>,
     /// The type's fields.

@@ -40,7 +40,7 @@ enum Changed<'a> {
 impl<'a> Changed<'a> {
     fn of(changes: &'a [FieldChange]) -> Self {
         let mut keys = BTreeSet::new();
-        for change in changes.iter().filter(|change| change.class.is_drift()) {
+        for change in changes.iter().filter(|change| change.is_drift()) {
             match change.path.elements() {
                 [PathElement::Field(map), PathElement::Field(key), ..] if is_data(map) => _ = keys.insert(key.as_str()),
                 [PathElement::Field(map)] if is_data(map) => return Self::All,

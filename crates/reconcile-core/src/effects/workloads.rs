@@ -177,7 +177,7 @@ fn number(object: &Value, pointer: &str) -> Option<u64> {
 
 /// Returns true if the apply changes something in this field.
 fn changes(changes: &[FieldChange], field: &[&str]) -> bool {
-    changes.iter().filter(|change| change.class.is_drift() || change.class == Class::Consequence).any(|change| {
+    changes.iter().filter(|change| change.is_drift() || change.class == Class::Consequence).any(|change| {
         let names = change.path.elements().iter().map(|element| match element {
             PathElement::Field(name) => Some(name.as_str()),
             _ => None,

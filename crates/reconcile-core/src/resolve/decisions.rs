@@ -164,6 +164,6 @@ fn drift(verdict: &ObjectVerdict) -> Vec<FieldChange> {
     match verdict {
         ObjectVerdict::Create { desired, .. } => vec![FieldChange::missing(desired.to_tree())],
         ObjectVerdict::Delete { live, .. } => vec![FieldChange::pruned(live.clone())],
-        _ => verdict.changes().iter().filter(|change| change.class.is_drift()).cloned().collect(),
+        _ => verdict.changes().iter().filter(|change| change.is_drift()).cloned().collect(),
     }
 }

@@ -43,6 +43,7 @@ fn add(whole: &mut Report, part: Report, reported: &mut BTreeSet<String>) {
     whole.time = earliest(whole.time, part.time);
     whole.fail_on = part.fail_on;
     whole.only = part.only;
+    whole.remove_added = part.remove_added;
     whole.base = whole.base.take().or(part.base);
     whole.release = whole.release.take().or(part.release);
     if whole.releases.is_empty() {

@@ -116,6 +116,13 @@ fn checked(parts: &mut [MergeInput], cluster: &str) -> Result<Vec<Shard>, Diagno
             let message = format!("the runs of {} and {file} resolve different differences (`--only`)", first.file);
             return refused(message, "run all shards with the same flags");
         }
+        if part.report.remove_added != first.report.remove_added {
+            let message = format!(
+                "the runs of {} and {file} remove the additions of different managers (`--remove-added`)",
+                first.file
+            );
+            return refused(message, "run all shards with the same flags");
+        }
         objects(part, shard, &mut places)?;
     }
     Ok((0..count).map(|index| Shard { index, count }).filter(|shard| !files.contains_key(shard)).collect())

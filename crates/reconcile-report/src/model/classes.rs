@@ -183,6 +183,15 @@ impl ClassInfo {
         CLASSES.iter().filter(move |row| of_fields(row) || row.class == Class::Unmanaged)
     }
 
+    /// The level of a change. What others added is a difference only where an apply takes it out.
+    pub(crate) fn level_of(change: &ChangeReport) -> Level {
+        if change.class == Class::Unmanaged && change.is_drift() {
+            Level::Warning
+        } else {
+            Self::of(change.class).level
+        }
+    }
+
     /// The side that changed, of all changes of an object; `None` if none of them is drift.
     pub(crate) fn side_of(changes: &[ChangeReport]) -> Option<Side> {
         Side::of_all(changes.iter().filter_map(|change| change.side))

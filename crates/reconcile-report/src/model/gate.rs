@@ -167,7 +167,7 @@ impl FailOn {
         let manual = self.classes.contains(&FailClass::Manual);
         if manual && !all {
             for object in objects {
-                object.diff.changes.retain(|change| change.class != Class::Unmanaged || change.is_manual());
+                object.diff.changes.retain(|change| !change.is_addition() || change.is_manual());
             }
         }
     }

@@ -55,6 +55,9 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "classes")]
     #[schemars(schema_with = "class_names")]
     pub only: Vec<&'static str>,
+    /// The field managers whose additions the run removes (`--remove-added`); an empty list for those of manual changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remove_added: Option<BTreeSet<String>>,
     /// The base, if the differences were compared with what was applied last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<BaseInfo>,
@@ -223,7 +226,7 @@ impl Report {
     /// The report of a run that gave fields to a manager, or of one that only shows which (`has_written`). A field that differs could
     /// not be given.
     pub fn handed_over(objects: Vec<ObjectReport>, has_written: bool) -> Self {
-        let differs = |object: &ObjectReport| object.diff.changes.iter().any(|change| change.class.is_drift());
+        let differs = |object: &ObjectReport| object.diff.changes.iter().any(|change| change.is_drift());
         let verdict = if objects.iter().any(|object| object.is_incomplete() || differs(object)) {
             Verdict::Incomplete
         } else if has_written {
@@ -260,6 +263,7 @@ impl Report {
             exit_code: verdict.exit_code(false),
             fail_on: Vec::new(),
             only: Vec::new(),
+            remove_added: None,
             base: None,
             release: None,
             releases: Vec::new(),
@@ -287,7 +291,7 @@ impl Report {
     /// Counts the differences that its baseline has, and those that only the baseline has: this number.
     pub fn with_baseline(mut self, resolved: usize) -> Self {
         let changes = self.objects.iter().flat_map(|object| &object.diff.changes);
-        let known = changes.filter(|change| change.known && change.class.is_drift()).count();
+        let known = changes.filter(|change| change.known && change.is_drift()).count();
         (self.summary.known, self.summary.resolved) = (Some(known), Some(resolved));
         self
     }
@@ -344,6 +348,11 @@ impl Report {
             self.exit_code = self.verdict.exit_code(false);
         }
         self
+    }
+
+    /// Names the field managers whose additions the run removes.
+    pub fn with_remove_added(self, managers: Option<BTreeSet<String>>) -> Self {
+        Self { remove_added: managers, ..self }
     }
 
     /// Sets the number of hooks that the run left out.

@@ -67,6 +67,7 @@ fn a_plan_follows_its_schema() {
         replace: "never".to_owned(),
         adopt: vec!["helm".to_owned()],
         only: ["cluster".to_owned()].into(),
+        remove_added: Some(["kubectl-*".to_owned()].into()),
         applyset: Some("shop".to_owned()),
         prune_allow: [DeletionKind::Namespaces, DeletionKind::Most].into(),
         applyset_recover: false,

@@ -240,7 +240,8 @@ pub(crate) fn of_object<'r>(
         own.clone().map(|own| FindingLocation { line: line.or(own.line), ..own })
     };
     for change in &object.diff.changes {
-        let one = finding(ClassInfo::of(change.class).into(), describe::change(change), place(change));
+        let rule = Rule { level: ClassInfo::level_of(change), ..ClassInfo::of(change.class).into() };
+        let one = finding(rule, describe::change(change), place(change));
         found.push(Finding { path: change.path.to_string(), is_change: true, part: Part::of(change), ..one });
     }
     for one in &object.diff.effects {

@@ -1,7 +1,6 @@
 //! The summary of a run in lines: what is done, what is not, what is left alone and by which flag it is seen; and the words for its
 //! result and its cluster.
 
-use reconcile_core::compare::Class;
 use structured_merge::{FieldPath, PathElement};
 
 use super::deletions;
@@ -96,7 +95,7 @@ fn first(report: &Report, mut sentence: String) -> String {
 
 /// The differences that a pass leaves alone, each with the flag that shows it.
 fn left_alone(report: &Report) -> Option<String> {
-    let is_unmanaged = |change: &ChangeReport| change.class == Class::Unmanaged;
+    let is_unmanaged = |change: &ChangeReport| change.is_addition();
     let is_shown = report.objects.iter().flat_map(|object| &object.diff.changes).any(is_unmanaged);
     let added: Vec<String> = added_fields(&report.summary, is_shown).into_iter().chain(clause(report)).collect();
     let clauses = [

@@ -51,7 +51,10 @@ pub(crate) fn missing(change: &ChangeReport) -> Option<&'static str> {
 
 /// Returns the manager that changed a field, or another reason for the difference, for a note next to its value.
 pub(crate) fn note(change: &ChangeReport, view: &View) -> String {
-    let note = words(ClassInfo::of(change.class).note, change, |managers| owners(managers, view));
+    let info = ClassInfo::of(change.class);
+    // The line above fields that stay names the manager that added them.
+    let note = if change.class == Class::Unmanaged && change.is_drift() { info.why } else { info.note };
+    let note = words(note, change, |managers| owners(managers, view));
     match users::removed(change, |time| view.time(time)) {
         Some(removed) if note.is_empty() => removed,
         _ => note,
@@ -90,7 +93,7 @@ fn overwrites(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> Str
 /// The reason in full, for output without a line above the fields that names the manager that added them.
 pub(crate) fn why_in_full(change: &ChangeReport, view: &View) -> String {
     match change.class {
-        Class::Unmanaged => added_by(change.is_manual(), &owners(&change.managers, view)),
+        Class::Unmanaged if change.is_addition() => added_by(change.is_manual(), &owners(&change.managers, view)),
         _ => why_at(change, |managers| owners(managers, view), |time| view.time(time)),
     }
 }

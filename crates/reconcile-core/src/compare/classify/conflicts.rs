@@ -70,7 +70,7 @@ impl<'a> ContestedFields<'a> {
         if self.renamed.is_empty() {
             return;
         }
-        let is_open = |change: &FieldChange| change.class.is_drift() && change.class != Class::Conflict;
+        let is_open = |change: &FieldChange| change.is_drift() && change.class != Class::Conflict;
         let is_ours = |change: &FieldChange| is_open(change) && ours.overlaps(&change.path);
         let has_no_owner = |change: &FieldChange| claimants.best(&change.path, schema).1.is_empty();
         let has_one = found.iter().any(|change| is_ours(change) && has_no_owner(change));

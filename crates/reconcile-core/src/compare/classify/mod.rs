@@ -4,22 +4,20 @@ pub(crate) mod base;
 pub(crate) mod conflicts;
 pub(crate) mod only;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use structured_merge::{
-    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry,
-    ObjectMeta as _, Op, Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, is_default,
-    owns_last_applied, with_string_data,
+    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry, Op,
+    Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, is_default, owns_last_applied,
+    with_string_data,
 };
 
+use crate::compare::additions::{Additions, CLIENT_SIDE_APPLY, usual_defaults};
 use crate::compare::diff::{Class, FieldChange, Side};
 use crate::compare::policy::Policy;
 use crate::compare::prediction::{ObjectPair, Prediction};
 use crate::owners::Owner;
 use base::{BaseComparison, BaseRecords};
 use conflicts::{ContestedFields, paths_of};
-
-/// The field manager of client-side `kubectl apply`.
-const CLIENT_SIDE_APPLY: &str = "kubectl-client-side-apply";
 
 /// The owners of an object before and after an apply.
 pub(crate) struct Classifier<'a> {
@@ -28,6 +26,8 @@ pub(crate) struct Classifier<'a> {
     schema: TypeRef<'a>,
     /// The claims of other managers.
     claimants: Claimants<'a>,
+    /// The fields that others added, and that the apply takes out.
+    removed: &'a FieldSet,
     pub contested: ContestedFields<'a>,
     ours_before: FieldSet,
     /// Our fields before the apply, and the fields of manual managers that the apply transfers to us.
@@ -62,6 +62,7 @@ impl<'a> Classifier<'a> {
             last_applied: is_first.then(|| LastApplied::of(&subject.live.object, subject.schema)).flatten(),
             copy: needs_copy.then(|| fields_last_applied(&subject.live.object, subject.schema)).flatten(),
             schema: subject.schema,
+            removed: subject.removed,
             claimants: Claimants::of(&before.others),
             contested: ContestedFields::between(subject, before_first_apply, differences, after, policy),
             passing: settled(subject, prediction, policy).map(|owners| owners.our_fields()).unwrap_or_default(),
@@ -84,7 +85,7 @@ impl<'a> Classifier<'a> {
     fn classify(&self, change: Change) -> FieldChange {
         let class = self.class(&change);
         let managers = match class {
-            Class::Conflict | Class::ChangedByOther => self.owners(&change.path),
+            Class::Conflict | Class::ChangedByOther | Class::Unmanaged => self.owners(&change.path),
             _ => Vec::new(),
         };
         let is_of_unknown_side = match class {
@@ -142,6 +143,9 @@ impl<'a> Classifier<'a> {
         if self.contested.overlaps(path) {
             return Class::Conflict;
         }
+        if self.is_removed(change) {
+            return Class::Unmanaged;
+        }
         if change.op == Op::Move {
             return Class::Reordered;
         }
@@ -180,6 +184,18 @@ impl<'a> Classifier<'a> {
             Op::Add if self.had(path) => Class::Absent,
             Op::Add if applied.is_some() => Class::Pending,
             Op::Change | Op::Add | Op::Move => Class::Unrecorded,
+        }
+    }
+
+    /// Returns true if the apply changes a field because it takes out what others added. A map goes with the last of its entries.
+    fn is_removed(&self, change: &Change) -> bool {
+        let path = &change.path;
+        match change.op {
+            Op::Remove if self.removed.contains_at_or_below(path) => {
+                claim_strength(&self.ours_before, path, self.schema) != ClaimStrength::Own
+            }
+            Op::Remove | Op::Change => self.removed.contains_at_or_above(path),
+            Op::Add | Op::Move => false,
         }
     }
 
@@ -222,7 +238,7 @@ impl<'a> Classifier<'a> {
         let side = moved.side().unwrap_or_else(by_record);
         (change.side, change.base) = (Some(side), base.value(change));
         // A conflict stays one, and so does what only the manifest drops.
-        if matches!(change.class, Class::Conflict | Class::Pruned | Class::Reordered) {
+        if matches!(change.class, Class::Conflict | Class::Pruned | Class::Reordered | Class::Unmanaged) {
             return;
         }
         match side {
@@ -335,24 +351,18 @@ impl<'a> Classifier<'a> {
                 .into_iter()
                 .any(|ours| claim_strength(ours, path, self.schema) == ClaimStrength::Own)
         };
-        let applied = fields_last_applied(object, self.schema);
-        let has_added = |entry: &ManagedFieldsEntry, path: &FieldPath| match &applied {
-            Some(applied) if owns_last_applied(&entry.fields) => {
-                applied.contains_at_or_below(path) || applied.covers(path)
-            }
-            // Without the last-applied annotation, the fields that it applied have been transferred to us.
-            None if entry.manager == CLIENT_SIDE_APPLY => object.annotation(LAST_APPLIED).is_some(),
-            _ => true,
-        };
+        let additions = Additions::of(object, self.schema);
         let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
         let theirs = of_objects.fold(FieldSet::new(), |theirs, entry| theirs.union(&entry.fields));
         let mut unmanaged: Vec<FieldChange> = Vec::new();
         theirs.visit(&mut |path, _| {
-            if is_ours(path) || known.contains_at_or_above(path) || path.overlaps(&copy) {
+            // A map of which the entries go.
+            let goes = self.removed.contains(path) && known.overlaps(path);
+            if is_ours(path) || goes || known.contains_at_or_above(path) || path.overlaps(&copy) {
                 return;
             }
             let (_, mut added_by) = self.claimants.best(path, self.schema);
-            added_by.retain(|entry| has_added(entry, path));
+            added_by.retain(|entry| additions.has_added(entry, path));
             if added_by.is_empty() {
                 return;
             }
@@ -367,42 +377,6 @@ impl<'a> Classifier<'a> {
             }
         });
         unmanaged
-    }
-}
-
-/// The values that the server usually sets in a field of a built-in kind where a manifest has none (`SetDefaults_*` of
-/// `k8s.io/kubernetes/pkg/apis`); empty if none is known. They decide where no record of owners and no base knows the field.
-fn usual_defaults(name: &str) -> Vec<Value> {
-    match name {
-        "replicas"
-        | "completions"
-        | "parallelism"
-        | "timeoutSeconds"
-        | "successThreshold"
-        | "failedJobsHistoryLimit" => vec![json!(1)],
-        "failureThreshold" | "successfulJobsHistoryLimit" => vec![json!(3)],
-        "backoffLimit" => vec![json!(6)],
-        "revisionHistoryLimit" | "periodSeconds" => vec![json!(10)],
-        "terminationGracePeriodSeconds" => vec![json!(30)],
-        "progressDeadlineSeconds" => vec![json!(600)],
-        "defaultMode" => vec![json!(0o644)],
-        "suspend" | "immutable" => vec![json!(false)],
-        "restartPolicy" => vec![json!("Always")],
-        "dnsPolicy" => vec![json!("ClusterFirst")],
-        "schedulerName" => vec![json!("default-scheduler")],
-        "imagePullPolicy" => vec![json!("IfNotPresent"), json!("Always")],
-        "terminationMessagePath" => vec![json!("/dev/termination-log")],
-        "terminationMessagePolicy" => vec![json!("File")],
-        "scheme" => vec![json!("HTTP")],
-        "sessionAffinity" => vec![json!("None")],
-        "type" => vec![json!("ClusterIP"), json!("Opaque"), json!("RollingUpdate")],
-        "internalTrafficPolicy" | "externalTrafficPolicy" => vec![json!("Cluster")],
-        "protocol" => vec![json!("TCP")],
-        "podManagementPolicy" => vec![json!("OrderedReady")],
-        "completionMode" => vec![json!("NonIndexed")],
-        "concurrencyPolicy" => vec![json!("Allow")],
-        "volumeMode" => vec![json!("Filesystem")],
-        _ => Vec::new(),
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Chosen {
 impl Chosen {
     /// Returns true if a difference of an object that needs this action is resolved.
     pub fn has(&self, change: &FieldChange, action: Action) -> bool {
-        let is_drift = change.class.is_drift();
+        let is_drift = change.is_drift();
         is_drift && self.drift
             || self.manual && change.is_manual()
             || is_drift && self.replace && action == Action::Replace
@@ -45,10 +45,10 @@ impl Chosen {
     /// The changes of a verdict that the pass must not make, if it makes others of the same object.
     pub(crate) fn to_leave(&self, verdict: &ObjectVerdict) -> Vec<FieldChange> {
         let action = verdict.action();
-        let writes = |change: &&FieldChange| change.class.is_drift() || change.class == Class::Released;
+        let writes = |change: &&FieldChange| change.is_drift() || change.class == Class::Released;
         let (made, left): (Vec<&FieldChange>, Vec<&FieldChange>) =
             verdict.changes().iter().filter(writes).partition(|change| self.has(change, action));
-        let is_written = made.iter().any(|change| change.class.is_drift());
+        let is_written = made.iter().any(|change| change.is_drift());
         if is_written { left.into_iter().cloned().collect() } else { Vec::new() }
     }
 
@@ -85,7 +85,7 @@ impl Chosen {
         fields.left = left.iter().filter_map(LeftDifference::of).collect();
         let is_made = |change: &FieldChange| self.has(change, action);
         let (made, rest): (Vec<&FieldChange>, Vec<&FieldChange>) =
-            fields.changes.iter().filter(|change| change.class.is_drift()).partition(|change| is_made(change));
+            fields.changes.iter().filter(|change| change.is_drift()).partition(|change| is_made(change));
         let is_written = !made.is_empty();
         let rest: Vec<LeftDifference> = rest.into_iter().filter_map(LeftDifference::of).collect();
         if is_written && rest.is_empty() {
@@ -99,11 +99,11 @@ impl Chosen {
         fields.left.extend(rest);
         fields.left.sort_by(|one, other| one.path.cmp(&other.path));
         if is_written {
-            fields.changes.retain(|change| is_made(change) || !change.class.is_drift());
+            fields.changes.retain(|change| is_made(change) || !change.is_drift());
             return None;
         }
         let follows = |class| matches!(class, Class::Adopted | Class::Released | Class::Consequence);
-        fields.changes.retain(|change| is_made(change) || !(change.class.is_drift() || follows(change.class)));
+        fields.changes.retain(|change| is_made(change) || !(change.is_drift() || follows(change.class)));
         fields.conflicts.clear();
         fields.versions = None;
         Some(ObjectVerdict::InSync(fields.clone()))

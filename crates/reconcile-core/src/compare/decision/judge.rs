@@ -34,7 +34,7 @@ pub fn judge(
 
     let mut found = differing(&subject, &classifier, differences, policy);
     // Nothing follows from nothing: a policy that came after the object changes it, for example.
-    if !found.iter().any(|change| change.class.is_drift()) {
+    if !found.iter().any(|change| change.is_drift()) {
         let following = found.iter_mut().filter(|change| change.class == Class::Consequence);
         following.for_each(|change| change.reclassify(Class::Unrecorded));
     }
@@ -45,12 +45,11 @@ pub fn judge(
     }
     let mut live = Lookup::of(&subject.live.object);
     let warnings = add_released(&subject, &classifier, &mut live, &mut found);
-    let is_settled = |change: &FieldChange| change.class.is_drift() || change.class == Class::Released;
+    let is_settled = |change: &FieldChange| change.is_drift() || change.class == Class::Released;
     if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners) {
         found.push(FieldChange::of_object(Op::Change, Class::Adopted));
     }
-    let drifts: FieldSet =
-        found.iter().filter(|change| change.class.is_drift()).map(|change| change.path.clone()).collect();
+    let drifts: FieldSet = found.iter().filter(|change| change.is_drift()).map(|change| change.path.clone()).collect();
     let mut added = added_items(subject.live, &prediction.owners.our_fields(), policy);
     added.retain(|path| !subject.ignores(path) && !drifts.overlaps(path));
     let mut unmanaged = classifier.unmanaged(&subject.live.object, &mut live, &found);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ManagedObject, TypeRef};
 
+use crate::compare::additions::to_remove;
 use crate::compare::diff::{Class, Evidence, FieldChange, FieldDiff, Reason, Replacement};
 use crate::compare::effect::Effect;
 use crate::compare::policy::{Policy, Replace};
@@ -177,7 +178,7 @@ impl VerdictBuilder<'_> {
     fn fields(&mut self, live: &LiveObject, prediction: Option<&Prediction>) -> FieldDiff {
         let CompareContext { schema, policy, .. } = self.context;
         let target = self.target;
-        let LiveObject { current, wanted } = live;
+        let LiveObject { current, wanted, removed } = live;
         let manifest = wanted.object(target);
         let own = || predict(manifest, current, schema, target.kind().as_ref(), policy);
         let prediction = prediction.map_or_else(|| Cow::Owned(own()), Cow::Borrowed);
@@ -191,6 +192,7 @@ impl VerdictBuilder<'_> {
             kept_by_owners: &wanted.kept_by_owners,
             is_encrypted: target.desired.origin.is_encrypted,
             live: current,
+            removed,
             base: target.base.get(),
             schema,
             // Nearly every kind has its status in a subresource, so an unknown kind is taken to have one.
@@ -222,6 +224,8 @@ pub struct LiveObject {
     pub current: ManagedObject,
     /// The object that an apply sends over it.
     pub wanted: Wanted,
+    /// The claims on the fields that others added, and that the apply takes out.
+    pub removed: FieldSet,
 }
 
 impl LiveObject {
@@ -240,7 +244,8 @@ impl LiveObject {
     ) -> Self {
         let current = ManagedObject::new(object, &policy.manager);
         let wanted = Wanted::leaving(left, target, &current, schema, policy);
-        Self { current, wanted }
+        let removed = to_remove(&target.key.gvk, &current, &wanted, wanted.object(target), schema, policy);
+        Self { current, wanted, removed }
     }
 }
 

@@ -112,7 +112,7 @@ impl ObjectVerdict {
             Self::Create { desired, .. } => vec![(FieldPath::root(), None, Some(desired.get()))],
             Self::Delete { live, .. } => vec![(FieldPath::root(), Some(live), None)],
             _ => {
-                let changes = self.changes().iter().filter(|change| change.class.is_drift());
+                let changes = self.changes().iter().filter(|change| change.is_drift());
                 changes.map(|change| (change.path.clone(), change.live.as_ref(), change.desired.as_ref())).collect()
             }
         }

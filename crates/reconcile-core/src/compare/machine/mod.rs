@@ -21,12 +21,13 @@ use structured_merge::{
     with_node_ports, with_string_data,
 };
 
+use super::additions::without_defaults;
 use super::decision::membership::Membership;
 use super::decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
 use super::diff::{Evidence, FieldChange};
 use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};
-use super::prediction::{Prediction, predict, unreadable_owners};
+use super::prediction::{Prediction, predict_displacing, unreadable_owners};
 use super::rejection::InTheWay;
 use super::rejection::refusal::{Refusal, wrong_types};
 use super::secrecy::redact::Redactor;
@@ -369,20 +370,26 @@ impl<'a> ComparisonMachine<'a> {
             return State::Done(ComparisonResult::Unknown(refusal));
         }
         match self.proof(&live) {
+            Proof::Proven if !live.removed.is_empty() => self.ask(live),
             Proof::Proven => {
                 // The report counts and shows the fields that others added.
                 let others = &mut live.current.owners.others.iter();
                 let is_shown = !live.wanted.covering.is_empty() || others.any(|entry| entry.subresource != "status");
                 State::Done(ComparisonResult::Proven(is_shown.then(|| Box::new(live))))
             }
-            Proof::Inconclusive(_) if let Some(diagnostic) = unreadable_owners(&live.current.owners) => {
-                State::Done(ComparisonResult::Unknown(diagnostic))
-            }
-            Proof::Inconclusive(_) if self.policy.evidence == EvidenceMode::ReadOnly => {
-                self.predicted_locally(Box::new(live))
-            }
-            Proof::Inconclusive(_) => State::Applying(Some(Box::new(live))),
+            Proof::Inconclusive(_) => self.ask(live),
         }
+    }
+
+    /// Asks the server about an object that is not proven to be in sync, if it may be asked.
+    fn ask(&mut self, live: LiveObject) -> State {
+        if let Some(diagnostic) = unreadable_owners(&live.current.owners) {
+            return State::Done(ComparisonResult::Unknown(diagnostic));
+        }
+        if self.policy.evidence == EvidenceMode::ReadOnly {
+            return self.predicted_locally(Box::new(live));
+        }
+        State::Applying(Some(Box::new(live)))
     }
 
     fn proof(&mut self, live: &LiveObject) -> Proof {
@@ -411,7 +418,9 @@ impl<'a> ComparisonMachine<'a> {
         }
         let manifest = live.wanted.object(self.target);
         let kind = self.target.kind();
-        let prediction = Box::new(predict(manifest, &live.current, self.schema, kind.as_ref(), self.policy));
+        let removed = without_defaults(&live.removed, &live.current.object);
+        let prediction = predict_displacing(manifest, &live.current, self.schema, kind.as_ref(), self.policy, removed);
+        let prediction = Box::new(prediction);
         State::Done(ComparisonResult::Predicted { live, prediction })
     }
 
@@ -433,14 +442,20 @@ impl<'a> ComparisonMachine<'a> {
             return State::Done(ComparisonResult::Unknown(diagnostic));
         }
         let claims = owners.our_fields();
-        let in_the_way = FieldSet::new();
+        let in_the_way = live.removed.clone();
         let live = Box::new(live);
         let object = answer;
         let evidence = Evidence::Server;
         let mut prediction = Box::new(Prediction { object, owners, evidence, in_the_way, rewrites_records: false });
         let before = &live.current;
-        let settled =
-            before.owners.with_claims_transferred(&before.object, self.schema, &claims, &api_version, self.policy);
+        let settled = before.owners.with_fields_displaced(
+            &before.object,
+            self.schema,
+            &claims,
+            &live.removed,
+            &api_version,
+            self.policy,
+        );
         let Some(settled) = settled else { return State::Done(ComparisonResult::Predicted { live, prediction }) };
         let stays = structured_merge::fields_of(live.wanted.object(self.target), self.schema);
         let stays = with_string_data(&self.target.key.gvk, stays, &[]);

@@ -1,26 +1,48 @@
 //! The questions that follow when the server rejects the apply.
 
 use serde_json::Value;
-use structured_merge::without_system_fields;
+use structured_merge::{FieldSet, without_system_fields};
 
 use super::{Answer, ComparisonMachine, Probe, State};
 use crate::compare::decision::{ComparisonResult, LiveObject};
-use crate::compare::policy::EvidenceMode;
+use crate::compare::policy::{EvidenceMode, RemoveAdded};
 use crate::compare::prediction::predict;
 use crate::compare::rejection::refusal::{Refusal, refusal, unchangeable};
 use crate::compare::rejection::{Blame, RejectedObject, blame, refused_result};
 use crate::compare::replacement::{may_be_immutable, probe_object};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::request::{RequestError, StatusError};
 
 impl ComparisonMachine<'_> {
     /// Takes the rejection of the object that remains after a transfer of claims; the reason may be that the object has changed.
-    pub(super) fn pruning_rejected(&mut self, live: Box<LiveObject>, error: &RequestError) -> State {
+    pub(super) fn pruning_rejected(&mut self, mut live: Box<LiveObject>, error: &RequestError) -> State {
         if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
             self.rounds -= 1;
             return State::Reading { answer: Value::Null, wanted: live.wanted };
         }
+        if !live.removed.is_empty()
+            && let Some(status) = error.refusal().filter(|status| matches!(status.code, 400 | 403 | 422))
+            && let Some(refusal) = self.removal_refused(&live, status)
+        {
+            if self.policy.remove_added == RemoveAdded::Offered {
+                live.removed = FieldSet::new();
+                return self.compare(*live);
+            }
+            return State::Done(ComparisonResult::Refused { live: Some(live), refusal });
+        }
         self.rejected(Some(live), error)
+    }
+
+    /// The refusal of an object without what others added, for which nothing of it is applied; `None` if the server did not try it.
+    fn removal_refused(&self, live: &LiveObject, status: &StatusError) -> Option<Refusal> {
+        let reason = match refusal(self.target, Some(&live.current.object), self.schema, status) {
+            Refusal::Immutable(reason) => reason,
+            Refusal::Typed(diagnostic) | Refusal::Other(diagnostic) => diagnostic.message,
+            Refusal::NotTried(_) | Refusal::NoNamespace(_) => return None,
+        };
+        let message = format!("what was added in the cluster cannot be removed: {reason}");
+        let hint = "leave the object out of this run, name other managers with `--remove-added`, or keep the field with an ignore rule";
+        Some(Refusal::Other(Diagnostic::new(Code::Invalid, message).with_hint(hint)))
     }
 
     /// Reads the rejection. If a probe can give a better diagnostic, asks if the server accepts the manifest alone.

@@ -6,7 +6,7 @@
 //!               └─────────────── the causes change: from the start ◀───────────────────────────┘
 //! ```
 
-use structured_merge::{FieldSet, ManagedObject};
+use structured_merge::ManagedObject;
 
 use super::{Attempt, ComparisonMachine, State, Trial};
 use crate::compare::decision::{ComparisonResult, LiveObject};
@@ -126,8 +126,8 @@ impl ComparisonMachine<'_> {
     /// Predicts the apply after claims have been transferred to us: manual ones on fields of the manifest, and all on those in the way.
     /// `None` if there are none.
     fn attempt(&self, live: &LiveObject, taken: Vec<InTheWay>, rewrites_records: bool) -> Option<Attempt> {
-        let LiveObject { current, wanted } = live;
-        let in_the_way = taken.iter().fold(FieldSet::new(), |all, one| all.union(&one.fields));
+        let LiveObject { current, wanted, removed } = live;
+        let in_the_way = taken.iter().fold(removed.clone(), |all, one| all.union(&one.fields));
         let wanted = wanted.without_nulls_at(&in_the_way, self.target, self.schema);
         let manifest = wanted.object(self.target);
         let kind = self.target.kind();

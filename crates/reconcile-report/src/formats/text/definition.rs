@@ -37,7 +37,7 @@ pub(super) fn is_summarised(object: &ObjectReport, change: &ChangeReport) -> boo
     let versions = FieldPath::of(&["spec", "versions"]);
     object.key.gvk.is_crd()
         && (is_whole(change)
-            || object.details.versions.is_some() && change.class.is_drift() && versions.is_prefix_of(&change.path))
+            || object.details.versions.is_some() && change.is_drift() && versions.is_prefix_of(&change.path))
 }
 
 /// Returns true if all of the versions are one change.

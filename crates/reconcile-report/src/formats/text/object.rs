@@ -95,7 +95,7 @@ fn most(view: &View) -> usize {
 /// Appends changes: those of the manifest's fields, then what the server changes because of them, and then the fields that others added.
 pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&ChangeReport]) {
     let (added, differing): (Vec<_>, Vec<_>) =
-        foremost(shown, most(sheet.view)).into_iter().partition(|change| change.class == Class::Unmanaged);
+        foremost(shown, most(sheet.view)).into_iter().partition(|change| change.is_addition());
     let (following, differing): (Vec<_>, Vec<_>) =
         differing.into_iter().partition(|change| change.class == Class::Consequence);
     let mut count = fields::fields(sheet, &differing, MARGIN.len());
@@ -186,10 +186,10 @@ fn about(object: &ObjectReport) -> String {
 
 /// The changes that are shown if there are too many: drift before anything else, so that nobody can hide it behind other changes.
 pub(crate) fn foremost<'c>(changes: &[&'c ChangeReport], most: usize) -> Vec<&'c ChangeReport> {
-    let drift = changes.iter().filter(|change| change.class.is_drift()).count().min(most);
+    let drift = changes.iter().filter(|change| change.is_drift()).count().min(most);
     let (mut drift, mut others) = (drift, most.saturating_sub(drift));
     let mut fits = |change: &&&ChangeReport| {
-        let room = if change.class.is_drift() { &mut drift } else { &mut others };
+        let room = if change.is_drift() { &mut drift } else { &mut others };
         let fits = *room > 0;
         *room = room.saturating_sub(1);
         fits

@@ -59,6 +59,16 @@ impl ChangeReport {
         FieldChange { side: self.side, base: self.base.clone(), defaulted: self.defaulted.clone(), ..change }
     }
 
+    /// Returns true if it is drift.
+    pub fn is_drift(&self) -> bool {
+        self.side.is_some()
+    }
+
+    /// Returns true if another manager added the field, and it stays.
+    pub(crate) fn is_addition(&self) -> bool {
+        self.class == Class::Unmanaged && self.op == Op::Add
+    }
+
     /// Returns true if the field was changed or added manually.
     pub fn is_manual(&self) -> bool {
         self.managers.iter().any(|owner| owner.manual)

@@ -479,7 +479,7 @@ impl ObjectReport {
 
     /// Returns true if it does not match its manifest, or did not before it was written.
     pub(crate) fn differs(&self) -> bool {
-        self.diff.action != Action::None || self.diff.changes.iter().any(|change| change.class.is_drift())
+        self.diff.action != Action::None || self.diff.changes.iter().any(|change| change.is_drift())
     }
 
     /// Hides the differences that the baseline has. An object without other differences is shown as in sync, while the counts
@@ -511,7 +511,7 @@ impl ObjectReport {
 
     /// Returns true if it differs, and the baseline has all of its differences.
     pub fn is_known(&self) -> bool {
-        let mut drift = self.diff.changes.iter().filter(|change| change.class.is_drift()).peekable();
+        let mut drift = self.diff.changes.iter().filter(|change| change.is_drift()).peekable();
         drift.peek().is_some() && drift.all(|change| change.known)
     }
 

@@ -97,7 +97,7 @@ impl From<ObjectEntry> for ObjectReport {
         } = entry;
         for change in &mut changes {
             // A report of an earlier version names no sides. What is no drift has none.
-            let by_class = change.class.side();
+            let by_class = Side::of_change(change.class, change.op);
             change.side = by_class.and(change.side).or(by_class);
         }
         let ObjectEntry { warnings, server_warnings, error, reason, hint, .. } = entry;

@@ -81,7 +81,7 @@ fn is_odd_blank(c: char) -> bool {
 
 /// Returns true if an apply leaves the live value as it is: it is only shown.
 pub(crate) fn stays(change: &ChangeReport) -> bool {
-    matches!(change.class, Class::Unmanaged | Class::Released)
+    change.class == Class::Released || change.is_addition()
 }
 
 /// Returns true if a value is shown as lines of its own.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use reconcile_core::compare::{CompareContext, Policy, Redactor, leave_out_nulls, offline};
+use reconcile_core::compare::{CompareContext, Policy, Redactor, holds_redacted, leave_out_nulls, offline};
 use reconcile_core::effects;
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::DesiredSet;
@@ -13,6 +13,7 @@ use reconcile_report::formats::text::{self, explained};
 use reconcile_report::refused_by_upgrade;
 use reconcile_report::{Baseline, ClusterInfo, Command, DroppedObject, FailOn, Failure, KnownDifferences, Report};
 use serde_json::Value;
+use structured_merge::ObjectKey;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitTimeout};
@@ -31,6 +32,7 @@ use crate::run::base::{Base, allows_pruning};
 use crate::run::contexts::{Choice, chosen};
 use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanFile, baseline, digests, flags};
+use crate::run::former::former;
 use crate::run::invocation::{Invocation, Run};
 use crate::run::reading::Reading;
 use crate::run::reading::captured::Captured;
@@ -230,6 +232,7 @@ impl ContextCommand for Diff<'_> {
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         let digests = self.plan_file.as_ref().map(|_| digests(plan.targets()));
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
+        let redactor = Arc::clone(&comparison.redactor);
         // Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);
         let unmanaged = UnmanagedSearch::of(args.report_unmanaged.as_deref(), args.shard.shard, &gate, &plan, hooks)?;
@@ -238,6 +241,7 @@ impl ContextCommand for Diff<'_> {
         let (admission, pass) = futures::join!(admission, Reconciliation::compare(comparison, plan, apply_set));
         output.details(pass.unproven());
 
+        run.read_formers(&events.builder, &redactor).await;
         let planned = self.plan_file.as_ref().map(|_| events.builder.plan(&gate));
         let report = events.builder.last_report(Command::Diff, &gate, &pass);
         let report = report.with_only(args.compare.chosen()).with_remove_added(args.compare.removed_managers());
@@ -394,6 +398,12 @@ pub(crate) async fn without_cluster(
     for (target, decision) in targets.into_iter().zip(&decisions) {
         events.receive(Event::Compared(target, decision));
     }
+    let alone: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
+    let known = events.builder.former_objects(&alone).into_iter().filter_map(|key| match snapshot.state(&key) {
+        LiveState::Present(live) if !holds_redacted(&live) => Some(former(&key, live, &redactor)),
+        _ => None,
+    });
+    events.builder.know_formers(known.collect());
     let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
     report = report.with_only(args.compare.chosen()).with_remove_added(args.compare.removed_managers());
     report.warnings.extend(parents.warnings(&memberships));

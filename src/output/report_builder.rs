@@ -4,7 +4,9 @@ use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 
-use reconcile_report::{ApplySetInfo, Command, FailOn, KnownDifferences, ObjectReport, ParentAction, Report};
+use reconcile_report::{
+    ApplySetInfo, Command, FailOn, KnownDifferences, ObjectReport, ParentAction, Report, former_objects,
+};
 use structured_merge::ObjectKey;
 
 use crate::engine::event::{Event, Judgement, Stage};
@@ -24,6 +26,8 @@ pub(crate) struct ReportBuilder {
     shard: Option<Shard>,
     /// True if effects are reported.
     has_effects: bool,
+    /// The former objects of new ones with generated names, as far as no apply set deletes them.
+    formers: RefCell<Vec<ObjectReport>>,
 }
 
 #[derive(Default)]
@@ -72,10 +76,20 @@ impl ReportBuilder {
         Report::compared(Command::Diff, self.objects.borrow().reports.clone(), gate)
     }
 
-    /// A `diff` shows generated objects and their former ones as one. Those of a baseline are known one by one.
+    /// The objects that may be the former ones of new ones with generated names, and that no apply set deletes.
+    pub fn former_objects(&self, dropped: &[ObjectKey]) -> Vec<ObjectKey> {
+        former_objects(&self.objects.borrow().reports, dropped)
+    }
+
+    /// Shows new objects as the former ones under a new name.
+    pub fn know_formers(&self, formers: Vec<ObjectReport>) {
+        self.formers.replace(formers);
+    }
+
+    /// Generated objects and their former ones are shown as one. Those of a baseline are known one by one.
     fn compared(&self, command: Command, objects: Vec<ObjectReport>, gate: &FailOn) -> Report {
-        if command == Command::Diff && self.known.is_none() {
-            return Report::compared_paired(command, objects, gate);
+        if self.known.is_none() {
+            return Report::compared_paired(command, objects, &self.formers.borrow(), gate);
         }
         Report::compared(command, objects, gate)
     }

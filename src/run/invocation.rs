@@ -377,6 +377,14 @@ impl Run<'_> {
         desired.hooks.iter().map(|hook| key_of(hook, discovery, namespaces)).collect()
     }
 
+    /// The objects that are in the base, and no longer in the manifests.
+    pub(super) fn keys_of_base_alone(&self) -> Vec<ObjectKey> {
+        let rest = self.rest_of_base.take();
+        let keys = rest.dropped.iter().map(|target| target.key.clone()).collect();
+        self.rest_of_base.replace(rest);
+        keys
+    }
+
     /// The report with the objects that are in the base, no longer in the manifests, and still in the cluster.
     pub async fn with_rest_of_base(&self, report: Report, shard: Option<Shard>) -> Report {
         let RestOfBase { mut dropped, unchanged } = self.rest_of_base.take();

@@ -10,6 +10,7 @@ pub(crate) mod contexts;
 pub(crate) mod driver;
 pub(crate) mod earlier_runs;
 pub(crate) mod edits;
+pub(crate) mod former;
 pub(crate) mod interrupt;
 pub(crate) mod invocation;
 pub(crate) mod question;

@@ -57,6 +57,7 @@ mod forged_lines;
 mod formats;
 mod gates;
 mod generated;
+mod generated_names;
 mod hang_up;
 mod harness;
 mod helm;

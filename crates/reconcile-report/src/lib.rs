@@ -44,7 +44,7 @@ pub use model::{
     ConfigurationInfo, ContextReport, ContextsSummary, DroppedObject, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED,
     EXIT_INVALID, EXIT_NOT_READY, EXIT_SUCCESS, EXIT_UNREACHABLE, FAIL_CLASSES, FailClass, FailOn, Failure, Level,
     ObjectDiff, ObjectMessages, ObjectReport, ObjectRun, ParentAction, ParentInfo, ReadinessCounts, Report, Reports,
-    SideCounts, StartTime, Summary, ToolInfo, UnmanagedObject, Verdict, Why,
+    SideCounts, StartTime, Summary, ToolInfo, UnmanagedObject, Verdict, Why, former_objects,
 };
 pub use saved_plan::{ManifestDigest, PlanBase, PlanFlags, SavedPlan, SecretCoverage};
 pub use theme::{STANDARD, THEMES, Theme, paint, plain};

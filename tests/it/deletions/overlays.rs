@@ -153,7 +153,13 @@ fn a_generated_object_is_one_object_under_a_new_name() {
     // A plan has both, and its apply does both.
     on(&ws, "diff", "staging", &["--save-plan", "plan.json"]).exits_with(1);
     let apply = on(&ws, "apply", "staging", &["--plan", "plan.json"]).exits_with(0);
-    assert_eq!(apply.each("outcome").iter().filter(|outcome| outcome.ends_with(": deleted")).count(), 2, "{apply}");
+    assert_eq!(apply.each("outcome").iter().filter(|outcome| outcome.ends_with(": updated")).count(), 2, "{apply}");
+    assert_eq!(
+        (&apply.report()["summary"]["update"], apply.object("ConfigMap", &after[0]).get("renamedFrom").is_some()),
+        (&json!(2), true),
+        "{apply}"
+    );
+    assert!(ws.find("configmap", &before[0]).is_none() && ws.find("configmap", &after[0]).is_some());
     on(&ws, "diff", "staging", &[]).exits_with(0);
 }
 

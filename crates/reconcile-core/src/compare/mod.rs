@@ -32,7 +32,7 @@ pub use classify::only::Chosen;
 pub use decision::judge::judge;
 pub use decision::membership::{Membership, UnnamedSet};
 pub use decision::object_verdict::ObjectVerdict;
-pub use decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
+pub use decision::{CompareContext, ComparisonResult, Decision, Following, LiveObject, decide};
 pub use diff::{
     Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, LeftDifference, Reason, Replacement,
     Side, UnmanagedCount,

@@ -7,6 +7,7 @@
 //!                          ─▶ selection: unselected          (Services, and the Pod templates of the input)
 //! ```
 
+mod checksums;
 mod compared;
 mod selection;
 mod values;
@@ -18,26 +19,32 @@ use crate::live::Target;
 use compared::Compared;
 pub use workloads::of_deletion;
 
-/// Finds the effects of all objects of a run, and puts them into their decisions.
+/// Finds the effects of all objects of a run, and what follows from other objects, and puts them into their decisions.
 pub fn find(targets: &[&Target], decisions: &mut [Decision]) {
-    // Without a change there is no effect, and no tree of a manifest is made.
+    // Without a change nothing follows, and no tree of a manifest is made.
     if decisions.iter().all(|decision| decision.verdict.action() == Action::None) {
         return;
     }
-    let found = effects(targets, decisions);
+    let objects: Vec<Compared<'_>> =
+        targets.iter().zip(&*decisions).map(|(target, decision)| Compared::of(target, decision)).collect();
+    let following = checksums::following(&objects);
+    let found = effects(&objects);
     for (decision, effects) in decisions.iter_mut().zip(found) {
         decision.effects = effects;
+    }
+    for (at, following) in following {
+        if let Some(decision) = decisions.get_mut(at) {
+            decision.following.push(following);
+        }
     }
 }
 
 /// The effects of each object.
-fn effects(targets: &[&Target], decisions: &[Decision]) -> Vec<Vec<Effect>> {
-    let objects: Vec<Compared<'_>> =
-        targets.iter().zip(decisions).map(|(target, decision)| Compared::of(target, decision)).collect();
+fn effects(objects: &[Compared<'_>]) -> Vec<Vec<Effect>> {
     let mut effects: Vec<Vec<Effect>> = objects.iter().map(workloads::of_write).collect();
     let restarts = |at: usize| effects.get(at).is_some_and(|found| found.iter().any(Effect::is_restart));
-    let mut others = values::effects(&objects, &restarts);
-    others.extend(selection::effects(&objects));
+    let mut others = values::effects(objects, &restarts);
+    others.extend(selection::effects(objects));
     for (at, effect) in others {
         if let Some(found) = effects.get_mut(at) {
             found.push(effect);

@@ -10,10 +10,10 @@ use super::compared::{Compared, Kind, Step};
 use crate::compare::{Effect, EffectKind, FieldChange};
 
 /// A ConfigMap or a Secret: its namespace, its kind and its name.
-type Holder<'a> = (&'a str, bool, &'a str);
+pub(super) type Holder<'a> = (&'a str, bool, &'a str);
 
 /// A place of a Pod template where a value is used.
-struct Usage<'a> {
+pub(super) struct Usage<'a> {
     /// The position of the workload.
     at: usize,
     /// The keys; `None` for all of them.
@@ -32,13 +32,13 @@ impl Usage<'_> {
 }
 
 /// The changed keys of a ConfigMap or a Secret.
-enum Changed<'a> {
+pub(super) enum Changed<'a> {
     All,
     Keys(BTreeSet<&'a str>),
 }
 
 impl<'a> Changed<'a> {
-    fn of(changes: &'a [FieldChange]) -> Self {
+    pub fn of(changes: &'a [FieldChange]) -> Self {
         let mut keys = BTreeSet::new();
         for change in changes.iter().filter(|change| change.is_drift()) {
             match change.path.elements() {
@@ -51,7 +51,7 @@ impl<'a> Changed<'a> {
         Self::Keys(keys)
     }
 
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         matches!(self, Self::Keys(keys) if keys.is_empty())
     }
 }
@@ -136,7 +136,7 @@ fn counted(users: &[&Compared<'_>]) -> Option<String> {
 }
 
 /// Collects what the Pods of a workload use.
-fn collect<'a>(at: usize, object: &Compared<'a>, usages: &mut BTreeMap<Holder<'a>, Vec<Usage<'a>>>) {
+pub(super) fn collect<'a>(at: usize, object: &Compared<'a>, usages: &mut BTreeMap<Holder<'a>, Vec<Usage<'a>>>) {
     let namespace = object.namespace();
     // What the Pods were started with counts as long as they go on.
     let Some(spec) = object.template_after().and_then(|template| template.get("spec")) else { return };

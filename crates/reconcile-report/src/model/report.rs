@@ -208,9 +208,14 @@ impl Report {
         Self { fail_on: gate.names(), summary: Summary::of(&objects), objects, ..report }
     }
 
-    /// The report of a comparison, in which a generated object and its former one of another name are one.
-    pub fn compared_paired(command: Command, objects: Vec<ObjectReport>, gate: &FailOn) -> Self {
-        Self::compared(command, paired(objects), gate)
+    /// The report of a comparison, in which a generated object and its former one of another name are one; `formers` are those that stay.
+    pub fn compared_paired(
+        command: Command,
+        objects: Vec<ObjectReport>,
+        formers: &[ObjectReport],
+        gate: &FailOn,
+    ) -> Self {
+        Self::compared(command, paired(objects, formers), gate)
     }
 
     /// The report of a run that checked the readiness of objects and compared nothing.
@@ -365,9 +370,11 @@ impl Report {
     /// those of the base.
     pub fn with_rest_of_base(mut self, dropped: Vec<DroppedObject>, unchanged: Option<usize>) -> Self {
         if !dropped.is_empty() {
-            let keys: BTreeSet<&ObjectKey> = self.objects.iter().map(|object| &object.key).collect();
-            let dropped = dropped.into_iter().filter(|one| !keys.contains(&one.key()));
-            self.dropped.extend(dropped.collect::<Vec<_>>());
+            let mut keys: BTreeSet<ObjectKey> = self.objects.iter().map(|object| object.key.clone()).collect();
+            let former =
+                |object: &ObjectReport| Some(ObjectKey { name: object.renamed_from.clone()?, ..object.key.clone() });
+            keys.extend(self.objects.iter().filter_map(former));
+            self.dropped.extend(dropped.into_iter().filter(|one| !keys.contains(&one.key())));
         }
         self.summary.dropped = self.dropped.len();
         self.summary.unchanged = unchanged;

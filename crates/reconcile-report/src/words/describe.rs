@@ -41,6 +41,10 @@ pub(crate) fn change(change: &ChangeReport) -> String {
     let why = why_on_line(change);
     let why = if why.is_empty() { why } else { format!(" ({why})") };
     let path = one_line(&change.path.to_string(), MESSAGE);
+    // Two hashes say nothing, and the other object has the difference.
+    if change.is_following() {
+        return format!("{path}{why}");
+    }
     format!("{}{why}", difference(change, &path, &LINE))
 }
 
@@ -48,6 +52,9 @@ pub(crate) fn change(change: &ChangeReport) -> String {
 pub(crate) fn brief(change: &ChangeReport) -> String {
     let path = one_line(&change.path.to_string(), MESSAGE);
     let path = if width(&path) <= PATH { path } else { format!("…{}", end_within(&path, PATH)) };
+    if change.is_following() {
+        return path;
+    }
     difference(change, &path, &CELL)
 }
 

@@ -62,6 +62,9 @@ pub(crate) fn note(change: &ChangeReport, view: &View) -> String {
 }
 
 fn words(why: Why, change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> String {
+    if change.is_following() {
+        return format!("follows {}", visible(&change.follows.join(", ")));
+    }
     let is_of_base = !matches!(change.class, Class::Conflict | Class::Missing);
     match change.side {
         Some(Side::Both) if is_of_base => return overwrites(change, owners),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, ManagedObject, TypeRef};
+use structured_merge::{FieldPath, FieldSet, ManagedObject, ObjectKey, TypeRef};
 
 use crate::compare::additions::to_remove;
 use crate::compare::diff::{Class, Evidence, FieldChange, FieldDiff, Reason, Replacement};
@@ -45,6 +45,8 @@ pub struct Decision {
     pub membership: Option<Membership>,
     /// The effects of an apply beyond the fields, once they are found.
     pub effects: Vec<Effect>,
+    /// The differences that follow from those of other objects, once they are found.
+    pub following: Vec<Following>,
 }
 
 impl Decision {
@@ -69,6 +71,15 @@ impl Decision {
     }
 }
 
+/// A difference that follows from those of other objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Following {
+    /// The field.
+    pub path: FieldPath,
+    /// The other objects.
+    pub of: Vec<ObjectKey>,
+}
+
 /// The type and the policy by which an object is compared.
 #[derive(Clone, Copy)]
 pub struct CompareContext<'a> {
@@ -90,7 +101,7 @@ pub fn decide(
     let mut builder = VerdictBuilder { target, context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
     let verdict = builder.verdict(&finding);
     let VerdictBuilder { warnings, rules, .. } = builder;
-    Decision { finding, verdict, warnings, rules, membership: None, effects: Vec::new() }
+    Decision { finding, verdict, warnings, rules, membership: None, effects: Vec::new(), following: Vec::new() }
 }
 
 /// Builds a verdict, and collects the warnings and rules that belong to it.

@@ -18,6 +18,10 @@ use crate::words::value::{line_pairs, meaning};
 
 /// Both values of a change: on one line, or as a comparison of their lines.
 pub(super) fn values(page: &mut Markup, change: &ChangeReport, limits: &Limits) {
+    // The note names the object that has the difference.
+    if change.is_following() {
+        return;
+    }
     if let Some((what, lines)) =
         Meaning::of_change(change).and_then(|(meaning, ..)| meaning::lines(&meaning, limits.is_full))
     {

@@ -34,6 +34,9 @@ pub(crate) fn lines(change: &ChangeReport, is_full: bool) -> Vec<String> {
     }
     let why = describe::why_on_line(change);
     let mut lines = vec![format!("@@ {} @@ {why}", one_line(&change.path.to_string(), SHORT)).trim_end().to_owned()];
+    if change.is_following() {
+        return lines;
+    }
     if stays(change) {
         lines.extend(live.map(|live| alone(' ', live)).into_iter().flatten());
         return lines;

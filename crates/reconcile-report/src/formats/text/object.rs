@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reconcile_core::compare::{Action, Class, masked};
-use reconcile_core::text::{one_line, width, yaml};
+use reconcile_core::text::{one_line, visible, width, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
 
@@ -98,7 +98,13 @@ pub(super) fn changes(sheet: &mut Sheet<'_>, shown: &[&ChangeReport]) {
         foremost(shown, most(sheet.view)).into_iter().partition(|change| change.is_addition());
     let (following, differing): (Vec<_>, Vec<_>) =
         differing.into_iter().partition(|change| change.class == Class::Consequence);
+    let (others, differing): (Vec<_>, Vec<_>) = differing.into_iter().partition(|change| change.is_following());
     let mut count = fields::fields(sheet, &differing, MARGIN.len());
+    for change in &others {
+        let line = format!("{MARGIN}{} follows {}", change.path, change.follows.join(", "));
+        sheet.line(Role::Note, visible(&line).into_owned());
+        count = count.saturating_add(1);
+    }
     if !following.is_empty() {
         sheet.line(Role::Note, format!("{MARGIN}and with it"));
         count += fields::fields(sheet, &following, MARGIN.len());

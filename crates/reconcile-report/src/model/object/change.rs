@@ -33,6 +33,9 @@ pub struct ChangeReport {
     /// The other managers that own the field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub managers: Vec<Owner>,
+    /// The objects from whose changes this one follows: a reference to an object under a new name, or the checksum of its content.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub follows: Vec<String>,
     /// True if the baseline has the same difference (`--baseline`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
@@ -46,7 +49,20 @@ pub struct ChangeReport {
 
 impl From<FieldChange> for ChangeReport {
     fn from(FieldChange { path, op, class, side, live, desired, base, managers, defaulted }: FieldChange) -> Self {
-        Self { path, op, class, side, live, desired, base, managers, known: false, removed_by: None, defaulted }
+        Self {
+            path,
+            op,
+            class,
+            side,
+            live,
+            desired,
+            base,
+            managers,
+            follows: Vec::new(),
+            known: false,
+            removed_by: None,
+            defaulted,
+        }
     }
 }
 
@@ -62,6 +78,11 @@ impl ChangeReport {
     /// Returns true if it is drift.
     pub fn is_drift(&self) -> bool {
         self.side.is_some()
+    }
+
+    /// Returns true if it only follows from the change of another object, which tells more.
+    pub(crate) fn is_following(&self) -> bool {
+        !self.follows.is_empty() && self.class != Class::Conflict
     }
 
     /// Returns true if another manager added the field, and it stays.

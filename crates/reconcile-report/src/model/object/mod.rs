@@ -228,6 +228,12 @@ impl ObjectReport {
         report.details.rules.clone_from(&decision.rules);
         report.details.times = decision.times();
         report.diff.effects.clone_from(&decision.effects);
+        for following in &decision.following {
+            let change = report.diff.changes.iter_mut().find(|change| change.path == following.path);
+            if let Some(change) = change {
+                change.follows = following.of.iter().map(ToString::to_string).collect();
+            }
+        }
         if report.differs() || report.is_ownership_only() {
             report.name_live(decision.live());
         }

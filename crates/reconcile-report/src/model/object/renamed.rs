@@ -6,49 +6,173 @@ use std::sync::Arc;
 
 use reconcile_core::compare::{Action, Versions};
 use reconcile_core::object::generated::stem;
+use reconcile_core::pass::Outcome;
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectMeta as _, Op};
+use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, Op, PathElement};
 
 use super::ObjectReport;
 use super::change::{ChangeReport, difference};
 use crate::model::classes::ClassInfo;
 
 /// The kind, namespace and stem of an object with a generated name.
-fn generated(object: &ObjectReport) -> Option<(String, Option<String>, String)> {
-    let key = &object.key;
+type Generated = (String, Option<String>, String);
+
+fn generated(key: &ObjectKey) -> Option<Generated> {
     let is_generated_kind = key.gvk.group.is_empty() && ["ConfigMap", "Secret"].contains(&key.gvk.kind.as_str());
     let stem = stem(&key.name).filter(|_| is_generated_kind)?;
     Some((key.gvk.kind.clone(), key.namespace.clone(), stem.to_owned()))
 }
 
-/// Shows each new object with a generated name and the newest former one as one object under a new name. A deletion that has to be
-/// allowed, or that cannot be done, stays on its own.
-pub(crate) fn paired(mut objects: Vec<ObjectReport>) -> Vec<ObjectReport> {
-    let mut former: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    for (at, object) in objects.iter().enumerate() {
-        let is_plain =
-            object.diff.deletion.is_none() && object.messages.error.is_none() && object.run.outcome.is_none();
-        if object.diff.action == Action::Delete && is_plain {
-            former.entry(generated(object)).or_default().push(at);
+/// The objects that may be the former ones of new objects with generated names, and that no apply set deletes: those to which live workloads
+/// refer where the manifests refer to the new one, and those that only the base has. A new object with several of them has none.
+pub fn former_objects(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<ObjectKey> {
+    let known: BTreeSet<&ObjectKey> = objects.iter().map(|object| &object.key).collect();
+    let deleted: BTreeSet<_> =
+        objects.iter().filter(|one| is_plain_deletion(one)).map(|one| generated(&one.key)).collect();
+    let mut new: BTreeMap<Generated, Vec<&ObjectKey>> = BTreeMap::new();
+    for object in objects.iter().filter(|object| object.diff.action == Action::Create) {
+        if let Some(generated) = generated(&object.key) {
+            new.entry(generated).or_default().push(&object.key);
         }
     }
+    new.retain(|generated, keys| keys.len() == 1 && !deleted.contains(&Some(generated.clone())));
+    if new.is_empty() {
+        return Vec::new();
+    }
+    let mut former: BTreeMap<&ObjectKey, BTreeSet<String>> = BTreeMap::new();
+    for (generated, keys) in &new {
+        let Some(key) = keys.first() else { continue };
+        let is_former =
+            |other: &&ObjectKey| self::generated(other).as_ref() == Some(generated) && !known.contains(other);
+        let names = dropped.iter().filter(is_former).map(|other| other.name.clone());
+        former.entry(key).or_default().extend(names);
+    }
+    for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
+        for (key, names) in former.iter_mut().filter(|(key, _)| key.namespace == object.key.namespace) {
+            let referred = object.diff.changes.iter().filter_map(|change| former_reference(change, key));
+            let other = |name: &String| ObjectKey { name: name.clone(), ..(*key).clone() };
+            names.extend(referred.filter(|name| !known.contains(&other(name))));
+        }
+    }
+    let one = |(key, names): (&ObjectKey, BTreeSet<String>)| {
+        let mut names = names.into_iter();
+        let name = names.next().filter(|_| names.next().is_none())?;
+        Some(ObjectKey { name, ..key.clone() })
+    };
+    former.into_iter().filter_map(one).collect()
+}
+
+/// The name of the object to which a live workload refers where its manifest refers to the new one, if both have the same stem.
+fn former_reference(change: &ChangeReport, new: &ObjectKey) -> Option<String> {
+    let stem = stem(&new.name)?;
+    let of = |value: &Option<Value>| {
+        let mut found = BTreeSet::new();
+        collect_references(
+            value.as_ref().unwrap_or(&Value::Null),
+            &field_names(&change.path),
+            &new.gvk.kind,
+            &mut found,
+        );
+        found
+    };
+    let (before, after) = (of(&change.live), of(&change.desired));
+    if !after.contains(&new.name) || before.contains(&new.name) {
+        return None;
+    }
+    let mut same = before.into_iter().filter(|name| self::stem(name) == Some(stem));
+    same.next().filter(|_| same.next().is_none())
+}
+
+/// The last two names of fields in a path.
+fn field_names(path: &FieldPath) -> Vec<&str> {
+    let names = path.elements().iter().rev().take(2).map(|element| match element {
+        PathElement::Field(name) => name.as_str(),
+        _ => "",
+    });
+    names.collect::<Vec<_>>().into_iter().rev().collect()
+}
+
+/// Collects the names of the objects of a kind to which a value of a Pod template refers; `at` are the fields that lead to it.
+fn collect_references(value: &Value, at: &[&str], kind: &str, found: &mut BTreeSet<String>) {
+    let holders: &[&str] = match kind {
+        "ConfigMap" => &["configMap", "configMapRef", "configMapKeyRef"],
+        _ => &["secret", "secretRef", "secretKeyRef"],
+    };
+    match value {
+        Value::String(name) => {
+            if let [holder, field] = at
+                && holders.contains(holder)
+                && (*field == "name" || *holder == "secret" && *field == "secretName")
+            {
+                found.insert(name.clone());
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, &[], kind, found)),
+        Value::Object(fields) => {
+            let above = at.last().copied().unwrap_or_default();
+            for (name, value) in fields {
+                collect_references(value, &[above, name], kind, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns true for the deletion of an object of the apply set that needs no consent and is not refused.
+fn is_plain_deletion(object: &ObjectReport) -> bool {
+    let is_done = object.run.outcome.is_none_or(|outcome| outcome == Outcome::Deleted);
+    object.diff.action == Action::Delete && object.diff.deletion.is_none() && object.messages.error.is_none() && is_done
+}
+
+/// Shows each new object with a generated name and the former one as one object under a new name: the newest that is deleted, or else that
+/// of `formers`, which stay. A deletion that has to be allowed, or that cannot be done, stays on its own, and so do both if they are not
+/// done alike.
+pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[ObjectReport]) -> Vec<ObjectReport> {
+    let mut former: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_plain_deletion(object)) {
+        former.entry(generated(&object.key)).or_default().push(at);
+    }
     let mut gone = BTreeSet::new();
+    let mut pairs = Vec::new();
     for at in 0..objects.len() {
         let Some(new) = objects.get(at).filter(|object| object.diff.action == Action::Create) else { continue };
-        let Some(places) = generated(new).and_then(|generated| former.remove(&Some(generated))) else { continue };
+        let Some(generated) = generated(&new.key) else { continue };
+        let places = former.remove(&Some(generated.clone())).unwrap_or_default();
         let created = |at: &usize| objects.get(*at).and_then(live).and_then(created_at).map(ToOwned::to_owned);
         let newest = places.iter().max_by_key(|at| created(at)).copied();
-        let Some((newest, old)) = newest.and_then(|at| Some((at, objects.get(at)?))) else { continue };
-        if let Some(renamed) = renamed(new, old) {
-            gone.insert(newest);
+        let staying = || formers.iter().find(|one| self::generated(&one.key).as_ref() == Some(&generated));
+        let Some(old) = newest.and_then(|at| objects.get(at)).or_else(staying) else { continue };
+        let is_alike = match new.run.outcome {
+            None => old.run.outcome.is_none(),
+            Some(outcome) => outcome == Outcome::Created && (newest.is_none() || old.run.outcome.is_some()),
+        };
+        if let Some(renamed) = renamed(new, old).filter(|_| is_alike) {
+            gone.extend(newest);
+            pairs.push((renamed.key.clone(), old.key.name.clone()));
             if let Some(slot) = objects.get_mut(at) {
                 *slot = renamed;
             }
         }
     }
+    for object in &mut objects {
+        follow(object, &pairs);
+    }
     let mut at = 0_usize..;
     objects.retain(|_| !at.next().is_some_and(|at| gone.contains(&at)));
     objects
+}
+
+/// Marks the references to objects under a new name.
+fn follow(object: &mut ObjectReport, pairs: &[(ObjectKey, String)]) {
+    let namespace = object.key.namespace.clone();
+    for change in object.diff.changes.iter_mut().filter(|change| change.op == Op::Change) {
+        let is_reference = |(new, old): &&(ObjectKey, String)| {
+            new.namespace == namespace && former_reference(change, new).as_ref() == Some(old)
+        };
+        let is_value = matches!(change.live, Some(Value::String(_)));
+        let followed = pairs.iter().find(is_reference).filter(|_| is_value).map(|(new, _)| new.to_string());
+        change.follows.extend(followed);
+    }
 }
 
 /// The live object of a deletion.
@@ -71,6 +195,9 @@ fn renamed(new: &ObjectReport, old: &ObjectReport) -> Option<ObjectReport> {
     let mut object = new.clone();
     object.renamed_from = Some(old.key.name.clone());
     object.diff.action = Action::Update;
+    if object.run.outcome == Some(Outcome::Created) {
+        object.run.outcome = Some(Outcome::Updated);
+    }
     object.diff.side = ClassInfo::side_of(&changes);
     object.diff.changes = changes;
     object.details.versions = Some(Arc::new(Versions::of_redacted(live, desired)));
@@ -116,7 +243,7 @@ mod tests {
     use reconcile_core::compare::{Evidence, ObjectVerdict};
     use reconcile_core::plan::deletion::{Deletion, DeletionKind};
     use serde_json::json;
-    use structured_merge::{GroupVersionKind, ObjectKey};
+    use structured_merge::GroupVersionKind;
 
     use super::*;
 
@@ -145,7 +272,7 @@ mod tests {
             let paths: Vec<String> = object.diff.changes.iter().map(|change| change.path.to_string()).collect();
             format!("{:?} {}{from} {}", object.diff.action, object.key.name, paths.join(",")).trim_end().to_owned()
         };
-        paired(objects).iter().map(line).collect()
+        paired(objects, &[]).iter().map(line).collect()
     }
 
     const A: &str = "web-config-84c9dfhgtd";

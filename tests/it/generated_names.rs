@@ -1,0 +1,149 @@
+//! Objects with a hash of their content in the name: the new one and the former one are one object, wherever the former one is known from.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::control_plane::{Replaced, Run, Workspace};
+use crate::manifests::WEB;
+
+const A: &str = "web-config-84c9dfhgtd";
+const B: &str = "web-config-h56kmt2b4c";
+const C: &str = "web-config-g9c8b2kmtd";
+
+/// A Deployment that uses a ConfigMap in a volume, in the environment and for a variable.
+fn workload(name: &str) -> String {
+    let uses = format!(
+        "spec:
+      volumes: [{{name: config, configMap: {{name: {name}}}}}]
+      containers:
+      - name: extra
+        image: shop/extra:1
+        envFrom: [{{configMapRef: {{name: {name}}}}}]
+        env: [{{name: TIMEOUT, valueFrom: {{configMapKeyRef: {{name: {name}, key: timeout}}}}}}]"
+    );
+    WEB.replaced("spec:\n      containers:", &uses)
+}
+
+fn config(name: &str, timeout: &str) -> String {
+    format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{timeout: {timeout}, same: a}}}}")
+}
+
+fn run(ws: &Workspace, command: &str, flags: &[&str]) -> Run {
+    ws.reconcile([&[command, "-f", "new"], flags].concat())
+}
+
+#[test]
+fn what_a_live_workload_refers_to_is_the_former_object() {
+    let ws = Workspace::new();
+    ws.write("old/all.yaml", &format!("{}\n---\n{}", config(A, "30s"), workload(A)));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    ws.write("new/all.yaml", &format!("{}\n---\n{}", config(B, "45s"), workload(B)));
+    let diff = run(&ws, "diff", &[]).exits_with(1);
+    let object = diff.object("ConfigMap", B);
+    assert_eq!((&object["renamedFrom"], &object["action"]), (&json!(A), &json!("update")), "{diff}");
+    assert_eq!(diff.changes("ConfigMap", B), ["pending data.timeout"], "{diff}");
+    let summary = &diff.report()["summary"];
+    assert_eq!(
+        (&summary["update"], &summary["create"], &summary["delete"]),
+        (&json!(2), &json!(0), &json!(0)),
+        "{diff}"
+    );
+    // The references are told once, with it.
+    let changes = diff.object("Deployment", "web")["changes"].as_array().unwrap();
+    let follows: BTreeSet<String> = changes.iter().map(|change| change["follows"].to_string()).collect();
+    let key = ws.fill_in(&format!("[\"ConfigMap $NS/{B}\"]"));
+    assert!(follows.contains(&key), "{changes:#?}");
+    let stdout = &diff.stdout;
+    assert_eq!(stdout.matches(A).count(), 1 + usize::from(follows.len() > 1), "{diff}");
+    assert!(stdout.contains(&format!("under a new name, was {A}")) && stdout.contains("follows ConfigMap"), "{diff}");
+    for format in ["markdown", "html", "github", "gitlab", "junit", "sarif"] {
+        let diff = run(&ws, "diff", &["-o", format]).exits_with(1);
+        assert!(diff.stdout.contains(&format!("under a new name, was {A}")), "{format}: {diff}");
+        assert!(diff.stdout.contains("follows ConfigMap"), "{format}: {diff}");
+    }
+    let live = ws.kubectl(["get", "configmap,deployment", "-o", "yaml", "--show-managed-fields"]).exits_with(0);
+    ws.write("live.yaml", &live.stdout);
+    let offline = run(&ws, "diff", &["--live", "live.yaml", "-n", ws.namespace()]).exits_with(1);
+    assert_eq!(offline.object("ConfigMap", B)["renamedFrom"], json!(A), "{offline}");
+    run(&ws, "diff", &["--save-plan", "plan.json"]).exits_with(1);
+    let apply = run(&ws, "apply", &["--plan", "plan.json"]).exits_with(0);
+    assert_eq!(
+        (&apply.object("ConfigMap", B)["renamedFrom"], &apply.object("ConfigMap", B)["outcome"]),
+        (&json!(A), &json!("updated")),
+        "{apply}"
+    );
+    assert_eq!(ws.get("configmap", A)["data"]["timeout"], "30s");
+    run(&ws, "diff", &[]).exits_with(0);
+}
+
+#[test]
+fn what_the_base_has_is_the_former_object() {
+    let ws = Workspace::new();
+    ws.write("old/all.yaml", &config(A, "30s"));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    ws.write("new/all.yaml", &config(B, "45s"));
+    let plain = run(&ws, "diff", &[]).exits_with(1);
+    assert_eq!(plain.object("ConfigMap", B)["action"], "create", "nothing tells of the former one: {plain}");
+    let diff = run(&ws, "diff", &["--base", "old"]).exits_with(1);
+    assert_eq!(diff.object("ConfigMap", B)["renamedFrom"], json!(A), "{diff}");
+    assert_eq!(diff.changes("ConfigMap", B), ["pending data.timeout"], "{diff}");
+    assert_eq!((diff.report().get("dropped"), &diff.report()["summary"]["update"]), (None, &json!(1)), "{diff}");
+}
+
+#[test]
+fn nothing_is_paired_that_may_be_another_object() {
+    let ws = Workspace::new();
+    let secret = |name: &str| {
+        format!("{{apiVersion: v1, kind: Secret, metadata: {{name: {name}}}, stringData: {{timeout: 30s}}}}")
+    };
+    for (case, before, after) in [
+        ("two of them", format!("{}\n---\n{}", config(A, "30s"), config(C, "31s")), config(B, "45s")),
+        ("another kind", secret(A), config(B, "45s")),
+        ("another stem", config("api-config-84c9dfhgtd", "30s"), config(B, "45s")),
+        ("a name by hand", config("web-config-abcdefghij", "30s"), config("web-config-abcdefghik", "45s")),
+    ] {
+        ws.write("old/all.yaml", &before);
+        ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+        ws.write("new/all.yaml", &after);
+        let diff = run(&ws, "diff", &["--base", "old"]).exits_with(1);
+        assert_eq!(diff.report()["summary"]["create"], 1, "{case}: {diff}");
+        assert!(diff.objects().iter().all(|object| object.get("renamedFrom").is_none()), "{case}: {diff}");
+    }
+    let other = ws.fill_in("$NS-other");
+    let space = format!("{{apiVersion: v1, kind: Namespace, metadata: {{name: {other}}}}}\n---\n");
+    let there = config(A, "30s").replaced("metadata: {", &format!("metadata: {{namespace: {other}, "));
+    ws.write("old/all.yaml", &format!("{space}{there}"));
+    ws.reconcile(["apply", "-f", "old"]).exits_with(0);
+    ws.write("new/all.yaml", &config("web-config-8b2kmtdg9c", "45s"));
+    let diff = run(&ws, "diff", &["--base", "old"]).exits_with(1);
+    assert!(diff.objects()[0].get("renamedFrom").is_none(), "{diff}");
+}
+
+#[test]
+fn a_checksum_in_a_template_follows_the_object_that_changed() {
+    let ws = Workspace::new();
+    let manifests = |timeout: &str, sum: &str, other: &str| {
+        let annotations = format!(
+            "template:\n    metadata:\n      labels: {{app: web}}\n      annotations: {{checksum/config: {sum}, checksum/other: {other}}}"
+        );
+        let web = workload("settings").replaced("template:\n    metadata: {labels: {app: web}}", &annotations);
+        format!("{}\n---\n{web}", config("settings", timeout))
+    };
+    let path = "spec.template.metadata.annotations[checksum/config]";
+    ws.write("new/all.yaml", &manifests("30s", "aaaa1111", "x"));
+    run(&ws, "apply", &[]).exits_with(0);
+    ws.write("new/all.yaml", &manifests("45s", "bbbb2222", "x"));
+    let diff = run(&ws, "diff", &[]).exits_with(1);
+    let changes = diff.object("Deployment", "web")["changes"].as_array().unwrap().clone();
+    assert_eq!(changes.len(), 1, "{changes:#?}");
+    let expected: Value = json!([ws.fill_in("ConfigMap $NS/settings")]);
+    assert_eq!(changes[0]["follows"], expected, "{changes:#?}");
+    assert!(!diff.stdout.contains("aaaa1111") && diff.stdout.contains("follows ConfigMap"), "{path}: {diff}");
+    run(&ws, "apply", &[]).exits_with(0);
+    // Without a change of what it uses, it stands for itself.
+    ws.write("new/all.yaml", &manifests("45s", "cccc3333", "x"));
+    let diff = run(&ws, "diff", &[]).exits_with(1);
+    assert!(diff.object("Deployment", "web")["changes"][0].get("follows").is_none(), "{diff}");
+    assert!(diff.stdout.contains("cccc3333"), "{diff}");
+}

@@ -70,5 +70,5 @@ fn one_that_is_slow_and_one_that_is_dead_hold_nobody_up() {
     assert_eq!(report["contexts"].as_array().map(Vec::len), Some(CONTEXTS), "{run}");
     assert_eq!(report["summary"]["verdicts"], json!({"inSync": CONTEXTS - 1, "unreachable": 1}), "{run}");
     assert!(fleet.most_in_flight() <= MOST_AT_ONCE, "{} requests at once", fleet.most_in_flight());
-    assert!(took < Duration::from_secs(60), "{took:?}");
+    assert!(took < Duration::from_mins(1), "{took:?}");
 }

@@ -96,8 +96,8 @@ const TO_HELM: [&str; 5] = ["own", "-f", "web.yaml", "--field-manager", "helm"];
 fn meanwhile(ws: &Workspace, request: &str, patch: Value) -> Run {
     let proxy = Proxy::new(ws);
     let plane = ControlPlane::shared();
-    let path = ws.fill_in("/apis/apps/v1/namespaces/$NS/deployments/web?fieldManager=kubectl-edit");
-    let edit = move || drop(plane.api().json_patch(&path, &patch).unwrap());
+    let address = ws.fill_in("/apis/apps/v1/namespaces/$NS/deployments/web?fieldManager=kubectl-edit");
+    let edit = move || drop(plane.api().json_patch(&address, &patch).unwrap());
     proxy.inject(1, "PATCH", request, Fault::After(Arc::new(edit)));
     let run = ws.through(&proxy.url()).reconcile(TO_HELM);
     assert_eq!(proxy.clear(), Vec::<String>::new(), "{run}");

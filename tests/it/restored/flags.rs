@@ -43,11 +43,9 @@ fn each_context_has_a_release_of_its_own() {
 fn shards_restore_the_whole_release_together() {
     for method in ["ssa", "csa"] {
         let ws = Workspace::new();
-        let maps: String = (0..10)
-            .map(|number| {
-                format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m-{number}}}\ndata: {{a: one}}\n")
-            })
-            .collect();
+        let map = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: m-$N}\ndata: {a: one}\n";
+        let maps: Vec<String> = (0..10).map(|number| map.replace("$N", &number.to_string())).collect();
+        let maps = maps.concat();
         stored_by(&ws, "web", (1, "deployed"), Some(method), &maps);
         ws.stdin(&maps.replace("one", "two")).kubectl(["create", "--field-manager=helm", "-f", "-"]).exits_with(0);
         let mut all = BTreeSet::new();

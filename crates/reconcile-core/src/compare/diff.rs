@@ -301,7 +301,7 @@ impl FieldDiff {
 
     /// Returns true if a value differs, which is drift.
     pub fn has_drift(&self) -> bool {
-        self.changes.iter().any(|change| change.is_drift())
+        self.changes.iter().any(FieldChange::is_drift)
     }
 
     /// Returns true if the record of owners would change.

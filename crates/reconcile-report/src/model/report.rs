@@ -231,7 +231,8 @@ impl Report {
     /// The report of a run that gave fields to a manager, or of one that only shows which (`has_written`). A field that differs could
     /// not be given.
     pub fn handed_over(objects: Vec<ObjectReport>, has_written: bool) -> Self {
-        let differs = |object: &ObjectReport| object.diff.changes.iter().any(|change| change.is_drift());
+        let differs =
+            |object: &ObjectReport| object.diff.changes.iter().any(super::object::change::ChangeReport::is_drift);
         let verdict = if objects.iter().any(|object| object.is_incomplete() || differs(object)) {
             Verdict::Incomplete
         } else if has_written {

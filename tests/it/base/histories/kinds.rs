@@ -5,7 +5,8 @@ use structured_merge::{FieldPath, PathElement, Quantity};
 
 /// A kind of objects. `$NAME` in the template is the name, `$NS` the namespace.
 pub struct Kind {
-    pub kind: &'static str,
+    /// Its name.
+    pub name: &'static str,
     /// The resource as `kubectl` takes it.
     pub resource: &'static str,
     /// The path of the collection.
@@ -44,7 +45,7 @@ const TEXTS: &[&str] = &["\"v1\"", "\"v2\"", "\"v3\""];
 
 pub const KINDS: [Kind; 5] = [
     Kind {
-        kind: "Deployment",
+        name: "Deployment",
         resource: "deployments.apps",
         collection: "/apis/apps/v1/namespaces/$NS/deployments",
         template: r#"{"apiVersion": "apps/v1", "kind": "Deployment",
@@ -70,7 +71,7 @@ pub const KINDS: [Kind; 5] = [
         status: Some(r#"{"observedGeneration": 1}"#),
     },
     Kind {
-        kind: "ConfigMap",
+        name: "ConfigMap",
         resource: "configmaps",
         collection: "/api/v1/namespaces/$NS/configmaps",
         template: r#"{"apiVersion": "v1", "kind": "ConfigMap",
@@ -85,7 +86,7 @@ pub const KINDS: [Kind; 5] = [
         status: None,
     },
     Kind {
-        kind: "Service",
+        name: "Service",
         resource: "services",
         collection: "/api/v1/namespaces/$NS/services",
         template: r#"{"apiVersion": "v1", "kind": "Service",
@@ -101,7 +102,7 @@ pub const KINDS: [Kind; 5] = [
         status: None,
     },
     Kind {
-        kind: "CronJob",
+        name: "CronJob",
         resource: "cronjobs.batch",
         collection: "/apis/batch/v1/namespaces/$NS/cronjobs",
         template: r#"{"apiVersion": "batch/v1", "kind": "CronJob",
@@ -121,7 +122,7 @@ pub const KINDS: [Kind; 5] = [
         status: Some(r#"{"lastScheduleTime": "2026-01-01T00:00:00Z"}"#),
     },
     Kind {
-        kind: "Widget",
+        name: "Widget",
         resource: "widgets.$NS.example.com",
         collection: "/apis/$NS.example.com/v1/namespaces/$NS/widgets",
         template: r#"{"apiVersion": "$NS.example.com/v1", "kind": "Widget",

@@ -71,7 +71,7 @@ impl History {
 
     /// The kind and the name.
     pub fn key(&self) -> (String, String) {
-        (self.kind.kind.to_owned(), self.name.clone())
+        (self.kind.name.to_owned(), self.name.clone())
     }
 
     fn manifest(&self, ws: &Workspace, values: &Values) -> Value {
@@ -126,7 +126,7 @@ impl History {
         let Self { seed, story, kind, name, .. } = self;
         format!(
             "seed {seed}, {} {name}, {story:?}, {}: base {base}, live {live}, manifest {desired}\n{}",
-            kind.kind,
+            kind.name,
             field.path,
             json!(found)
         )
@@ -175,7 +175,7 @@ impl Batch {
             let items = list["items"].as_array().unwrap().clone();
             items
                 .into_iter()
-                .map(|item| ((kind.kind.to_owned(), item["metadata"]["name"].as_str().unwrap().to_owned()), item))
+                .map(|item| ((kind.name.to_owned(), item["metadata"]["name"].as_str().unwrap().to_owned()), item))
         });
         objects.collect()
     }

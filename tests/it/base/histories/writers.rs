@@ -90,7 +90,9 @@ impl Batch {
     fn upgrade(&self, history: &History, manifest: &Value) {
         let fields = history.kind.fields;
         self.update(history, "helm", |object| {
-            fields.iter().for_each(|field| field.set(object, field.of(manifest).as_ref()))
+            for field in fields {
+                field.set(object, field.of(manifest).as_ref());
+            }
         });
     }
 

@@ -34,7 +34,7 @@ pub fn judge(
 
     let mut found = differing(&subject, &classifier, differences, policy);
     // Nothing follows from nothing: a policy that came after the object changes it, for example.
-    if !found.iter().any(|change| change.is_drift()) {
+    if !found.iter().any(super::super::diff::FieldChange::is_drift) {
         let following = found.iter_mut().filter(|change| change.class == Class::Consequence);
         following.for_each(|change| change.reclassify(Class::Unrecorded));
     }

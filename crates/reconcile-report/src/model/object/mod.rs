@@ -485,7 +485,7 @@ impl ObjectReport {
 
     /// Returns true if it does not match its manifest, or did not before it was written.
     pub(crate) fn differs(&self) -> bool {
-        self.diff.action != Action::None || self.diff.changes.iter().any(|change| change.is_drift())
+        self.diff.action != Action::None || self.diff.changes.iter().any(change::ChangeReport::is_drift)
     }
 
     /// Hides the differences that the baseline has. An object without other differences is shown as in sync, while the counts

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::sieve::{self, Kept, List, SievedItem};
 use crate::live::answer::misfit_of_item;
 use crate::live::parallel;
+use reconcile_core::exact;
 use reconcile_core::live::{PartOfList, Resource};
 use reconcile_core::object::Projection;
 
@@ -228,7 +229,7 @@ fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Ve
 /// The list without its items, and the texts of these.
 fn split(body: &[u8]) -> Result<(Value, Vec<&[u8]>), String> {
     let unreadable = || "it is not JSON".to_owned();
-    let envelope: Envelope = serde_json::from_slice(body).map_err(|_| unreadable())?;
+    let envelope: Envelope = exact::from_slice(body).map_err(|_| unreadable())?;
     let texts = items(body);
     if texts.len() != envelope.items.len() {
         return Err(unreadable());

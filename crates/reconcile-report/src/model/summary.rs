@@ -152,15 +152,10 @@ impl Summary {
         } = other;
         self.objects = self.objects.saturating_add(*objects);
         self.unknown = self.unknown.saturating_add(*unknown);
-        self.sides.add(*sides);
-        self.proven = self.proven.saturating_add(*proven);
-        self.conflict = self.conflict.saturating_add(*conflict);
-        self.adopted = self.adopted.saturating_add(*adopted);
-        self.added_items = self.added_items.saturating_add(*added_items);
-        self.unmanaged = self.unmanaged.saturating_add(*unmanaged);
-        self.unmanaged_manual = self.unmanaged_manual.saturating_add(*unmanaged_manual);
-        self.ignored = self.ignored.saturating_add(*ignored);
         self.warnings = self.warnings.saturating_add(*warnings);
+        if let Some(sides) = sides {
+            self.sides.get_or_insert_default().add(*sides);
+        }
         // Each shard counts all of them.
         self.hooks = self.hooks.max(*hooks);
         self.not_deployed = self.not_deployed.max(*not_deployed);

@@ -210,11 +210,16 @@ impl Needed {
         if !pruned.parent.gvk.group.is_empty() {
             self.0.insert(permission(("apiextensions.k8s.io", "customresourcedefinitions"), None, "get"));
         }
-        let of_targets = targets.iter().filter_map(|target| target.resource.as_deref().ok());
-        let mut namespaces: BTreeSet<&str> =
-            targets.iter().filter_map(|target| target.key.namespace.as_deref()).collect();
-        namespaces.extend(namespace);
-        namespaces.extend(pruned.namespaces.iter().map(String::as_str));
+        self.members(resources_of(targets), &named_by(targets).chain(namespace).collect(), purpose);
+    }
+
+    /// Adds the lists and deletions of pruning, for these resources in all of these namespaces.
+    fn members<'r>(
+        &mut self,
+        resources: impl Iterator<Item = &'r Resource>,
+        namespaces: &BTreeSet<&str>,
+        purpose: Purpose,
+    ) {
         let verbs: &[&str] = if purpose == Purpose::Apply { &["get", "list", "delete"] } else { &["list"] };
         for resource in resources {
             let scopes = if resource.namespaced { namespaces.iter().copied().map(Some).collect() } else { vec![None] };
@@ -226,7 +231,7 @@ impl Needed {
 }
 
 fn resources_of<'t>(targets: &[&'t Target]) -> impl Iterator<Item = &'t Resource> {
-    targets.iter().filter_map(|target| target.resource.as_ref().ok())
+    targets.iter().filter_map(|target| target.resource.as_deref().ok())
 }
 
 fn named_by<'t>(targets: &[&'t Target]) -> impl Iterator<Item = &'t str> {

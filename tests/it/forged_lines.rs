@@ -455,14 +455,14 @@ fn texts(value: &Value, at: &mut String, found: &mut Vec<String>) {
         Value::String(_) => found.push(at.clone()),
         Value::Array(items) => {
             for (number, item) in items.iter().enumerate() {
-                *at += &format!("/{number}");
+                at.extend(["/", &number.to_string()]);
                 texts(item, at, found);
                 at.truncate(length);
             }
         }
         Value::Object(fields) => {
             for (name, field) in fields {
-                *at += &format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+                at.extend(["/", &name.replace('~', "~0").replace('/', "~1")]);
                 texts(field, at, found);
                 at.truncate(length);
             }

@@ -134,7 +134,9 @@ fn json_of_others_is_read_as_exactly_its_types() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     sources(&root.join("src"), &mut files);
-    pure_crates().iter().for_each(|folder| sources(&folder.join("src"), &mut files));
+    for folder in pure_crates() {
+        sources(&folder.join("src"), &mut files);
+    }
     files.retain(|file| !EXACT_READERS.iter().any(|reader| file.ends_with(reader)));
     let mut findings = Vec::new();
     for file in files {
@@ -145,7 +147,7 @@ fn json_of_others_is_read_as_exactly_its_types() {
     assert!(findings.is_empty(), "read this with `reconcile_core::exact`:\n{}\n", findings.join("\n"));
 }
 
-/// The calls of serde_json that may read a struct.
+/// The calls of `serde_json` that may read a struct.
 fn inexact(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| {
         let is_call = ["from_slice", "from_str", "from_reader", "from_value", "Deserializer::from"]

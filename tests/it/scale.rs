@@ -330,7 +330,8 @@ fn every_format() {
 /// What a node refuses is refused without an attempt, however many there are.
 #[test]
 fn edits_that_are_refused() {
-    let shapes: [(&str, fn(usize) -> String); 3] = [
+    type Shape = fn(usize) -> String;
+    let shapes: [(&str, Shape); 3] = [
         ("tags", |number| format!("  k{number}: !!str a\n")),
         ("anchors", |number| format!("  k{number}: &a{number} a\n  l{number}: *a{number}\n")),
         ("aliases", |number| if number == 0 { "  k0: &a a\n".to_owned() } else { format!("  k{number}: *a\n") }),

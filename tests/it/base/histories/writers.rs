@@ -161,7 +161,7 @@ impl Batch {
                 api.write(Method::PATCH, &query, "application/merge-patch+json", &json!({"status": status})).unwrap();
                 "status".to_owned()
             }
-            9 if history.kind.kind == "Deployment" => {
+            9 if history.kind.name == "Deployment" => {
                 let query = format!("{path}/scale?fieldManager=some-controller");
                 let replicas = json!({"spec": {"replicas": 1 + rng.below(3)}});
                 api.write(Method::PATCH, &query, "application/merge-patch+json", &replicas).unwrap();

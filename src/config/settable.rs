@@ -36,6 +36,7 @@ const WRITES: &str = "a proposed change could write files with it";
 
 /// Every flag of the commands that read a configuration.
 pub(super) const FLAGS: &[(&str, Default)] = &[
+    ("add-patches", Default::Never(WRITES)),
     ("adopt", Default::Never(TAKES)),
     ("all-namespaces", Default::Never(INPUT)),
     ("allow-empty", Default::Never("it would let a run without manifests pass, and prune everything")),
@@ -70,6 +71,7 @@ pub(super) const FLAGS: &[(&str, Default)] = &[
     ),
     ("disable-compression", Default::Any(TIME)),
     ("dry-run", Default::Never(COMMAND)),
+    ("edit-bases", Default::Never(WRITES)),
     ("evidence", Default::Any("it changes how drift is determined, which each object of a report names")),
     ("exit-zero", Default::Never(PASSES)),
     ("explain-ignores", Default::Any(DETAILS)),

@@ -195,7 +195,7 @@ fn source_of(arg: &Arg) -> Option<Source> {
         "user" => Source::Users,
         "namespace" | "report_unmanaged" => Source::Namespaces,
         "applyset" => Source::ApplySets,
-        "adopt" | "managers" | "release" | "remove-added" => Source::Managers,
+        "adopt" | "managers" | "release" | "remove_added" => Source::Managers,
         "objects" => Source::Objects,
         "kinds" => Source::Types,
         "from" => Source::Stored,

@@ -72,7 +72,7 @@ impl Packed {
 
 /// Reads what was packed: numbers have no spelling of their own, so that the values are the same.
 fn read(text: &[u8]) -> Value {
-    serde_json::from_slice(text).unwrap_or_default()
+    serde_json::from_slice::<Value>(text).unwrap_or_default()
 }
 
 /// Returns true if a value has more than this number of levels.

@@ -63,7 +63,7 @@ struct Inner {
 impl Inner {
     /// The place for the warnings of a read: those about discovery, and about objects that a run only searches, are not about manifests.
     fn place_for_warnings(&self, request: &Request) -> Option<&Warnings> {
-        let is_of_manifests = matches!(request.kind, RequestKind::Get | RequestKind::List) && request.accept.is_none();
+        let is_of_manifests = matches!(request.kind, RequestKind::Get | RequestKind::List) && !request.searches;
         is_of_manifests.then_some(&self.warned_of_reads)
     }
 }

@@ -75,13 +75,25 @@ pub struct Request {
     pub(super) retry: Retry,
     /// The largest answer that is read, in bytes after decompression.
     pub(super) limit: usize,
+    /// True if it searches objects, which no manifest has to name.
+    pub(super) searches: bool,
 }
 
 impl Request {
     fn reading(kind: RequestKind, address: impl Into<Address>, retry: Retry) -> Self {
         let address = address.into();
         let limit = kind.body_limit();
-        Self { kind, method: Method::GET, address, accept: None, content_type: None, body: Bytes::new(), retry, limit }
+        Self {
+            kind,
+            method: Method::GET,
+            address,
+            accept: None,
+            content_type: None,
+            body: Bytes::new(),
+            retry,
+            limit,
+            searches: false,
+        }
     }
 
     /// Reads one object.
@@ -107,6 +119,12 @@ impl Request {
     /// Sets the `Accept` header.
     pub fn with_accept(mut self, accept: &'static str) -> Self {
         self.accept = Some(accept);
+        self
+    }
+
+    /// Marks it as a search: what the server warns of is not about manifests.
+    pub fn searching(mut self) -> Self {
+        self.searches = true;
         self
     }
 

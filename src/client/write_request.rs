@@ -64,7 +64,7 @@ impl WriteRequest {
         let Self { method, address, content_type, body } = self;
         let content_type = Some(content_type);
         let limit = kind.body_limit();
-        Request { kind, method, address, accept: None, content_type, body, retry, limit }
+        Request { kind, method, address, accept: None, content_type, body, retry, limit, searches: false }
     }
 }
 

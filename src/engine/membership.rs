@@ -181,7 +181,7 @@ async fn find(
 /// The labelled objects of a kind: of all namespaces, or of the likely ones if that is forbidden.
 async fn list(server: &Server, resource: &Resource, selector: &str, likely: &[&str]) -> Vec<Value> {
     let list = async |namespace| {
-        let pages = Pages::new(&server.cluster, resource, namespace).with("labelSelector", selector);
+        let pages = Pages::new(&server.cluster, resource, namespace).searching().with("labelSelector", selector);
         pages.metadata_only().all().await.map(|(objects, _)| objects)
     };
     match list(None).await {

@@ -233,12 +233,28 @@ mod tests {
 
     fn table(group: &str) -> TypeTable {
         let gvk = json!({"group": group, "version": "v1", "kind": "Widget"});
-        let schema = json!({"type": "object", "x-kubernetes-group-version-kind": [&gvk]});
+        let item = json!({"type": "object", "properties": {"name": {"type": "string"}, "port": {"type": "integer", "default": 80}}});
+        let ports = json!({"type": "array", "items": item, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]});
+        let tags = json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"});
+        let limits = json!({"type": "object", "additionalProperties": {"x-kubernetes-int-or-string": true}});
+        let colour = json!({"type": "object", "default": {"name": "green", "depth": 1.5}, "x-kubernetes-preserve-unknown-fields": true});
+        let spec =
+            json!({"type": "object", "properties": {"ports": ports, "tags": tags, "limits": limits, "colour": colour}});
+        let properties = json!({"apiVersion": {"type": "string"}, "metadata": {"type": "object"}, "spec": spec});
+        let schema = json!({"type": "object", "properties": properties, "x-kubernetes-group-version-kind": [&gvk]});
         let document: Value = json!({
             "paths": {"/widgets/{name}": {"patch": {"x-kubernetes-group-version-kind": gvk}}},
             "components": {"schemas": {"Widget": schema}},
         });
         compile([&document], Origin::Custom).unwrap()
+    }
+
+    #[test]
+    fn types_are_read_back_as_they_were_written() {
+        let table = table("example.com");
+        let text = serde_json::to_vec(&table).unwrap();
+        let read: TypeTable = exact::from_slice(&text).unwrap();
+        assert_eq!(serde_json::to_vec(&read).unwrap(), text);
     }
 
     fn kinds(table: Option<TypeTable>) -> Option<Vec<GroupVersionKind>> {

@@ -73,7 +73,8 @@ pub(crate) async fn last_applied(
     namespace: Option<&str>,
 ) -> Result<FoundConfigurations, Vec<FailedList>> {
     let lists = resources.iter().map(|resource| async move {
-        let pages = Pages::new(cluster, resource, namespace.filter(|_| resource.namespaced)).keeping(FIELDS);
+        let pages = Pages::new(cluster, resource, namespace.filter(|_| resource.namespaced));
+        let pages = pages.searching().keeping(FIELDS);
         (resource, annotated(pages).await)
     });
     let mut lists = futures::stream::iter(lists).buffered(IN_FLIGHT);

@@ -135,7 +135,7 @@ fn reads_say_what_kubectl_says() {
         assert!(run.stderr.contains(&format!("warning: {expected}")), "{command:?}: {run}");
     }
     let resolve = ws.as_user("admin").on_terminal().reconcile(["resolve", "-f", "."]).exits_with(0);
-    assert!(resolve.stdout.contains("v1 Endpoints is deprecated"), "{resolve}");
+    assert!(resolve.stderr.contains("v1 Endpoints is deprecated"), "{resolve}");
     let differs = ws.stdin(&ENDPOINTS.replaced("10.1.2.3", "10.1.2.4")).reconcile(["diff", "-f", "-"]).exits_with(1);
     assert_eq!(differs.object("Endpoints", "ep")["warnings"], json!([expected]), "{differs}");
     assert_eq!(differs.object("Endpoints", "ep")["serverWarnings"], 1, "{differs}");

@@ -227,6 +227,20 @@ impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Object<V> {
     }
 }
 
+/// The unnamed fields of a variant.
+struct Items<V> {
+    len: usize,
+    visitor: V,
+}
+
+impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Items<V> {
+    type Value = V::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
+        deserializer.deserialize_tuple(self.len, Exact(self.visitor))
+    }
+}
+
 /// The visitor of an enum: the name of a variant without fields, or an object with the name and the fields of one that has some.
 struct Variant<V>(V);
 
@@ -282,8 +296,8 @@ impl<'de, A: MapAccess<'de>> VariantAccess<'de> for Fields<A> {
         self.value(Exact(seed))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, A::Error> {
-        Err(A::Error::custom("a variant with unnamed fields is not read"))
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
+        self.value(Items { len, visitor })
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, A::Error> {
@@ -321,6 +335,7 @@ mod tests {
         Plain,
         Named { name: String },
         Many(Vec<String>),
+        Pair(u8, bool),
     }
 
     fn all(text: &str) -> Vec<bool> {
@@ -339,6 +354,7 @@ mod tests {
             r#"{"name": "anna"}"#,
             r#"{"name": "a\nb", "groups": [{"id": 1}, {"id": 2, "kind": "plain"}], "below": {"name": "x", "below": null}}"#,
             r#"{"name": "", "groups": [{"id": 1, "kind": {"named": {"name": "a"}}}, {"id": 1, "kind": {"many": ["a"]}}]}"#,
+            r#"{"name": "", "groups": [{"id": 1, "kind": {"pair": [1, true]}}]}"#,
             r#"{"name": "", "named": {"plain": [1, true]}, "unknown": [1, {"a": null}]}"#,
         ] {
             assert_eq!(all(text), [true; 4], "{text}");
@@ -360,6 +376,8 @@ mod tests {
             r#"{"name": "a", "groups": [{"id": 1, "kind": {"plain": null}}]}"#,
             r#"{"name": "a", "groups": [{"id": 1, "kind": {"named": ["a"]}}]}"#,
             r#"{"name": "a", "groups": [{"id": 1, "kind": {"many": ["a"], "plain": null}}]}"#,
+            r#"{"name": "a", "groups": [{"id": 1, "kind": {"pair": [1]}}]}"#,
+            r#"{"name": "a", "groups": [{"id": 1, "kind": {"pair": {"0": 1, "1": true}}}]}"#,
             r#"{"name": "a", "groups": [{"id": 1, "kind": {}}]}"#,
             r#"{"name": "a", "groups": [{"id": 1, "kind": ["plain"]}]}"#,
         ] {

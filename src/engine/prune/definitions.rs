@@ -32,7 +32,7 @@ const FIELDS: Projection = {
 /// Lists the CustomResourceDefinitions with a label, or all of them. It is an error if one of them cannot be read.
 async fn list_definitions(cluster: &Cluster, label: &str) -> Result<Vec<Value>, RequestError> {
     let resource = definitions();
-    let pages = Pages::new(cluster, &resource, None).with("labelSelector", label).keeping(FIELDS);
+    let pages = Pages::new(cluster, &resource, None).searching().with("labelSelector", label).keeping(FIELDS);
     let (definitions, spoilt) = pages.all().await?;
     match spoilt.first() {
         None => Ok(definitions),

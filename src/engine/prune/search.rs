@@ -146,7 +146,7 @@ async fn list(
     namespace: Option<&str>,
     selector: &str,
 ) -> Result<(Vec<Value>, Vec<Spoilt>), RequestError> {
-    Pages::new(cluster, resource, namespace).with("labelSelector", selector).all_within(MEMORY_OF_ONE).await
+    Pages::new(cluster, resource, namespace).searching().with("labelSelector", selector).all_within(MEMORY_OF_ONE).await
 }
 
 /// The kinds and namespaces in which members are searched.

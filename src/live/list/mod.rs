@@ -125,9 +125,15 @@ impl<'c> Pages<'c> {
         self
     }
 
+    /// Searches objects that no manifest has to name.
+    pub fn searching(mut self) -> Self {
+        self.request = |address| Request::list(address).searching();
+        self
+    }
+
     /// Requests only the metadata of each object.
     pub fn metadata_only(mut self) -> Self {
-        self.request = |address| Request::list(address).with_accept(METADATA);
+        self.request = |address| Request::list(address).with_accept(METADATA).searching();
         self.metadata_only = true;
         self
     }

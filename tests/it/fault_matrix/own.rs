@@ -74,7 +74,8 @@ fn owners(ws: &Workspace) -> BTreeMap<String, String> {
 #[track_caller]
 fn is_truthful(what: &str, ws: &Workspace, run: &Run, names: &[String]) {
     ended_well(what, run);
-    let (held, owners) = (held(ws), owners(ws));
+    let held = held(ws);
+    let owners = owners(ws);
     for name in names {
         assert_eq!(held.get(name).and_then(Option::as_deref), Some("value"), "{what}: {name}: {run}");
         let owner = owners.get(name).cloned().unwrap_or_default();

@@ -30,7 +30,12 @@ pub(crate) async fn answer(interrupt: &Interrupt) -> Result<Option<String>, Fail
 pub(crate) async fn yes(question: String, output: &Output, interrupt: &Interrupt) -> bool {
     output.terminal.message(&Styled::new().with(Role::Name, question));
     let answer = answer(interrupt).await.ok().flatten().unwrap_or_default();
-    ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
+    is_yes(answer.trim())
+}
+
+/// Returns true if an answer is yes.
+pub(crate) fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].contains(&answer.to_ascii_lowercase().as_str())
 }
 
 /// The failure of a run that ended at a question.

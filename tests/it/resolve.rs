@@ -152,6 +152,40 @@ fn the_last_answer_can_be_changed() {
     assert!(run.stderr.contains("A is not offered: no later difference is of this kind"), "{run}");
 }
 
+/// The last question shows what would be done; nothing was done yet, so that every answer before it can still be changed.
+#[test]
+fn the_last_answer_can_be_changed_at_the_last_question() {
+    let ws = changed(&["a", "b"]);
+    let run = resolve(&ws, "a\np\nb\na\ny\n").exits_with(0);
+    assert_eq!(run.stderr.matches("Difference 2 of 2").count(), 2, "{run}");
+    assert!(run.stderr.contains("Write 1 file, and apply") && run.stderr.contains("Apply this to"), "{run}");
+    assert!(run.stderr.contains("[y/N] (b: back)"), "{run}");
+    assert_eq!((&data(&ws, "settings")["b"], file(&ws, "settings.yaml").as_str()), (&json!("ours"), MAP));
+
+    // Back to the first answer; what was pulled or ignored before leaves no trace.
+    let ws = changed(&["a", "b"]);
+    let run = resolve(&ws, "p\ni\nlater\nb\nb\ns\np\nb\na\nyes\n").exits_with(1);
+    assert_eq!(run.stderr.matches("Difference 1 of 2").count(), 2, "{run}");
+    assert_eq!(data(&ws, "settings"), json!({"a": "theirs", "b": "ours", "c": "ours", "d": "ours"}), "{run}");
+    assert_eq!(files(&ws), [("settings.yaml".to_owned(), MAP.to_owned())], "{run}");
+
+    // Back from an answer for all of a kind is back to its question; and one question has a way back as well.
+    let ws = changed(&["a", "b", "c"]);
+    let run = resolve(&ws, "A\na\nb\nA\np\ny\n").exits_with(0);
+    assert_eq!(run.stderr.matches("Difference 1 of 3").count(), 2, "{run}");
+    assert_eq!(file(&ws, "settings.yaml").matches("theirs").count(), 3, "{run}");
+    let ws = changed(&["a"]);
+    let versions = ws.all_resource_versions();
+    let run = resolve(&ws, "a\nb\ns\n").exits_with(1);
+    assert!(run.stderr.contains("nothing was changed"), "{run}");
+    assert_eq!(ws.all_resource_versions(), versions);
+    // The end of the input is no answer, and another letter is a no.
+    for answers in ["a\nb\n\u{4}", "a\nb\na\nx\n", "a\nb\nq\n"] {
+        assert!(resolve(&ws, answers).exits_with(1).stderr.contains("nothing was changed"));
+    }
+    assert_eq!(ws.all_resource_versions(), versions);
+}
+
 #[test]
 fn one_answer_can_be_for_all_of_a_kind() {
     let ws = changed(&["a", "b", "c", "d"]);
@@ -429,9 +463,9 @@ metadata:
     }});
     ws.patch_as("kubectl-edit", "configmap/settings", &theirs);
     let before = file(&ws, "settings.yaml");
-    let run = resolve(&ws, "p\ns\np\ns\np\np\ns\ny\n");
+    let run = resolve(&ws, "p\ns\np\ns\np\np\ns\ns\ny\n");
     assert!(run.stderr.contains("p is not offered: later runs obey it"), "{run}");
-    assert!(run.stderr.contains("Difference 4 of 4"), "{run}");
+    assert!(run.stderr.contains("Difference 5 of 5"), "{run}");
     assert_eq!(file(&ws, "settings.yaml"), before.replaced("note: ours", "note: theirs"), "{run}");
     ws.patch_as("kubectl-edit", "configmap/settings", &json!({"metadata": {"finalizers": null}}));
 }

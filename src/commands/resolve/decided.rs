@@ -12,7 +12,7 @@ use crate::run::edits::draft::Draft;
 use crate::run::edits::pulling::Pulling;
 use crate::run::invocation::Run;
 use crate::run::question::target_of;
-use crate::run::question::{interrupted, yes};
+use crate::run::question::{answer, interrupted, is_yes};
 use reconcile_report::Failure;
 
 /// The files to write, each with the objects that depend on it.
@@ -22,7 +22,7 @@ pub(crate) type Drafts = Vec<(Draft, Vec<ObjectKey>)>;
 /// that follows from that.
 pub(crate) fn drafts(
     pulling: &mut Pulling,
-    rule_file: Result<RuleFile, String>,
+    rule_file: &Result<RuleFile, String>,
     decisions: &mut Decisions,
     output: &Output,
 ) -> (Drafts, u8) {
@@ -35,7 +35,7 @@ pub(crate) fn drafts(
     let ignored = decisions.with(|answer| matches!(answer, Choice::Ignore(_))).map(|one| one.key.clone());
     let ignored: Vec<ObjectKey> = ignored.collect();
     if !ignored.is_empty() {
-        match rule_file.and_then(|file| file.draft(&decisions.rules())) {
+        match rule_file.as_ref().map_err(Clone::clone).and_then(|file| file.draft(&decisions.rules())) {
             Ok(draft) => drafts.push((draft, ignored)),
             Err(reason) => refused.push((ignored, reason)),
         }
@@ -58,13 +58,23 @@ fn refuse(keys: &[ObjectKey], reason: &str, decisions: &mut Decisions, output: &
     }
 }
 
+/// The answer to the last question.
+pub(crate) enum LastAnswer {
+    /// Everything is to be done.
+    Yes,
+    /// Back to the last answer.
+    Back,
+    /// Nothing is to be done.
+    No,
+}
+
 /// Shows what happens to the files and to the cluster, and asks. A run that is interrupted here changes nothing.
 pub(crate) async fn agreed(
     drafts: &Drafts,
     others: &[OtherOverlay],
     decisions: &Decisions,
     run: &Run<'_>,
-) -> Result<bool, Failure> {
+) -> Result<LastAnswer, Failure> {
     let Run { output, interrupt, info, .. } = run;
     let mut shown = Styled::new();
     for (draft, _) in drafts {
@@ -79,15 +89,23 @@ pub(crate) async fn agreed(
     let new = drafts.iter().filter(|(draft, _)| draft.is_new()).map(|(draft, _)| draft.name()).next();
     let new = new.map(|name| format!(" ({name} is new)")).unwrap_or_default();
     let question = match (drafts.len(), decisions.applied().next().is_some()) {
-        (0, _) => format!("Apply this to {target}? [y/N] "),
+        (0, _) => format!("Apply this to {target}? [y/N] (b: back) "),
         (files, applies) => {
             let noun = if files == 1 { "file" } else { "files" };
             let then = if applies { format!(", and apply the rest to {target}") } else { String::new() };
-            format!("Write {files} {noun}{new}{then}? [y/N] ")
+            format!("Write {files} {noun}{new}{then}? [y/N] (b: back) ")
         }
     };
-    let is_agreed = yes(question, output, interrupt).await;
-    if interrupt.is_set() { Err(interrupted()) } else { Ok(is_agreed) }
+    output.terminal.message(&Styled::new().with(Role::Name, question));
+    let typed = answer(interrupt).await?.unwrap_or_default();
+    if interrupt.is_set() {
+        return Err(interrupted());
+    }
+    Ok(match typed.trim() {
+        "b" => LastAnswer::Back,
+        other if is_yes(other) => LastAnswer::Yes,
+        _ => LastAnswer::No,
+    })
 }
 
 /// Writes the files. Objects that depend on a file that cannot be written are left alone. Returns the exit code that follows.

@@ -15,9 +15,9 @@ use reconcile_report::formats::text::{self, outcomes};
 use reconcile_report::resolve::questions;
 use reconcile_report::{Command, EXIT_DRIFT, EXIT_SUCCESS, FailOn, Failure, Report, Role, View};
 
-use self::decided::{agreed, drafts, write};
+use self::decided::{LastAnswer, agreed, drafts, write};
 use self::pass::{Found, ResolvePass};
-use self::questions::{Asking, can_resolve};
+use self::questions::{Answers, Asking, can_resolve};
 use self::rule_file::RuleFile;
 use crate::cli::{
     CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, OverlayArgs, ShardArgs, WritingArgs, hint_for,
@@ -35,8 +35,8 @@ use crate::terminal::Terminal;
 pub(super) const AFTER_HELP: &str = "\
 Each question is about one difference; one that several objects have in common comes once. The answers: apply it to the cluster, \
 pull it into the manifest, ignore it from now on by a rule in the configuration, or skip it; what was added by hand, and the \
-manifest does not have, is removed (`r`) instead of applied; `b` goes back to the last answer, and \
-`A` gives the same answer to all later differences of the same kind. Nothing is written before the last question, which shows the \
+manifest does not have, is removed (`r`) instead of applied; `b` goes back to the last answer, also from the last question, and `A` \
+gives the same answer to all later differences of the same kind. Nothing is written before the last question, which shows the \
 changes of files and of the cluster. Files are written first. `resolve` deletes nothing that is no longer in the manifests.
 
 Exit codes:
@@ -138,16 +138,27 @@ async fn resolve(args: &ResolveArgs, program: &Program, run: &Run<'_>, input: Re
     let rule_file = RuleFile::of(program, &settings.configuration, &args.input);
     let expected_set = settings.configuration.expect.apply_set();
     let asking = Asking { output, interrupt, refusals: pulling.refusals(), rule_file: &rule_file, expected_set };
-    let Some(mut decisions) = asking.decisions(&questions).await? else { return Ok(unchanged(output)) };
-    let (drafts, refused) = drafts(&mut pulling, rule_file, &mut decisions, output);
-    let before = compared.max(refused);
-    if drafts.is_empty() && decisions.applied().next().is_none() {
-        unchanged(output);
-        return Ok(before.max(skipped(&decisions)));
-    }
-    if !agreed(&drafts, &pulling.others, &decisions, run).await? {
-        return Ok(unchanged(output));
-    }
+    let proposals = pulling.proposals();
+    let mut answers = Answers::default();
+    let (mut decisions, drafts, before) = loop {
+        let Some(mut decisions) = asking.decisions(&questions, &mut answers).await? else {
+            return Ok(unchanged(output));
+        };
+        let (drafts, refused) = drafts(&mut pulling, &rule_file, &mut decisions, output);
+        let before = compared.max(refused);
+        if drafts.is_empty() && decisions.applied().next().is_none() {
+            unchanged(output);
+            return Ok(before.max(skipped(&decisions)));
+        }
+        match agreed(&drafts, &pulling.others, &decisions, run).await? {
+            LastAnswer::Yes => break (decisions, drafts, before),
+            LastAnswer::No => return Ok(unchanged(output)),
+            LastAnswer::Back => {
+                answers.back();
+                pulling.propose_again(&proposals);
+            }
+        }
+    };
     let before = before.max(write(&drafts, &mut decisions, output));
     let after =
         if decisions.applied().next().is_some() { applied(&pass, &decisions, output).await? } else { EXIT_SUCCESS };

@@ -68,6 +68,22 @@ struct Same {
     since: usize,
 }
 
+/// The answers so far.
+#[derive(Default)]
+pub(crate) struct Answers {
+    /// Those to the first questions, in their order.
+    given: Vec<Answered>,
+    same: Vec<Same>,
+}
+
+impl Answers {
+    /// Forgets the last answer that was typed, and those that followed from it.
+    pub fn back(&mut self) {
+        while self.given.pop().is_some_and(|answered| !answered.is_typed) {}
+        self.same.retain(|same| same.since < self.given.len());
+    }
+}
+
 /// The reply to one prompt.
 enum Reply {
     /// The decision about this question.
@@ -81,46 +97,43 @@ enum Reply {
 }
 
 impl Asking<'_> {
-    /// Asks the questions one after the other. Returns `None` if the user quits.
-    pub async fn decisions(&self, questions: &[Question]) -> Result<Option<Decisions>, Failure> {
+    /// Asks the questions that have no answer yet, one after the other. Returns `None` if the user quits.
+    pub async fn decisions(&self, questions: &[Question], answers: &mut Answers) -> Result<Option<Decisions>, Failure> {
         let takes_all = self.takes_rules(questions.iter().flat_map(Question::differences)).is_ok();
-        let (mut answers, mut same): (Vec<Answered>, Vec<Same>) = (Vec::new(), Vec::new());
-        while let Some(question) = questions.get(answers.len()) {
+        while let Some(question) = questions.get(answers.given.len()) {
             let kind = question.kind();
-            let number = answers.len().saturating_add(1);
+            let number = answers.given.len().saturating_add(1);
             let mut offers = self.offers(question, takes_all);
-            let decided = same.iter().find(|same| Some(same.kind) == kind && offers.takes(&same.choice));
+            let decided = answers.same.iter().find(|same| Some(same.kind) == kind && offers.takes(&same.choice));
             if let Some(Same { choice, .. }) = decided {
-                answers.push(Answered { choice: choice.clone(), is_typed: false });
+                let choice = choice.clone();
+                answers.given.push(Answered { choice, is_typed: false });
                 continue;
             }
             let is_of_kind = |other: &&Question| other.kind() == kind;
             offers.later = questions.iter().skip(number).filter(is_of_kind).count();
-            offers.is_first = answers.is_empty();
-            let mut of_kind = questions.iter().zip(&answers).filter(|(other, _)| is_of_kind(other));
+            offers.is_first = answers.given.is_empty();
+            let mut of_kind = questions.iter().zip(&answers.given).filter(|(other, _)| is_of_kind(other));
             offers.last = of_kind.next_back().map(|(_, answered)| answered.choice.clone());
             let mut text = Styled::new().with(Role::Note, format!("Difference {number} of {}", questions.len()));
             text.line_end();
             text.append(question.text(&self.output.view));
             self.output.terminal.message(&text);
             match self.ask(&offers).await? {
-                Reply::Decide(choice) => answers.push(Answered { choice, is_typed: true }),
+                Reply::Decide(choice) => answers.given.push(Answered { choice, is_typed: true }),
                 Reply::DecideKind(choice) => {
-                    let since = answers.len();
+                    let since = answers.given.len();
                     let told = format!("the same for {} of this kind", others(offers.later));
                     self.output.terminal.note(Role::Note, &told);
-                    same.extend(kind.map(|kind| Same { kind, choice: choice.clone(), since }));
-                    answers.push(Answered { choice, is_typed: true });
+                    answers.same.extend(kind.map(|kind| Same { kind, choice: choice.clone(), since }));
+                    answers.given.push(Answered { choice, is_typed: true });
                 }
-                Reply::Back => {
-                    while answers.pop().is_some_and(|answered| !answered.is_typed) {}
-                    same.retain(|same| same.since < answers.len());
-                }
+                Reply::Back => answers.back(),
                 Reply::Quit => return Ok(None),
             }
         }
         let mut decisions = Decisions::default();
-        for (question, Answered { choice, .. }) in questions.iter().zip(&answers) {
+        for (question, Answered { choice, .. }) in questions.iter().zip(&answers.given) {
             question.differences().for_each(|difference| decisions.decide(difference, choice.clone()));
         }
         Ok(Some(decisions))

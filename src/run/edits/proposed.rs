@@ -19,6 +19,7 @@ use crate::run::edits::placed::Placed;
 const TRIED_ALONE: usize = 16;
 
 /// A change that may be written into its manifest.
+#[derive(Clone)]
 pub(crate) struct Proposed {
     pub origin: Origin,
     pub proposal: Proposal,

@@ -181,6 +181,17 @@ impl Pulling {
         refusals
     }
 
+    /// The changes as they are proposed now.
+    pub fn proposals(&self) -> Vec<Proposed> {
+        self.changes.clone()
+    }
+
+    /// Proposes former changes again, some of which were left out or refused since.
+    pub fn propose_again(&mut self, proposals: &[Proposed]) {
+        self.changes = proposals.to_vec();
+        self.others = Vec::new();
+    }
+
     /// Leaves out all changes but these.
     pub fn keep(&mut self, is_kept: impl Fn(&ObjectKey, &FieldChange) -> bool) {
         let is_kept = |Proposed { proposal, .. }: &Proposed| is_kept(&proposal.key, &proposal.change);

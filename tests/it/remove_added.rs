@@ -271,17 +271,18 @@ fn additions_are_found_in_a_snapshot_and_in_shards() {
     assert_eq!(offline.changes("ConfigMap", "settings"), ["unmanaged data.b"], "{offline}");
     assert_eq!(offline.change("ConfigMap", "settings", "data.b")["op"], "remove", "{offline}");
     run(&ws, "diff", &["--live", "live.yaml", "-n", ws.namespace()]).exits_with(0);
-    let mut files = Vec::new();
     for shard in ["0/2", "1/2"] {
-        let file = format!("part-{}.json", &shard[..1]);
-        run(&ws, "diff", &["--remove-added", "--shard", shard, "-o", &format!("json={file}")]);
-        files.push(file);
+        let file = format!("json={}.json", &shard[..1]);
+        run(&ws, "diff", &["--remove-added", "--shard", shard, "-o", &file]);
     }
-    let merged = ws
-        .reconcile([&["report", "merge"], &files.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat())
-        .exits_with(1);
-    assert_eq!(merged.report()["removeAdded"], json!([]), "{merged}");
-    assert_eq!(merged.changes("ConfigMap", "other"), ["unmanaged data.b"], "{merged}");
+    ws.reconcile(["report", "merge", "0.json", "1.json", "-o", "json=merged.json"]).exits_with(1);
+    let merged: Value = serde_json::from_slice(&std::fs::read(ws.folder().join("merged.json")).unwrap()).unwrap();
+    assert_eq!(merged["removeAdded"], json!([]), "{merged:#}");
+    let removed: Vec<&Value> = merged["objects"].as_array().unwrap().iter().map(|one| &one["changes"]).collect();
+    assert_eq!(removed.len(), 2, "{merged:#}");
+    for changes in removed {
+        assert_eq!((&changes[0]["class"], &changes[0]["path"]), (&json!("unmanaged"), &json!("data.b")), "{merged:#}");
+    }
 }
 
 #[test]

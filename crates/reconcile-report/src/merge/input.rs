@@ -137,7 +137,7 @@ fn made_again(report: &mut Report, gate: &FailOn) -> Report {
     if let Some(resolved) = report.summary.resolved {
         made = made.with_baseline(resolved);
     }
-    made = made.with_only(report.only.clone()).with_remove_added(report.remove_added.take());
+    made = made.with_only(report.only.clone()).with_remove_added(report.remove_added.clone());
     if let Some(set) = report.apply_set.take() {
         made = made.with_apply_set(set);
     }

@@ -124,12 +124,11 @@ impl<'a> Classifier<'a> {
             entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) || Policy::is_creator(entry)
         };
         let (of_manifests, others): (Vec<_>, Vec<_>) = self.before.others.iter().partition(is_of_manifests);
-        let known = of_manifests.iter().fold(self.ours_before.clone(), |known, entry| known.union(&entry.fields));
-        let nothing = FieldSet::new();
-        let known = known.below(path).unwrap_or(&nothing);
-        let parts =
-            others.iter().filter(|entry| entry.subresource != "status").filter_map(|entry| entry.fields.below(path));
-        parts.into_iter().any(|parts| !parts.difference(known).is_empty())
+        let known =
+            of_manifests.iter().filter_map(|entry| entry.fields.below(path)).chain(self.ours_before.below(path));
+        let known = known.fold(FieldSet::new(), |known, parts| known.union(parts));
+        let others = others.iter().filter(|entry| entry.subresource != "status");
+        others.filter_map(|entry| entry.fields.below(path)).any(|parts| !parts.difference(&known).is_empty())
     }
 
     /// The class of a change. The side that changed is said by the first of these records that knows the path: our own entry, the

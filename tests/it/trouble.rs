@@ -217,7 +217,7 @@ fn a_webhook_that_refuses_dry_runs_leaves_a_comparison_without_the_server() {
     let bad = diff.object("ConfigMap", "bad");
     assert_eq!(bad["evidence"], "local");
     assert!(bad["warnings"][0].as_str().unwrap().contains("guard.example.com"), "{bad:#}");
-    assert_eq!(diff.changes("ConfigMap", "bad"), ["changedByOther data.a"]);
+    assert_eq!(diff.changes("ConfigMap", "bad"), ["unrecorded data.a"]);
     caller.reconcile(["apply", "-f", "."]).exits_with(0);
     assert_eq!(ws.get("ConfigMap", "bad")["data"], json!({"a": "b"}));
 }

@@ -105,8 +105,10 @@ impl<'a> Classifier<'a> {
     fn is_as_applied(&self, change: &Change) -> bool {
         let path = &change.path;
         let is_own = |fields: &FieldSet| claim_strength(fields, path, self.schema) == ClaimStrength::Own;
-        let is_of_creator =
-            || self.before.others.iter().any(|entry| self.is_as_created(entry, path) && is_own(&entry.fields));
+        let is_of_creator = || {
+            let (strength, owners) = self.claimants.best(path, self.schema);
+            strength == ClaimStrength::Own && owners.into_iter().any(|entry| self.is_as_created(entry, path))
+        };
         let is_of_client_side = || self.last_applied.as_ref().is_some_and(|applied| applied.is_live(path));
         !self.is_outdated(change) && (is_own(&self.ours_before) || is_of_creator() || is_of_client_side())
     }
@@ -159,14 +161,14 @@ impl<'a> Classifier<'a> {
             return if change.op == Op::Remove { Class::Pruned } else { Class::Pending };
         }
         let (theirs, owners) = self.claimants.best(path, self.schema);
-        let has_foreign_part = theirs == ClaimStrength::Own && self.has_foreign_part(path);
+        let has_foreign_part = || theirs == ClaimStrength::Own && self.has_foreign_part(path);
         match change.op {
-            Op::Change | Op::Remove if theirs > ours || has_foreign_part => {
+            Op::Change | Op::Remove if theirs > ours || has_foreign_part() => {
                 // A field that client-side apply left to the server is its own as well. The manifest that it applied is known.
                 let is_default = owners.iter().all(|entry| entry.manager == CLIENT_SIDE_APPLY)
                     && change.op == Op::Change
                     && applied.is_some_and(|applied| !applied.has(path));
-                let is_as_created = !has_foreign_part && owners.iter().all(|entry| self.is_as_created(entry, path));
+                let is_as_created = owners.iter().all(|entry| self.is_as_created(entry, path)) && !has_foreign_part();
                 if is_default {
                     Class::Pending
                 } else if is_as_created {

@@ -128,7 +128,7 @@ impl<'a> Classifier<'a> {
         let (of_manifests, others): (Vec<_>, Vec<_>) = self.before.others.iter().partition(is_of_manifests);
         let known =
             of_manifests.iter().filter_map(|entry| entry.fields.below(path)).chain(self.ours_before.below(path));
-        let known = known.fold(FieldSet::new(), |known, parts| known.union(parts));
+        let known = known.fold(FieldSet::new(), FieldSet::union);
         let others = others.iter().filter(|entry| entry.subresource != "status");
         others.filter_map(|entry| entry.fields.below(path)).any(|parts| !parts.difference(&known).is_empty())
     }

@@ -273,6 +273,40 @@ fn very_many_managers() {
     });
 }
 
+/// What only the manifest drops is compared with what others have in it, and what was created by a client with what we have.
+#[test]
+fn very_many_managers_beside_what_is_dropped_and_created() {
+    let beside = |ours: Map<String, Value>, theirs: Map<String, Value>, operation: &str| {
+        let mut live = config(&ours.iter().chain(&theirs).map(|(key, value)| (key.clone(), value.clone())).collect());
+        let entry = |(number, (key, value)): (usize, (String, Value))| {
+            managed(&format!("agent-{number}"), operation, &config(&Map::from_iter([(key, value)])))
+        };
+        let mut entries: Vec<Value> = theirs.into_iter().enumerate().map(entry).collect();
+        entries.push(managed(OURS, "Apply", &config(&ours)));
+        live["metadata"]["managedFields"] = Value::Array(entries);
+        live
+    };
+    let named = |count: usize, name: &str, value: &str| -> Map<String, Value> {
+        (0..count).map(|number| (format!("{name}-{number}"), Value::from(value))).collect()
+    };
+    grows_evenly_in(
+        "dropped beside managers",
+        |count| (config(&Map::new()), beside(named(count, "ours", "a"), named(count, "theirs", "a"), "Update")),
+        |pair| assert!(compare(pair) > 0),
+    );
+    grows_evenly_in(
+        "created beside managers",
+        |count| {
+            let mut live = beside(Map::new(), named(count, "theirs", "a"), "Update");
+            let created = managed("kubectl-create", "Update", &config(&named(count, "made", "a")));
+            live["data"].as_object_mut().unwrap().extend(named(count, "made", "a"));
+            live["metadata"]["managedFields"].as_array_mut().unwrap().push(created);
+            (config(&named(count, "made", "b")), live)
+        },
+        |pair| assert!(compare(pair) > 0),
+    );
+}
+
 /// A Service with as many ports that differ, every second of them a conflict.
 fn report(count: usize) -> Reports {
     let agent = Owner {

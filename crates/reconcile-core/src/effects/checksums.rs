@@ -31,15 +31,15 @@ pub(super) fn following(objects: &[Compared<'_>]) -> Vec<(usize, Following)> {
     let mut found = Vec::new();
     for (at, object) in objects.iter().enumerate().filter(|(_, object)| object.template_after().is_some()) {
         let checksums = object.changes.iter().filter(|change| change.op == Op::Change && change.is_drift());
-        let checksums = checksums.filter_map(|change| Some((&change.path, checksum(&change.path)?)));
+        let mut checksums = checksums.filter_map(|change| Some((&change.path, checksum(&change.path)?))).peekable();
+        if checksums.peek().is_none() {
+            continue;
+        }
+        let mut usages: BTreeMap<Holder<'_>, Vec<Usage<'_>>> = BTreeMap::new();
+        collect(at, object, &mut usages);
+        let used = changed.iter().filter(|(holder, _)| usages.contains_key(*holder));
+        let used: Vec<(&Holder<'_>, &ObjectKey)> = used.map(|(holder, key)| (holder, *key)).collect();
         for (path, name) in checksums {
-            let mut usages: BTreeMap<Holder<'_>, Vec<Usage<'_>>> = BTreeMap::new();
-            collect(at, object, &mut usages);
-            let used: Vec<(&Holder<'_>, &ObjectKey)> = changed
-                .iter()
-                .filter(|(holder, _)| usages.contains_key(*holder))
-                .map(|(holder, key)| (holder, *key))
-                .collect();
             let of = of_kind(name, &used);
             if !of.is_empty() {
                 found.push((at, Following { path: path.clone(), of }));

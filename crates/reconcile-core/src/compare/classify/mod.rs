@@ -3,6 +3,9 @@
 pub(crate) mod base;
 pub(crate) mod conflicts;
 pub(crate) mod only;
+mod parts;
+
+use std::cell::OnceCell;
 
 use serde_json::Value;
 use structured_merge::{
@@ -18,6 +21,7 @@ use crate::compare::prediction::{ObjectPair, Prediction};
 use crate::owners::Owner;
 use base::{BaseComparison, BaseRecords};
 use conflicts::{ContestedFields, paths_of};
+use parts::{OthersParts, goes_beyond};
 
 /// The owners of an object before and after an apply.
 pub(crate) struct Classifier<'a> {
@@ -41,6 +45,7 @@ pub(crate) struct Classifier<'a> {
     last_applied: Option<LastApplied>,
     /// True if the server cannot write the records of owners now, so that there may be changes which they lack.
     is_frozen: bool,
+    parts: OnceCell<OthersParts>,
 }
 
 impl<'a> Classifier<'a> {
@@ -70,6 +75,7 @@ impl<'a> Classifier<'a> {
             ours_before: with_string_data(subject.gvk, ours, &before.others),
             ours_after: with_string_data(subject.gvk, after.our_fields(), &[]),
             is_frozen: prediction.rewrites_records,
+            parts: OnceCell::new(),
             before,
             policy,
         }
@@ -90,7 +96,7 @@ impl<'a> Classifier<'a> {
         };
         let is_of_unknown_side = match class {
             Class::Conflict => self.is_as_applied(&change),
-            Class::Pruned => self.has_changed_within(&change.path),
+            Class::Pruned => self.parts().has_changed(&change.path),
             _ => false,
         };
         let mut found = FieldChange::new(change, class).with_managers(managers);
@@ -118,19 +124,6 @@ impl<'a> Classifier<'a> {
     fn is_as_created(&self, entry: &ManagedFieldsEntry, path: &FieldPath) -> bool {
         let is_applied = || self.copy.as_ref().is_some_and(|copy| copy.covers(path) || copy.contains_at_or_below(path));
         Policy::is_creator(entry) || entry.manager == CLIENT_SIDE_APPLY && !is_applied()
-    }
-
-    /// Returns true if another manager owns a part of a value that only the manifest drops: somebody has changed it as well.
-    fn has_changed_within(&self, path: &FieldPath) -> bool {
-        let is_of_manifests = |entry: &&ManagedFieldsEntry| {
-            entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) || Policy::is_creator(entry)
-        };
-        let (of_manifests, others): (Vec<_>, Vec<_>) = self.before.others.iter().partition(is_of_manifests);
-        let known =
-            of_manifests.iter().filter_map(|entry| entry.fields.below(path)).chain(self.ours_before.below(path));
-        let known = known.fold(FieldSet::new(), FieldSet::union);
-        let others = others.iter().filter(|entry| entry.subresource != "status");
-        others.filter_map(|entry| entry.fields.below(path)).any(|parts| !parts.difference(&known).is_empty())
     }
 
     /// The class of a change. The side that changed is said by the first of these records that knows the path: our own entry, the
@@ -161,7 +154,7 @@ impl<'a> Classifier<'a> {
             return if change.op == Op::Remove { Class::Pruned } else { Class::Pending };
         }
         let (theirs, owners) = self.claimants.best(path, self.schema);
-        let has_foreign_part = || theirs == ClaimStrength::Own && self.has_foreign_part(path);
+        let has_foreign_part = || theirs == ClaimStrength::Own && self.parts().has_foreign(path, &self.ours_before);
         match change.op {
             Op::Change | Op::Remove if theirs > ours || has_foreign_part() => {
                 // A field that client-side apply left to the server is its own as well. The manifest that it applied is known.
@@ -208,13 +201,9 @@ impl<'a> Classifier<'a> {
         self.is_frozen || change.op == Op::Add && self.schema.stores_as_sent()
     }
 
-    /// Returns true if another manager claims a part of a value that is compared as a whole, and we do not: an item of a list with
-    /// duplicates, for example.
-    fn has_foreign_part(&self, path: &FieldPath) -> bool {
-        let nothing = FieldSet::new();
-        let ours = self.ours_before.below(path).unwrap_or(&nothing);
-        let theirs = self.before.others.iter().filter_map(|entry| entry.fields.below(path));
-        theirs.into_iter().any(|theirs| !theirs.difference(ours).is_empty())
+    /// The parts that other managers own, joined when they are first asked for.
+    fn parts(&self) -> &OthersParts {
+        self.parts.get_or_init(|| OthersParts::of(&self.before.others, &self.ours_before))
     }
 
     /// Returns true if the live object may have lost a field of an earlier manifest.
@@ -278,14 +267,13 @@ impl<'a> Classifier<'a> {
     fn is_put(&self, base: &BaseComparison<'_>, change: &FieldChange) -> bool {
         let path = &change.path;
         if base.has(path) {
-            let nothing = FieldSet::new();
-            let of_base = base.fields().below(path).unwrap_or(&nothing);
-            let is_beyond = |entry: &ManagedFieldsEntry| {
-                let below = entry.fields.below(path);
-                below.is_some_and(|fields| !fields.difference(of_base).is_empty()) && !of_base.is_empty()
-            };
-            let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
-            return of_objects.filter(|entry| is_beyond(entry)).any(|entry| self.has_put(base, entry, path));
+            // What has no parts has none that somebody could have added.
+            if base.fields().below(path).is_none_or(FieldSet::is_empty) {
+                return false;
+            }
+            let of_object = self.before.others.iter().filter(|entry| entry.subresource != "status");
+            let mut beyond = of_object.filter(|entry| goes_beyond(&entry.fields, base.fields(), path));
+            return beyond.any(|entry| self.has_put(base, entry, path));
         }
         // With or without it in the manifest, the server would have this value.
         if self.is_default(path, change.live.as_ref()) {

@@ -164,13 +164,14 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[ObjectReport]) -
 
 /// Marks the references to objects under a new name.
 fn follow(object: &mut ObjectReport, pairs: &[(ObjectKey, String)]) {
-    let namespace = object.key.namespace.clone();
-    for change in object.diff.changes.iter_mut().filter(|change| change.op == Op::Change) {
+    let namespace = &object.key.namespace;
+    let is_value =
+        |change: &&mut ChangeReport| change.op == Op::Change && matches!(change.live, Some(Value::String(_)));
+    for change in object.diff.changes.iter_mut().filter(is_value) {
         let is_reference = |(new, old): &&(ObjectKey, String)| {
-            new.namespace == namespace && former_reference(change, new).as_ref() == Some(old)
+            new.namespace == *namespace && former_reference(change, new).as_ref() == Some(old)
         };
-        let is_value = matches!(change.live, Some(Value::String(_)));
-        let followed = pairs.iter().find(is_reference).filter(|_| is_value).map(|(new, _)| new.to_string());
+        let followed = pairs.iter().find(is_reference).map(|(new, _)| new.to_string());
         change.follows.extend(followed);
     }
 }

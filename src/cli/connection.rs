@@ -11,7 +11,7 @@ pub struct ConnectionArgs {
     /// Path to the kubeconfig file
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
-    /// File with the preferences of kubectl, of which the policy for credential plugins holds [default: ~/.kube/kuberc]
+    /// File with the preferences of kubectl; only its policy for credential plugins is used [default: ~/.kube/kuberc]
     #[arg(long, value_name = "FILE")]
     pub kuberc: Option<PathBuf>,
     /// Kubeconfig context to use; `diff`, `apply`, `status` and `blame` take several: `a,b`, `prod-*`

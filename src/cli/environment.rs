@@ -17,8 +17,8 @@ Exit codes:
 
 Environment variables:
   KUBECONFIG                 kubeconfig files, separated by colons (on Windows: semicolons)
-  KUBERC                     file with kubectl's preferences, of which the policy for
-                             credential plugins holds, or `off`
+  KUBERC                     file with the preferences of kubectl, or `off`; only its
+                             policy for credential plugins is used
   KUBECTL_KUBERC             `false` turns these preferences off
   HTTPS_PROXY, HTTP_PROXY    proxy for the connection, unless the kubeconfig names one
   NO_PROXY                   servers that are reached without a proxy

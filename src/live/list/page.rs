@@ -146,7 +146,7 @@ fn in_order(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Vec<
     }
 }
 
-/// The same for a long page, whose items are parsed on several processors; `None` if that is not worth it, or if anything in it cannot
+/// Returns the list of a long page without its items, and these, which are parsed on several processors; `None` if that is not worth it, or if anything in it cannot
 /// be read.
 fn in_parallel(body: &[u8], kept: Kept<'_>) -> Option<(Value, Vec<SievedItem>)> {
     if body.len() < LONG {

@@ -95,7 +95,7 @@ impl DesiredObject {
         self.object.with(look)
     }
 
-    /// The same with a tree of the object, for as long as it is looked at.
+    /// A copy that has a tree of the object, for as long as it is looked at.
     pub fn unpacked(&self) -> Self {
         let Self { origin, object, warnings, is_refused, ignored, release_marks } = self;
         Self {

@@ -314,3 +314,52 @@ fn a_record_that_the_server_could_not_update_is_not_believed() {
     let recorded = change("recorded");
     assert_eq!((&recorded["class"], &recorded["side"]), (&"pending".into(), &"manifest".into()), "{recorded}");
 }
+
+/// What the server says of the values once the definition is in force is found before it is.
+#[test]
+fn values_are_checked_against_the_definition_in_the_same_input() {
+    let ws = Workspace::new();
+    let spec = r#"{type: object, required: [size, mode, given], minProperties: 2, properties: {
+        size: {type: integer, minimum: 1, maximum: 9}, ratio: {type: number, minimum: 0, exclusiveMinimum: true, maximum: 1},
+        even: {type: integer, multipleOf: 2}, mode: {type: string, enum: [fast, slow]}, level: {type: integer, enum: [1, 2]},
+        given: {type: string, default: 'yes'}, name: {type: string, minLength: 2, maxLength: 5, pattern: '^[a-z\d]+$'},
+        hosts: {type: array, minItems: 1, maxItems: 2, items: {type: object, required: [host], properties: {host: {type: string}, port: {type: integer, maximum: 100}}}},
+        limits: {type: object, maxProperties: 1, additionalProperties: {type: integer, minimum: 0}}}}"#;
+    let crd = format!(
+        "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: cogs.$NS.example.com}},
+           spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: cogs, kind: Cog}}, versions: [{{name: v1, served: true, storage: true,
+             schema: {{openAPIV3Schema: {{type: object, required: [spec], properties: {{spec: {spec}}}}}}}}}]}}}}"
+    );
+    ws.write("crd.yaml", &crd);
+    let cog = |name: &str, spec: &str| {
+        format!("apiVersion: $NS.example.com/v1\nkind: Cog\nmetadata: {{name: {name}}}\n{spec}\n")
+    };
+    let cases = [
+        ("none", ""),
+        ("fields", "spec: {size: 10, ratio: 0, even: 3, mode: fats, level: 3, name: A, hosts: []}"),
+        ("bounds", "spec: {size: 0, ratio: 1.5, mode: slow, name: abcdef, hosts: [{host: a}, {port: 101}, {host: c}]}"),
+        ("inner", "spec: {size: 3, limits: {a: -1, b: 2}, hosts: [{}]}"),
+        ("few", "spec: {}"),
+        ("wrong", "spec: {size: 1, mode: slow, name: a-b}"),
+        (
+            "good",
+            "spec: {size: 3, mode: slow, ratio: 1, even: 4, name: a1, level: 2, hosts: [{host: a, port: 100}], limits: {a: 0}}",
+        ),
+    ];
+    ws.write("cogs.yaml", &cases.map(|(name, spec)| cog(name, spec)).join("---\n"));
+    let mistakes = |run: &Run| -> Vec<Value> {
+        let of = |name: &str| run.object("Cog", name)["error"]["mistakes"].clone();
+        cases.map(|(name, _)| of(name)).to_vec()
+    };
+    let before = ws.reconcile(["diff", "-f", "crd.yaml", "-f", "cogs.yaml"]).exits_with(4);
+    assert_eq!(before.object("Cog", "good")["action"], "create");
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    wait_until_established(&ws, &ws.fill_in("cogs.$NS.example.com"));
+    ws.wait_for_types();
+    let after = ws.reconcile(["diff", "-f", "crd.yaml", "-f", "cogs.yaml"]).exits_with(4);
+    assert_eq!(after.object("Cog", "good")["action"], "create");
+    for ((name, _), (before, after)) in cases.iter().zip(mistakes(&before).into_iter().zip(mistakes(&after))) {
+        assert_eq!(before, after, "{name}");
+        assert_eq!(before.is_null(), *name == "good", "{name}");
+    }
+}

@@ -130,7 +130,7 @@ impl<'a> Comparison<'a> {
             let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(ComparisonMachine::read_state));
             self.warnings.extend(rules.unlisted.iter().filter_map(warning));
         }
-        let coming = coming_types(targets);
+        let coming = ComingKinds::of(targets);
         self.ask(&mut machines, &coming).await;
         if self.releases_are_base {
             let compared: Vec<ComparedTarget<'_>> = machines
@@ -206,16 +206,16 @@ impl<'a> Comparison<'a> {
             return false;
         }
         let mut machine = ComparisonMachine::new(crd, state, self.types.of(&crd.key.gvk), &self.policy);
-        self.ask_one(&mut machine, false, &Types::default()).await;
+        self.ask_one(&mut machine, false, &ComingKinds::default()).await;
         while machine.leave() {
-            self.ask_one(&mut machine, false, &Types::default()).await;
+            self.ask_one(&mut machine, false, &ComingKinds::default()).await;
         }
         let verdict = machine.decide(false, &self.redactor).verdict;
         matches!(verdict.action(), Action::None | Action::Unknown)
     }
 
     /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.
-    async fn ask(&self, machines: &mut [ComparisonMachine<'_>], coming_types: &Types) {
+    async fn ask(&self, machines: &mut [ComparisonMachine<'_>], coming_kinds: &ComingKinds<'_>) {
         let all = machines.len();
         let namespaces = machines.iter().filter(|machine| is_absent(machine));
         let coming: BTreeSet<&str> = namespaces
@@ -230,7 +230,7 @@ impl<'a> Comparison<'a> {
         self.events.receive(Event::Advanced(Stage::Compare, finished));
         let questions = open.into_iter().map(async |machine| {
             let too_early = is_absent(machine) && is_coming(machine.target());
-            self.ask_one(machine, too_early, coming_types).await;
+            self.ask_one(machine, too_early, coming_kinds).await;
         });
         let mut answers = futures::stream::iter(questions).buffer_unordered(MOST_IN_FLIGHT);
         while answers.next().await.is_some() {
@@ -239,7 +239,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool, coming_types: &Types) {
+    async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool, coming_kinds: &ComingKinds<'_>) {
         let target = machine.target();
         if only_has_to_exist(target)
             && let Some(state) = machine.read_state()
@@ -255,7 +255,7 @@ impl<'a> Comparison<'a> {
             Err(diagnostic) => return machine.end(ComparisonResult::Unknown(diagnostic.clone())),
             Ok(resource)
                 if resource.pending
-                    && let Some(mistakes) = refused_by_definition(target, coming_types.of(&target.key.gvk)) =>
+                    && let Some(mistakes) = coming_kinds.refusal(target) =>
             {
                 return machine.end(ComparisonResult::Unknown(mistakes));
             }
@@ -268,15 +268,33 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The types of the kinds that only the definitions of this input define.
-fn coming_types(targets: &[&Target]) -> Types {
-    let is_pending = |target: &&&Target| target.resource.as_deref().is_ok_and(|resource| resource.pending);
-    let kinds: BTreeSet<&GroupVersionKind> = targets.iter().filter(is_pending).map(|target| &target.key.gvk).collect();
-    if kinds.is_empty() {
-        return Types::default();
+/// The kinds that only the definitions of this input define.
+#[derive(Default)]
+struct ComingKinds<'t> {
+    types: Types,
+    definitions: DefinedKinds<'t>,
+    targets: &'t [&'t Target],
+}
+
+impl<'t> ComingKinds<'t> {
+    fn of(targets: &'t [&'t Target]) -> Self {
+        let is_pending = |target: &&&Target| target.resource.as_deref().is_ok_and(|resource| resource.pending);
+        let kinds: BTreeSet<&GroupVersionKind> =
+            targets.iter().filter(is_pending).map(|target| &target.key.gvk).collect();
+        if kinds.is_empty() {
+            return Self::default();
+        }
+        let definitions = targets.iter().filter(|target| target.key.gvk.is_crd()).map(|target| target.desired.object());
+        let types = Types::defined(kinds, definitions);
+        Self { types, definitions: DefinedKinds::in_list(targets.iter().copied()), targets }
     }
-    let definitions = targets.iter().filter(|target| target.key.gvk.is_crd()).map(|target| target.desired.object());
-    Types::defined(kinds, definitions)
+
+    /// The mistakes for which the server would refuse an object of such a kind.
+    fn refusal(&self, target: &Target) -> Option<Diagnostic> {
+        let gvk = &target.key.gvk;
+        let definition = self.definitions.place_of(gvk).and_then(|place| self.targets.get(place));
+        refused_by_definition(target, self.types.of(gvk), definition.map(|definition| definition.desired.object()))
+    }
 }
 
 fn is_absent(machine: &ComparisonMachine<'_>) -> bool {

@@ -12,8 +12,7 @@ pub fn compile_definition(definition: &Value, gvk: &GroupVersionKind) -> Option<
     if is_not_structural(definition) {
         return None;
     }
-    let versions = definition.pointer("/spec/versions")?.as_array()?;
-    let version = versions.iter().find(|version| version.get("name").is_some_and(|name| *name == *gvk.version))?;
+    let version = version_of(definition, &gvk.version)?;
     let mut schema = version.pointer("/schema/openAPIV3Schema")?.clone();
     publish(&mut schema);
     let kind = json!({"group": gvk.group, "version": gvk.version, "kind": gvk.kind});
@@ -29,6 +28,16 @@ pub fn compile_definition(definition: &Value, gvk: &GroupVersionKind) -> Option<
     }
     let schemas = Value::Object(Map::from_iter([(gvk.kind.clone(), schema)]));
     compile([&json!({"components": {"schemas": schemas}, "paths": paths})], Origin::Custom).ok()
+}
+
+/// The schema of a version, as a CustomResourceDefinition has it.
+pub fn written_schema<'d>(definition: &'d Value, version: &str) -> Option<&'d Value> {
+    version_of(definition, version)?.pointer("/schema/openAPIV3Schema")
+}
+
+fn version_of<'d>(definition: &'d Value, version: &str) -> Option<&'d Value> {
+    let versions = definition.pointer("/spec/versions")?.as_array()?;
+    versions.iter().find(|one| one.get("name").is_some_and(|name| name == version))
 }
 
 /// The group and the kind that a CustomResourceDefinition names. It does not define a built-in kind, even if it names

@@ -22,7 +22,7 @@ mod type_ref;
 
 pub(crate) use builtin::new_object;
 pub use builtin::{builtin, builtin_kind, untyped_object};
-pub use definition::{compile_definition, defined_kind};
+pub use definition::{compile_definition, defined_kind, written_schema};
 pub use empty_keys::{EmptyKey, fill_in_empty_keys};
 pub(crate) use equality::same_scalar;
 pub use equality::{

@@ -10,6 +10,7 @@ pub(crate) mod refusal;
 
 mod blame;
 mod causes;
+mod constraints;
 mod conversion;
 mod cursor;
 mod in_the_way;
@@ -17,6 +18,7 @@ mod rejected_object;
 mod suggest;
 mod typed;
 
+use serde_json::Value;
 use structured_merge::{FieldSet, TypeRef};
 
 use crate::diagnostic::Diagnostic;
@@ -79,9 +81,17 @@ pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &Fiel
     found
 }
 
-/// The mistakes of an object by a definition in the same input, in the order of the file.
-pub(super) fn against_definition(target: &Target, schema: TypeRef<'_>) -> Vec<Diagnostic> {
+/// The mistakes of an object by a definition in the same input, in the order of the file. `schema` is compiled from that of its version,
+/// `written`.
+pub(super) fn against_definition(target: &Target, schema: TypeRef<'_>, written: Option<&Value>) -> Vec<Diagnostic> {
     let mut found = typed::against_definition(target, schema);
+    // The server checks the values of what has the right types.
+    if found.is_empty()
+        && let Some(written) = written
+    {
+        let causes = constraints::causes(target.desired.object(), written);
+        found = causes::diagnostics(&RejectedObject::of_causes(target, schema, &causes), &causes);
+    }
     found.sort_by(|a, b| a.location.cmp(&b.location));
     found
 }

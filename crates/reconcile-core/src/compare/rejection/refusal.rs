@@ -1,7 +1,7 @@
 //! Reads refusals of the server. An immutable field requires a replacement; after any other refusal, the object is not compared.
 
 use serde_json::Value;
-use structured_merge::{FieldSet, TypeRef};
+use structured_merge::{FieldSet, TypeRef, written_schema};
 
 use super::{
     Blame, RejectedObject, against_definition, and_more, blame, diagnostics, is_live_typed_wrongly, is_typed,
@@ -125,10 +125,11 @@ pub(crate) fn wrong_types(target: &Target, schema: TypeRef<'_>, ignored: &FieldS
     (!diagnostics.is_empty()).then(|| Refusal::Typed(of_mistakes(diagnostics, None)))
 }
 
-/// The mistakes for which the server will refuse an object once its definition, which is in the same input, is in force. `schema` is that
-/// of the definition.
-pub fn refused_by_definition(target: &Target, schema: TypeRef<'_>) -> Option<Diagnostic> {
-    let diagnostics = against_definition(target, schema);
+/// The mistakes for which the server will refuse an object once its definition, which is in the same input, is in force. `schema` is
+/// compiled from that definition.
+pub fn refused_by_definition(target: &Target, schema: TypeRef<'_>, definition: Option<&Value>) -> Option<Diagnostic> {
+    let written = definition.and_then(|definition| written_schema(definition, &target.key.gvk.version));
+    let diagnostics = against_definition(target, schema, written);
     (!diagnostics.is_empty()).then(|| of_mistakes(diagnostics, None))
 }
 

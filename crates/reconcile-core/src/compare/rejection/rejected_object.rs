@@ -7,10 +7,10 @@ use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, TypeRef, fields_of, managed_fields, merge};
 
 use super::cursor::Cursor;
-use crate::compare::secrecy::refusal_may_quote;
+use crate::compare::secrecy::{refusal_may_quote, texts_may_quote};
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;
-use crate::request::StatusError;
+use crate::request::{Cause, StatusError};
 
 /// The object that a refusal is about.
 pub(in crate::compare) struct RejectedObject<'a> {
@@ -35,6 +35,13 @@ impl<'a> RejectedObject<'a> {
     /// The manifest alone, which no server has seen.
     pub(super) fn of_manifest(target: &'a Target, schema: TypeRef<'a>) -> Self {
         Self { target, live: None, schema, may_quote_secret: true, claims: OnceCell::new() }
+    }
+
+    /// The manifest alone, with the causes for which the server would refuse it.
+    pub(super) fn of_causes(target: &'a Target, schema: TypeRef<'a>, causes: &[Cause]) -> Self {
+        let texts: Vec<&str> = causes.iter().map(|cause| cause.message.as_str()).collect();
+        let may_quote_secret = texts_may_quote(target, None, &texts.join("\n"));
+        Self { may_quote_secret, ..Self::of_manifest(target, schema) }
     }
 
     /// The fields of the manifest.

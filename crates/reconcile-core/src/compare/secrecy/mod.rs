@@ -168,8 +168,13 @@ impl<'a> Secrecy<'a> {
 
 /// Returns true if no text of a refusal must be repeated, as it may quote a Secret.
 pub(crate) fn refusal_may_quote(target: &Target, live: Option<&Value>, status: &StatusError) -> bool {
+    texts_may_quote(target, live, &status.texts())
+}
+
+/// Returns true if none of these texts about an object must be repeated, as they may quote a Secret.
+pub(crate) fn texts_may_quote(target: &Target, live: Option<&Value>, texts: &str) -> bool {
     let objects: Vec<&Value> = std::iter::once(target.desired.object()).chain(live).collect();
-    target.desired.origin.is_encrypted || may_quote_secret(&target.key.gvk, &objects, &status.texts())
+    target.desired.origin.is_encrypted || may_quote_secret(&target.key.gvk, &objects, texts)
 }
 
 #[cfg(test)]

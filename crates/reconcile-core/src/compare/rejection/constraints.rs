@@ -1,0 +1,165 @@
+//! What a definition in the input demands of values beyond their types: `required`, `enum`, bounds, lengths and patterns. They are
+//! the causes that the server would give (kube-openapi `pkg/validation/validate`, apiextensions-apiserver
+//! `pkg/apiserver/validation/validation.go`). What it also checks, `allOf` and its like, formats and CEL rules, is left to it.
+
+use std::collections::HashMap;
+
+use regex_lite::{Regex, RegexBuilder};
+use serde_json::{Map, Value};
+
+use crate::request::Cause;
+
+/// Maximum number of causes of one manifest.
+const MOST_CAUSES: usize = 100;
+/// Limits for patterns, in bytes: the longest, the memory that one takes once compiled, and the longest text that is matched.
+const LONGEST_PATTERN: usize = 1_000;
+const LARGEST_PATTERN: usize = 64 * 1024;
+const LONGEST_TEXT: usize = 4_000;
+
+/// The causes for which the server will refuse a custom resource whose version has this schema. The server sets the defaults of the
+/// schema first, reads `metadata` by its own rules, and takes no `status` from a manifest.
+pub(super) fn causes(object: &Value, schema: &Value) -> Vec<Cause> {
+    let mut check = Check { found: Vec::new(), patterns: HashMap::new() };
+    if let (Value::Object(fields), Some(properties)) = (object, schema.get("properties").and_then(Value::as_object)) {
+        let own = |name: &str| !matches!(name, "apiVersion" | "kind" | "metadata" | "status");
+        check.required(fields, schema, "", own);
+        for (name, value) in fields.iter().filter(|(name, _)| own(name)) {
+            if let Some(schema) = properties.get(name) {
+                check.value(value, schema, name);
+            }
+        }
+    }
+    check.found
+}
+
+struct Check<'s> {
+    found: Vec<Cause>,
+    /// The compiled patterns. `None` for one that is not checked here.
+    patterns: HashMap<&'s str, Option<Regex>>,
+}
+
+impl<'s> Check<'s> {
+    fn value(&mut self, value: &Value, schema: &'s Value, path: &str) {
+        if self.found.len() >= MOST_CAUSES || value.is_null() {
+            return;
+        }
+        self.allowed(value, schema, path);
+        match value {
+            Value::Object(fields) => self.fields(fields, schema, path),
+            Value::Array(items) => {
+                self.size("items", items.len(), schema, ["minItems", "maxItems"], path);
+                if let Some(schema) = schema.get("items") {
+                    for (index, item) in items.iter().enumerate() {
+                        self.value(item, schema, &format!("{path}[{index}]"));
+                    }
+                }
+            }
+            Value::String(text) => self.text(text, schema, path),
+            Value::Number(_) => self.number(value, schema, path),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    fn fields(&mut self, fields: &Map<String, Value>, schema: &'s Value, path: &str) {
+        self.size("properties", fields.len(), schema, ["minProperties", "maxProperties"], path);
+        self.required(fields, schema, path, |_| true);
+        for (name, value) in fields {
+            let own = schema.get("properties").and_then(|properties| properties.get(name));
+            if let Some(schema) = own.or_else(|| schema.get("additionalProperties")) {
+                self.value(value, schema, &format!("{path}.{name}"));
+            }
+        }
+    }
+
+    /// Looks for fields that are missing and have no default.
+    fn required(&mut self, fields: &Map<String, Value>, schema: &Value, path: &str, counts: impl Fn(&str) -> bool) {
+        let names = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let default = |name: &str| schema.get("properties")?.get(name)?.get("default");
+        for name in names.filter(|name| counts(name) && !fields.contains_key(*name) && default(name).is_none()) {
+            let field = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            self.add("FieldValueRequired", "Required value".to_owned(), &field);
+        }
+    }
+
+    fn allowed(&mut self, value: &Value, schema: &Value, path: &str) {
+        let Some(allowed) = schema.get("enum").and_then(Value::as_array) else { return };
+        if !allowed.iter().any(|one| one == value || (one.is_number() && one.as_f64() == value.as_f64())) {
+            let text = |one: &Value| one.as_str().map_or_else(|| one.to_string(), ToOwned::to_owned);
+            let names: Vec<String> = allowed.iter().map(|one| Value::String(text(one)).to_string()).collect();
+            let message = format!("Unsupported value: {value}: supported values: {}", names.join(", "));
+            self.add("FieldValueNotSupported", message, path);
+        }
+    }
+
+    /// Checks the number of items or properties.
+    fn size(&mut self, what: &str, size: usize, schema: &Value, [least, most]: [&str; 2], path: &str) {
+        let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
+        let size = u64::try_from(size).unwrap_or(u64::MAX);
+        if let Some(least) = bound(least).filter(|least| size < *least) {
+            self.invalid(&size.into(), &format!("should have at least {least} {what}"), path);
+        }
+        if let Some(most) = bound(most).filter(|most| size > *most) {
+            let items = if most == 1 { "item" } else { "items" };
+            self.add("FieldValueTooMany", format!("Too many: {size}: must have at most {most} {items}"), path);
+        }
+    }
+
+    /// Checks a text; the server names the first thing that is wrong with it.
+    fn text(&mut self, text: &str, schema: &'s Value, path: &str) {
+        let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
+        let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+        if let Some(most) = bound("maxLength").filter(|most| length > *most) {
+            let bytes = if most == 1 { "byte" } else { "bytes" };
+            self.add("FieldValueTooLong", format!("Too long: may not be more than {most} {bytes}"), path);
+        } else if let Some(least) = bound("minLength").filter(|least| length < *least) {
+            self.invalid(&text.into(), &format!("should be at least {least} chars long"), path);
+        } else if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
+            && text.len() <= LONGEST_TEXT
+            && let Some(expression) = self.patterns.entry(pattern).or_insert_with(|| compiled(pattern))
+            && !expression.is_match(text)
+        {
+            self.invalid(&text.into(), &format!("should match '{pattern}'"), path);
+        }
+    }
+
+    fn number(&mut self, value: &Value, schema: &Value, path: &str) {
+        let Some(number) = value.as_f64() else { return };
+        let is_set = |name: &str| schema.get(name) == Some(&Value::Bool(true));
+        let bound = |name: &str| Some((schema.get(name)?.as_f64()?, schema.get(name)?));
+        if let Some((most, written)) = bound("maximum") {
+            if is_set("exclusiveMaximum") && number >= most {
+                self.invalid(value, &format!("should be less than {written}"), path);
+            } else if number > most {
+                self.invalid(value, &format!("should be less than or equal to {written}"), path);
+            }
+        }
+        if let Some((least, written)) = bound("minimum") {
+            if is_set("exclusiveMinimum") && number <= least {
+                self.invalid(value, &format!("should be greater than {written}"), path);
+            } else if number < least {
+                self.invalid(value, &format!("should be greater than or equal to {written}"), path);
+            }
+        }
+        if let (Some(factor), Some(number)) = (schema.get("multipleOf").and_then(Value::as_i64), value.as_i64())
+            && number.checked_rem(factor).is_some_and(|rest| rest != 0)
+        {
+            self.invalid(value, &format!("should be a multiple of {factor}"), path);
+        }
+    }
+
+    fn invalid(&mut self, value: &Value, complaint: &str, path: &str) {
+        self.add("FieldValueInvalid", format!("Invalid value: {value}: {path} in body {complaint}"), path);
+    }
+
+    fn add(&mut self, reason: &str, message: String, path: &str) {
+        if self.found.len() < MOST_CAUSES {
+            self.found.push(Cause { reason: reason.to_owned(), message, field: path.to_owned() });
+        }
+    }
+}
+
+/// A pattern, read as Go reads it: its classes are those of ASCII. `None` if it is too large, or cannot be read here.
+fn compiled(pattern: &str) -> Option<Regex> {
+    let is_short = pattern.len() <= LONGEST_PATTERN;
+    is_short.then(|| RegexBuilder::new(pattern).size_limit(LARGEST_PATTERN).build().ok()).flatten()
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use http::Method;
 use serde_json::{Value, json};
 
 use crate::control_plane::{Replaced, Run, Workspace};
@@ -242,4 +243,24 @@ fn what_only_the_manifest_of_client_side_apply_drops_is_pruned() {
     ws.write("web.yaml", &PROBED.replaced("image: 'shop/web:1'", "image: 'shop/web:1', env: [{name: A, value: '1'}]"));
     let diff = ws.reconcile(["diff", "-f", ".", "--fail-on", "cluster,either"]).exits_with(1);
     assert_eq!(diff.object("Deployment", "web")["side"], "either", "{diff}");
+}
+
+/// The records are reset and begin anew: the copy of client-side apply still tells that somebody changed the value since.
+#[test]
+fn what_the_manifest_drops_after_somebody_changed_it_is_of_an_unknown_side() {
+    let ws = Workspace::new();
+    let with = |fields: &str| PROBED.replaced("spec:\n", &format!("spec:\n  {fields}\n"));
+    ws.write("web.yaml", &with("minReadySeconds: 5"));
+    ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
+    ws.kubectl(["patch", "deployment/web", "-p", r#"{"spec": {"minReadySeconds": 9}}"#]).exits_with(0);
+    let reset = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", reset]).exits_with(0);
+    let label =
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"a": "b"}}});
+    let path = ws.fill_in("/apis/apps/v1/namespaces/$NS/deployments/web?fieldManager=other-applier");
+    ws.plane().api().write(Method::PATCH, &path, "application/apply-patch+yaml", &label).unwrap();
+    ws.write("web.yaml", PROBED);
+    let diff = ws.reconcile(["diff", "-f", "web.yaml", "--fail-on", "cluster,either"]).exits_with(1);
+    let change = diff.change("Deployment", "web", "spec.minReadySeconds");
+    assert_eq!([&change["class"], &change["side"]], ["pruned", "either"], "{diff}");
 }

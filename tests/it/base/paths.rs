@@ -76,6 +76,22 @@ fn what_only_the_cluster_changed_is_of_its_side_and_what_only_the_manifests_chan
 }
 
 /// A default of the server, which `kubectl create` owns, is nobody's change.
+/// `kubectl apply --server-side` and `kubectl scale` share a name, and the server records no owner of what was scaled.
+#[test]
+fn what_nobody_owns_and_no_default_is_was_put_there_by_somebody() {
+    let ws = Workspace::new();
+    let without = WEB.lines().filter(|line| !line.contains("replicas:")).collect::<Vec<_>>().join("\n");
+    ws.write("old/web.yaml", &without);
+    ws.kubectl(["apply", "--server-side", "-f", "old/web.yaml"]).exits_with(0);
+    ws.kubectl(["scale", "deployment/web", "--replicas=3"]).exits_with(0);
+    for (replicas, side) in [("1", "cluster"), ("2", "both")] {
+        let more = format!("spec:\n  replicas: {replicas}\n");
+        ws.write("new/web.yaml", &without.replacen("spec:\n", &more, 1));
+        let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
+        assert_eq!(diff.change("Deployment", "web", "spec.replicas")["side"], side, "{diff}");
+    }
+}
+
 #[test]
 fn a_field_that_is_new_in_the_manifest_is_a_change_of_the_manifest() {
     let ws = created();

@@ -122,8 +122,12 @@ impl Batch {
                 calls.entry(call).or_default().push(name);
             } else {
                 let mut rng = Rng::new(history.rng.below(1 << 30) as u64);
-                let told = self.write_once(&self.histories[number], &mut rng);
-                self.histories[number].story.push(told);
+                let (told, respelled) = self.write_once(&self.histories[number], &mut rng);
+                let history = &mut self.histories[number];
+                history.story.push(told);
+                if let Some(field) = respelled {
+                    history.is_moved[field] = true;
+                }
             }
         }
         for ((before, behind), names) in calls {
@@ -131,8 +135,9 @@ impl Batch {
         }
     }
 
-    /// One write by another client than `kubectl`, or by a command of it that takes one object.
-    fn write_once(&self, history: &History, rng: &mut Rng) -> String {
+    /// One write by another client than `kubectl`, or by a command of it that takes one object. It is told, with the field to which the
+    /// client gave another spelling of its value, as which the server stores it: that client owns it since then.
+    fn write_once(&self, history: &History, rng: &mut Rng) -> (String, Option<usize>) {
         let api = self.ws.plane().api();
         let path = self.path(history);
         let fields = history.kind.fields;
@@ -140,7 +145,8 @@ impl Batch {
         let value = field.value(rng.below(60));
         let manager = *rng.pick(&["some-controller", "kubectl-edit", "kubectl-patch", "other-tool"]);
         let told = |manager: &str| format!("{manager} {}={value:?}", field.path);
-        match rng.below(12) {
+        let mut respelled = None;
+        let story = match rng.below(12) {
             0..5 => {
                 self.update(history, manager, |object| field.set(object, value.as_ref()));
                 told(manager)
@@ -153,6 +159,8 @@ impl Batch {
                 }
                 let query = format!("{path}?fieldManager=other-applier&force=true");
                 let applied = api.write(Method::PATCH, &query, "application/apply-patch+yaml", &part);
+                let is_given = field.of(&part).is_some() && applied.is_ok();
+                respelled = fields.iter().position(|one| is_given && one.path == field.path && one.path == CPU);
                 format!("{} {part}", if applied.is_ok() { "other-applier" } else { "refused" })
             }
             9 | 10 if history.kind.status.is_some() => {
@@ -185,7 +193,8 @@ impl Batch {
                 });
                 "edit".to_owned()
             }
-        }
+        };
+        (story, respelled)
     }
 }
 

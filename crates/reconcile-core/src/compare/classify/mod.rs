@@ -96,7 +96,7 @@ impl<'a> Classifier<'a> {
         };
         let is_of_unknown_side = match class {
             Class::Conflict => self.is_as_applied(&change),
-            Class::Pruned => self.parts().has_changed(&change.path),
+            Class::Pruned => self.parts().has_changed(&change.path) || self.is_no_longer_as_applied(&change.path),
             _ => false,
         };
         let mut found = FieldChange::new(change, class).with_managers(managers);
@@ -104,6 +104,11 @@ impl<'a> Classifier<'a> {
             found.side = Some(Side::Either);
         }
         found
+    }
+
+    /// Returns true if client-side apply applied another value last, and nothing has been recorded as ours since.
+    fn is_no_longer_as_applied(&self, path: &FieldPath) -> bool {
+        self.last_applied.as_ref().is_some_and(|applied| applied.has(path) && !applied.is_live(path))
     }
 
     /// Returns true if a field that another manager owns still has the value of our last apply, of the last client-side apply or of
@@ -283,7 +288,10 @@ impl<'a> Classifier<'a> {
         if is_ours || self.before.ours.is_none() && self.before.others.is_empty() {
             return true;
         }
-        self.claimants.best(path, self.schema).1.into_iter().any(|entry| self.has_put(base, entry, path))
+        let (_, owners) = self.claimants.best(path, self.schema);
+        // A manager that applies, and scales as well, does not own what it scaled.
+        let is_of_nobody = owners.is_empty() && self.knows_defaults(path);
+        is_of_nobody || owners.into_iter().any(|entry| self.has_put(base, entry, path))
     }
 
     /// Returns true if the owner of a field that the base does not have has set it, and not only the server for it.

@@ -156,6 +156,103 @@ fn pods_that_are_said_to_restart_are_those_that_do() {
     assert!(restarted > 0 && stopped > 0);
 }
 
+/// The files of `testdata` with workloads that roll out.
+const WITH_WORKLOADS: [&str; 14] = [
+    "docs/deploy/web.yaml",
+    "helm/certs-1.4.0.yaml",
+    "helm/pay-2.4.0.yaml",
+    "helm/store-19.6.4.yaml",
+    "installs/flat/apps.yaml",
+    "installs/flat/shared.yaml",
+    "installs/monitoring/exporters.yaml",
+    "installs/monitoring/grafana.yaml",
+    "installs/monitoring/prometheus.yaml",
+    "installs/operator/operator.yaml",
+    "installs/shop/redis.yaml",
+    "installs/shop/services.yaml",
+    "kinds/apps.yaml",
+    "shop/orders.yaml",
+];
+
+/// The workloads of `testdata`, without what keeps their Pods from starting here: names of accounts, classes, volumes and nodes.
+fn real_workloads(ws: &Workspace) -> Vec<Value> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let mut found = Vec::new();
+    for file in WITH_WORKLOADS {
+        let text = std::fs::read_to_string(folder.join(file)).unwrap();
+        let text = text.replace("$NAME", "shop").replace("$NS", "shop").replace("$I", "1");
+        let read = ["create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-"];
+        let printed = ws.stdin(&text).kubectl(read);
+        for object in serde_json::Deserializer::from_str(&printed.stdout).into_iter::<Value>() {
+            let object = object.unwrap();
+            let items = object["items"].as_array().cloned().unwrap_or_else(|| vec![object]);
+            let rolls =
+                |item: &Value| ["Deployment", "StatefulSet", "DaemonSet"].iter().any(|kind| item["kind"] == *kind);
+            found.extend(items.into_iter().filter(rolls));
+        }
+    }
+    for (number, workload) in found.iter_mut().enumerate() {
+        let name = format!("w{number}");
+        workload["metadata"] = json!({"name": name});
+        let spec = &mut workload["spec"];
+        spec["selector"] = json!({"matchLabels": {"app": name}});
+        spec["template"]["metadata"] = json!({"labels": {"app": name}});
+        spec.as_object_mut().unwrap().remove("volumeClaimTemplates");
+        let pod = spec["template"]["spec"].as_object_mut().unwrap();
+        for field in ["serviceAccountName", "serviceAccount", "priorityClassName", "nodeSelector", "affinity"] {
+            pod.remove(field);
+        }
+        pod.retain(|field, _| !["hostNetwork", "volumes", "topologySpreadConstraints"].contains(&field.as_str()));
+        pod.insert("terminationGracePeriodSeconds".to_owned(), json!(1));
+        for list in ["containers", "initContainers"] {
+            for container in pod.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+                let container = container.as_object_mut().unwrap();
+                container.retain(|field, _| ["name", "image", "command", "args", "env"].contains(&field.as_str()));
+            }
+        }
+    }
+    found
+}
+
+/// A change of the image of each workload of `testdata`, as a release is: the Pods that were said to restart are gone afterwards.
+#[test]
+fn a_release_of_all_workloads_restarts_the_pods_that_were_named() {
+    let ws = Workspace::on(&ControlPlane::full());
+    let mut all = real_workloads(&ws);
+    let write = |all: &[Value]| {
+        ws.write("all.json", &json!({"apiVersion": "v1", "kind": "List", "items": all}).to_string());
+    };
+    let settled = |workload: &Value| {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let (kind, name) = (text(&workload["kind"]), text(&workload["metadata"]["name"]));
+        let replicas = (kind != "DaemonSet").then(|| workload["spec"]["replicas"].as_u64().unwrap_or(1));
+        self::settled(&ws, &kind, &name, replicas)
+    };
+    write(&all);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let before: Vec<BTreeSet<String>> = all.iter().map(settled).collect();
+    for (number, workload) in all.iter_mut().enumerate() {
+        if number % 5 == 4 {
+            workload["metadata"]["labels"] = json!({"round": "2"});
+        } else {
+            workload["spec"]["template"]["spec"]["containers"][0]["image"] = json!("shop/next:2");
+        }
+    }
+    write(&all);
+    let diff = ws.reconcile(["diff", "-f", ".", "--exit-zero"]).exits_with(0);
+    ws.reconcile(["apply", "-f", "."]).exits_with(0);
+    let mut restarted = 0;
+    for (workload, before) in all.iter().zip(&before) {
+        let object = diff.object(workload["kind"].as_str().unwrap(), workload["metadata"]["name"].as_str().unwrap());
+        let effects = object["effects"].as_array().cloned().unwrap_or_default();
+        let said: u64 = effects.iter().filter_map(|effect| effect["pods"].as_u64()).sum();
+        let gone = before.difference(&settled(workload)).count() as u64;
+        assert_eq!(gone, said, "{workload}: {effects:?}");
+        restarted += gone;
+    }
+    assert!(all.len() >= 20 && restarted >= 20, "{} workloads, {restarted} Pods", all.len());
+}
+
 /// Two workloads that end and begin again: by a replacement, and by pruning; and one whose pause ends.
 #[test]
 fn replaced_pruned_and_resumed_workloads_lose_their_pods() {

@@ -1,5 +1,6 @@
 //! `--base PATH`: the manifests that were applied last, in files.
 
+use http::Method;
 use serde_json::{Value, json};
 
 use crate::control_plane::{Run, Workspace};
@@ -84,12 +85,25 @@ fn what_nobody_owns_and_no_default_is_was_put_there_by_somebody() {
     ws.write("old/web.yaml", &without);
     ws.kubectl(["apply", "--server-side", "-f", "old/web.yaml"]).exits_with(0);
     ws.kubectl(["scale", "deployment/web", "--replicas=3"]).exits_with(0);
-    for (replicas, side) in [("1", "cluster"), ("2", "both")] {
+    let check = |replicas: &str, side: &str| {
         let more = format!("spec:\n  replicas: {replicas}\n");
         ws.write("new/web.yaml", &without.replacen("spec:\n", &more, 1));
         let diff = ws.reconcile(["diff", "-f", "new", "--base", "old"]).exits_with(1);
         assert_eq!(diff.change("Deployment", "web", "spec.replicas")["side"], side, "{diff}");
-    }
+    };
+    check("1", "cluster");
+    check("2", "both");
+    // Client-side apply is said to own it, once the records were reset and began anew.
+    ws.kubectl(["delete", "deployment/web"]).exits_with(0);
+    ws.kubectl(["apply", "-f", "old/web.yaml"]).exits_with(0);
+    ws.kubectl(["scale", "deployment/web", "--replicas=3"]).exits_with(0);
+    let reset = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", reset]).exits_with(0);
+    let label =
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"a": "b"}}});
+    let path = ws.fill_in("/apis/apps/v1/namespaces/$NS/deployments/web?fieldManager=other-applier");
+    ws.plane().api().write(Method::PATCH, &path, "application/apply-patch+yaml", &label).unwrap();
+    check("2", "both");
 }
 
 #[test]

@@ -33,12 +33,17 @@ pub(super) struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    pub fn of(target: &'a Target, decision: &'a Decision) -> Self {
+    /// A tree of the manifest, for as long as effects are looked for; null if it has none. Of an object that stays as it is, only a Pod
+    /// template and a selector count.
+    pub fn manifest(target: &Target, decision: &Decision) -> Value {
+        let counts = decision.verdict.action() != Action::None || Kind::of(&target.key).stands_alone();
+        if counts { target.desired.to_tree() } else { Value::Null }
+    }
+
+    /// The object of a target with this [`manifest`](Self::manifest).
+    pub fn of(target: &'a Target, manifest: &'a Value, decision: &'a Decision) -> Self {
         let live = decision.live();
         let is_missing = matches!(decision.verdict, ObjectVerdict::Create { .. });
-        // Of an object that stays as it is, only a Pod template and a selector count.
-        let counts = decision.verdict.action() != Action::None || Kind::of(&target.key).stands_alone();
-        let manifest = if counts { target.desired.object() } else { &Value::Null };
         // Nothing is kept of most live objects in sync, which are as their manifests say.
         let before = live.or((!is_missing).then_some(manifest));
         let still =

@@ -13,6 +13,8 @@ mod selection;
 mod values;
 mod workloads;
 
+use serde_json::Value;
+
 use crate::compare::{Action, Decision, Effect};
 use crate::live::Target;
 
@@ -25,8 +27,12 @@ pub fn find(targets: &[&Target], decisions: &mut [Decision]) {
     if decisions.iter().all(|decision| decision.verdict.action() == Action::None) {
         return;
     }
-    let objects: Vec<Compared<'_>> =
-        targets.iter().zip(&*decisions).map(|(target, decision)| Compared::of(target, decision)).collect();
+    let pairs = || targets.iter().zip(&*decisions);
+    let manifests: Vec<Value> = pairs().map(|(target, decision)| Compared::manifest(target, decision)).collect();
+    let objects: Vec<Compared<'_>> = pairs()
+        .zip(&manifests)
+        .map(|((target, decision), manifest)| Compared::of(target, manifest, decision))
+        .collect();
     let following = checksums::following(&objects);
     let found = effects(&objects);
     for (decision, effects) in decisions.iter_mut().zip(found) {

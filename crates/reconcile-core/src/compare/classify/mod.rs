@@ -288,10 +288,9 @@ impl<'a> Classifier<'a> {
         if is_ours || self.before.ours.is_none() && self.before.others.is_empty() {
             return true;
         }
-        let (_, owners) = self.claimants.best(path, self.schema);
-        // A manager that applies, and scales as well, does not own what it scaled.
-        let is_of_nobody = owners.is_empty() && self.knows_defaults(path);
-        is_of_nobody || owners.into_iter().any(|entry| self.has_put(base, entry, path))
+        // Nor has the server set it, whoever owns it: a manager that applies, and scales as well, does not own what it scaled.
+        self.knows_defaults(path)
+            || self.claimants.best(path, self.schema).1.into_iter().any(|entry| self.has_put(base, entry, path))
     }
 
     /// Returns true if the owner of a field that the base does not have has set it, and not only the server for it.

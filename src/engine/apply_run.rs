@@ -2,6 +2,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +16,11 @@ use crate::engine::item::{self, Item, Skip, blocked};
 use crate::engine::other_shards::ShardWait;
 use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
-use reconcile_core::compare::{Action, Decision, DefinedKinds, ObjectVerdict};
+use reconcile_core::compare::{Action, CompareContext, Decision, DefinedKinds, ObjectVerdict, decide};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects;
 use reconcile_core::live::resolve::{Target, resource_of};
+use reconcile_core::object::generated::Generated;
 use reconcile_core::plan::{Plan, PlanItem, ReadySet};
 use reconcile_core::resolve::Consent;
 
@@ -51,6 +53,35 @@ impl<'a> ApplyRun<'a> {
             events.receive(Event::Compared(item.target(), &item.decision));
         }
         Self { comparison, items, wait: None, agreed: false }
+    }
+
+    /// The objects with generated names that do not exist, whether or not this pass creates them.
+    pub fn new_generated(&self) -> BTreeSet<Generated> {
+        let is_new = |item: &&Item| item.verdict().action() == Action::Create || item.verdict().leaves_missing();
+        self.own().filter(is_new).filter_map(|item| Generated::of(&item.target().key)).collect()
+    }
+
+    /// Creates or leaves the objects of which a former one is deleted or kept with them: both are one change of the manifests.
+    pub fn choose_renamed(&mut self, renamed: Option<&BTreeSet<Generated>>) {
+        let Self { comparison, items, .. } = self;
+        let Comparison { policy, types, redactor, events, .. } = comparison;
+        let (Some(chosen), Some(renamed)) = (&policy.only, renamed) else { return };
+        let is_renamed = |item: &&mut Item| {
+            !item.is_in_other_shard() && Generated::of(&item.target().key).is_some_and(|one| renamed.contains(&one))
+        };
+        for item in items.iter_mut().filter(is_renamed) {
+            let verdict = match (item.verdict(), chosen.has_renamed()) {
+                (ObjectVerdict::Create { evidence, .. }, false) => ObjectVerdict::leaving_missing(*evidence),
+                (verdict, true) if verdict.leaves_missing() => {
+                    let schema = types.of(&item.target().key.gvk);
+                    let context = CompareContext { schema, policy, types_will_change: false };
+                    decide(item.target(), item.decision.finding.clone(), context, redactor).verdict
+                }
+                _ => continue,
+            };
+            Arc::make_mut(&mut item.decision).verdict = verdict;
+            events.receive(Event::Compared(item.target(), &item.decision));
+        }
     }
 
     /// The objects, in the order of the plan.

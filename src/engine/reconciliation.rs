@@ -49,11 +49,13 @@ impl<'a> Reconciliation<'a> {
             }
         };
         // The first requests of the list leave before many objects are compared at once.
-        let (listed, run) = futures::join!(listing, ApplyRun::compare(comparison, plan));
+        let (listed, mut run) = futures::join!(listing, ApplyRun::compare(comparison, plan));
         // Objects of other shards are in the manifests as well.
         let targets: Vec<&Target> = run.items().iter().map(Item::target).chain(&others).collect();
         let Comparison { policy, redactor, .. } = run.comparison();
-        let prune = listed.map(|listed| listed.judge(&targets, policy, redactor, events));
+        let new = run.new_generated();
+        let prune = listed.map(|listed| listed.judge(&targets, &new, policy, redactor, events));
+        run.choose_renamed(prune.as_ref().map(Judged::renamed));
         Self { run, prune, others }
     }
 

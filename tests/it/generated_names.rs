@@ -147,3 +147,71 @@ fn a_checksum_in_a_template_follows_the_object_that_changed() {
     assert!(diff.object("Deployment", "web")["changes"][0].get("follows").is_none(), "{diff}");
     assert!(diff.stdout.contains("cccc3333"), "{diff}");
 }
+
+/// Runs a command over the set, from the folder `new`.
+fn of_set(ws: &Workspace, command: &str, flags: &[&str]) -> Run {
+    ws.reconcile([&[command, "-f", "new", "--prune", "--applyset", "web"], flags].concat())
+}
+
+/// The ConfigMaps of the namespace with a generated name.
+fn config_maps(ws: &Workspace) -> BTreeSet<String> {
+    let names = ws.kubectl(["get", "configmap", "-o", "name"]).exits_with(0).stdout;
+    names.lines().filter_map(|line| line.strip_prefix("configmap/web-config-")).map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn a_new_name_is_chosen_as_one_change() {
+    let hash = |name: &str| BTreeSet::from([name.trim_start_matches("web-config-").to_owned()]);
+    for with_workload in [false, true] {
+        let ws = Workspace::new();
+        let write = |name: &str, timeout: &str| {
+            let workload = if with_workload { format!("\n---\n{}", workload(name)) } else { String::new() };
+            ws.write("new/all.yaml", &format!("{}{workload}", config(name, timeout)));
+        };
+        write(A, "30s");
+        of_set(&ws, "apply", &[]).exits_with(0);
+        write(B, "45s");
+        let plain = of_set(&ws, "diff", &[]).exits_with(1);
+        assert_eq!(plain.object("ConfigMap", B)["side"], "manifest", "{plain}");
+        assert!(!plain.stderr.contains("no manifest names a member"), "{plain}");
+        for not in ["cluster", "either", "missing", "pruned", "cluster,either"] {
+            let diff = of_set(&ws, "diff", &["--only", not]).exits_with(0);
+            let left = usize::from(with_workload) * 3 + 1;
+            assert_eq!(diff.report()["summary"]["left"], left, "{not}: {diff}");
+            let object = diff.object("ConfigMap", B);
+            let expected = json!([{"path": "", "class": "pending", "side": "manifest"}]);
+            assert_eq!((&object["left"], &object["renamedFrom"]), (&expected, &json!(A)), "{not}: {diff}");
+            let apply = of_set(&ws, "apply", &["--only", not]).exits_with(0);
+            assert_eq!(apply.report()["summary"]["left"], left, "{not}: {apply}");
+            assert_eq!(config_maps(&ws), hash(A), "{not}: {apply}");
+        }
+        let flags = ["--only", "manifest", "--save-plan", "plan.json"];
+        let diff = of_set(&ws, "diff", &flags).exits_with(1);
+        assert_eq!(diff.object("ConfigMap", B)["renamedFrom"], json!(A), "{diff}");
+        assert_eq!(diff.changes("ConfigMap", B), ["pending data.timeout"], "{diff}");
+        assert_eq!(diff.report()["summary"]["left"], 0, "{diff}");
+        let apply = of_set(&ws, "apply", &["--only", "manifest", "--plan", "plan.json"]).exits_with(0);
+        assert_eq!(apply.object("ConfigMap", B)["outcome"], "updated", "{apply}");
+        assert_eq!(config_maps(&ws), hash(B), "{apply}");
+        of_set(&ws, "diff", &[]).exits_with(0);
+        // One that somebody deleted is no change of the manifests.
+        if !with_workload {
+            ws.kubectl(["delete", "configmap", B]).exits_with(0);
+            let apply = of_set(&ws, "apply", &["--only", "manifest"]).exits_with(0);
+            assert_eq!((apply.report()["summary"]["left"].as_u64(), config_maps(&ws).len()), (Some(1), 0), "{apply}");
+        }
+    }
+}
+
+#[test]
+fn older_generations_stay_where_the_new_one_is_left() {
+    let ws = Workspace::new();
+    ws.write("new/all.yaml", &format!("{}\n---\n{}", config(A, "30s"), config(C, "31s")));
+    of_set(&ws, "apply", &[]).exits_with(0);
+    ws.write("new/all.yaml", &config(B, "45s"));
+    let apply = of_set(&ws, "apply", &["--only", "pruned"]).exits_with(0);
+    assert_eq!(config_maps(&ws).len(), 2, "{apply}");
+    let apply = of_set(&ws, "apply", &["--only", "manifest"]).exits_with(0);
+    assert_eq!(config_maps(&ws).len(), 1, "{apply}");
+    assert_eq!(ws.get("configmap", B)["data"]["timeout"], "45s");
+}

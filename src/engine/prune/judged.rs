@@ -19,6 +19,7 @@ use crate::engine::write::DEFAULT_DELETE_TIMEOUT;
 use reconcile_core::compare::{ObjectVerdict, ROUNDS, Redactor};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::object::Shard;
+use reconcile_core::object::generated::Generated;
 use reconcile_core::pass::{Outcome, TurnResult};
 
 /// The objects that do not match their manifests after the pass.
@@ -63,6 +64,8 @@ pub(crate) struct Judged {
     pub(super) coverage: Coverage,
     pub(super) desired: DesiredMembers,
     pub(super) entries: Vec<PruneEntry>,
+    /// The members with generated names that go because the same objects come under new names.
+    pub(super) renamed: BTreeSet<Generated>,
     pub(super) parent_change: ParentChange,
     pub(super) notes: Notes,
     /// True if the parent could not be written, so that nothing else may be.
@@ -108,6 +111,11 @@ impl Judged {
                 events.receive(Event::Revised(&entry.member.member.key, result));
             }
         }
+    }
+
+    /// The objects with generated names of which a new one comes, and a former one was to go before anything was left.
+    pub fn renamed(&self) -> &BTreeSet<Generated> {
+        &self.renamed
     }
 
     /// The set.

@@ -1,10 +1,10 @@
 //! The second state: the members are listed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use apply_set::{DesiredMembers, Member, PruneDecision, PruneRules, Reason, Trust, part_of};
 use serde_json::Value;
-use structured_merge::{Applier as _, GroupKind, ManagedFieldsEntry, ObjectKey};
+use structured_merge::{Applier as _, GroupKind, ManagedFieldsEntry, ObjectKey, ObjectMeta as _};
 
 use super::delete::PruneEntry;
 use super::judged::{Judged, Notes};
@@ -14,6 +14,7 @@ use super::search::{Coverage, ListedMember};
 use crate::engine::event::EventSink;
 use reconcile_core::compare::{Action, FieldChange, Policy, Redactor};
 use reconcile_core::live::Target;
+use reconcile_core::object::generated::Generated;
 use reconcile_core::object::{Shard, kept_from_pruning};
 use reconcile_core::plan::prune_order::{PruneStep, prune_order};
 
@@ -39,7 +40,15 @@ pub(crate) struct Listed {
 
 impl Listed {
     /// Decides which members are deleted. It runs after the comparison, so that the redactor has numbered the secrets of the manifests.
-    pub fn judge(self, targets: &[&Target], policy: &Policy, redactor: &Redactor, events: &dyn EventSink) -> Judged {
+    /// `new` are the objects with generated names that do not exist yet: the former ones go with them, or stay with them.
+    pub fn judge(
+        self,
+        targets: &[&Target],
+        new: &BTreeSet<Generated>,
+        policy: &Policy,
+        redactor: &Redactor,
+        events: &dyn EventSink,
+    ) -> Judged {
         let Self {
             parent,
             coverage,
@@ -72,7 +81,8 @@ impl Listed {
         let unwanted = in_prune_order(desired.unwanted(members));
         let members: Vec<&Member> = unwanted.iter().map(|(_, listed)| &listed.member).collect();
         let mut decisions = desired.decide_all(&members);
-        leave(&mut decisions, &members, &mut desired, policy);
+        let renamed: BTreeSet<Generated> = going(&decisions, &members).filter(|one| new.contains(one)).collect();
+        leave(&mut decisions, &members, &renamed, &mut desired, policy);
         let entries = unwanted.into_iter().zip(decisions);
         let mut entries: Vec<PruneEntry> = entries.map(PruneEntry::from).collect();
         let namespaces: BTreeSet<String> =
@@ -80,31 +90,68 @@ impl Listed {
         let strangers = entries.iter().filter(|entry| matches!(entry.decision, PruneDecision::NotAMember(_)));
         let members = listed.len().saturating_sub(strangers.count());
         limits.mark(&mut entries, namespaces.iter().cloned().chain(required).collect(), members);
-        notes.warnings.extend(strange_set(&entries, &listed, targets));
+        notes.warnings.extend(strange_set(&entries, &listed, &renamed, targets));
         for entry in &entries {
             entry.announce(redactor, events);
         }
         let parent_change = parent.change(desired.inventory());
-        Judged { parent, coverage, desired, entries, parent_change, notes, is_held: false, namespaces, pruned_by }
+        let is_held = false;
+        Judged { parent, coverage, desired, entries, renamed, parent_change, notes, is_held, namespaces, pruned_by }
     }
 }
 
-/// Keeps the members that would be deleted, if deletions are not among the differences that the run resolves.
-fn leave(decisions: &mut [PruneDecision], members: &[&Member], desired: &mut DesiredMembers, policy: &Policy) {
-    let deletion = FieldChange::pruned(Value::Null);
-    if policy.only.as_ref().is_none_or(|chosen| chosen.has(&deletion, Action::Delete)) {
-        return;
+/// The members with generated names that are to be deleted, each by what stays the same under a new name.
+fn going<'m>(decisions: &'m [PruneDecision], members: &'m [&Member]) -> impl Iterator<Item = Generated> {
+    let going = decisions.iter().zip(members).filter(|(decision, _)| decision.is_prune());
+    going.filter_map(|(_, member)| Generated::of(&member.key))
+}
+
+/// Keeps the members whose deletion is not among the differences that the run resolves. The former one of a new object under a generated
+/// name is part of the change of that object, and where that is left, so are all of this name.
+fn leave(
+    decisions: &mut [PruneDecision],
+    members: &[&Member],
+    renamed: &BTreeSet<Generated>,
+    desired: &mut DesiredMembers,
+    policy: &Policy,
+) {
+    let Some(chosen) = &policy.only else { return };
+    let deletes = chosen.has(&FieldChange::pruned(Value::Null), Action::Delete);
+    let renames = chosen.has_renamed();
+    let mut newest: BTreeMap<Generated, &str> = BTreeMap::new();
+    let going = decisions.iter().zip(members).filter(|(decision, _)| decision.is_prune());
+    for (generated, member) in going.filter_map(|(_, member)| Some((Generated::of(&member.key)?, member))) {
+        let time = newest.entry(generated).or_default();
+        *time = (*time).max(created_at(member));
     }
     for (decision, member) in decisions.iter_mut().zip(members).filter(|(decision, _)| decision.is_prune()) {
-        *decision = PruneDecision::Keep(Reason::NotChosen);
-        desired.settle(&member.key, decision);
+        let former = Generated::of(&member.key).filter(|generated| renamed.contains(generated));
+        let is_chosen = match former {
+            Some(_) if !renames => false,
+            Some(generated) => deletes || newest.get(&generated) == Some(&created_at(member)),
+            None => deletes,
+        };
+        if !is_chosen {
+            *decision = PruneDecision::Keep(Reason::NotChosen);
+            desired.settle(&member.key, decision);
+        }
     }
 }
 
-/// A warning if the manifests name none of the members that exist, and some of those go: it may be the set of other manifests.
-fn strange_set(entries: &[PruneEntry], listed: &BTreeSet<String>, targets: &[&Target]) -> Option<String> {
+fn created_at(member: &Member) -> &str {
+    member.object.metadata("creationTimestamp").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A warning if the manifests name none of the members that exist, not even under a new name, and some of those go: it may be the set of
+/// other manifests.
+fn strange_set(
+    entries: &[PruneEntry],
+    listed: &BTreeSet<String>,
+    renamed: &BTreeSet<Generated>,
+    targets: &[&Target],
+) -> Option<String> {
     let goes = entries.iter().filter(|entry| entry.decision.is_prune()).count();
-    if goes == 0 || targets.is_empty() || entries.len() < listed.len() {
+    if goes == 0 || targets.is_empty() || entries.len() < listed.len() || !renamed.is_empty() {
         return None;
     }
     let them = if goes == 1 { "1 member is".to_owned() } else { format!("{goes} members are") };

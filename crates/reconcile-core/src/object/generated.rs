@@ -1,5 +1,7 @@
 //! The names that kustomize generates for ConfigMaps and Secrets: they end in a hash of the content.
 
+use structured_merge::ObjectKey;
+
 /// The length of the hash.
 const LENGTH: usize = 10;
 /// The characters of the hash: hexadecimal digits, without those that could make up words (kustomize `api/hasher`, `encode`).
@@ -10,4 +12,21 @@ pub fn stem(name: &str) -> Option<&str> {
     let (stem, hash) = name.rsplit_once('-')?;
     let is_hash = hash.len() == LENGTH && hash.chars().all(|c| ALPHABET.contains(c));
     (is_hash && !stem.is_empty()).then_some(stem)
+}
+
+/// All that stays the same when an object with a generated name gets another content.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Generated {
+    kind: String,
+    namespace: Option<String>,
+    stem: String,
+}
+
+impl Generated {
+    /// That of an object; `None` if its name is none that kustomize generates.
+    pub fn of(key: &ObjectKey) -> Option<Self> {
+        let is_generated_kind = key.gvk.group.is_empty() && ["ConfigMap", "Secret"].contains(&key.gvk.kind.as_str());
+        let stem = stem(&key.name).filter(|_| is_generated_kind)?;
+        Some(Self { kind: key.gvk.kind.clone(), namespace: key.namespace.clone(), stem: stem.to_owned() })
+    }
 }

@@ -42,6 +42,12 @@ impl Chosen {
             || change.side.is_some_and(|side| self.sides.contains(&side))
     }
 
+    /// Returns true if the pass gives objects a new name with their content: the manifest changed, whatever the creation and the deletion
+    /// are on their own.
+    pub fn has_renamed(&self) -> bool {
+        self.has(&FieldChange::of_object(Op::Change, Class::Pending), Action::Update)
+    }
+
     /// The changes of a verdict that the pass must not make, if it makes others of the same object.
     pub(crate) fn to_leave(&self, verdict: &ObjectVerdict) -> Vec<FieldChange> {
         let action = verdict.action();

@@ -97,6 +97,11 @@ impl ObjectVerdict {
         self.fields().is_some_and(|fields| fields.left.iter().any(|left| left.class == Class::Missing))
     }
 
+    /// The verdict on an object that does not exist, and that the pass does not create.
+    pub fn leaving_missing(evidence: Evidence) -> Self {
+        FieldDiff::leaving(evidence, &FieldChange::missing(Value::Null)).into()
+    }
+
     /// Returns true if there is nothing to write.
     pub fn is_done(&self) -> bool {
         self.action() == Action::None && !self.is_ownership_only()

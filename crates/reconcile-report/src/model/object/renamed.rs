@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use reconcile_core::compare::{Action, Versions};
-use reconcile_core::object::generated::stem;
+use reconcile_core::compare::{Action, Class, LeftDifference, Side, Versions};
+use reconcile_core::object::generated::{Generated, stem};
 use reconcile_core::pass::Outcome;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, Op, PathElement};
@@ -14,24 +14,15 @@ use super::ObjectReport;
 use super::change::{ChangeReport, difference};
 use crate::model::classes::ClassInfo;
 
-/// The kind, namespace and stem of an object with a generated name.
-type Generated = (String, Option<String>, String);
-
-fn generated(key: &ObjectKey) -> Option<Generated> {
-    let is_generated_kind = key.gvk.group.is_empty() && ["ConfigMap", "Secret"].contains(&key.gvk.kind.as_str());
-    let stem = stem(&key.name).filter(|_| is_generated_kind)?;
-    Some((key.gvk.kind.clone(), key.namespace.clone(), stem.to_owned()))
-}
-
 /// The objects that may be the former ones of new objects with generated names, and that no apply set deletes: those to which live workloads
 /// refer where the manifests refer to the new one, and those that only the base has. A new object with several of them has none.
 pub fn former_objects(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<ObjectKey> {
     let known: BTreeSet<&ObjectKey> = objects.iter().map(|object| &object.key).collect();
     let deleted: BTreeSet<_> =
-        objects.iter().filter(|one| is_plain_deletion(one)).map(|one| generated(&one.key)).collect();
+        objects.iter().filter(|one| is_plain_deletion(one)).map(|one| Generated::of(&one.key)).collect();
     let mut new: BTreeMap<Generated, Vec<&ObjectKey>> = BTreeMap::new();
     for object in objects.iter().filter(|object| object.diff.action == Action::Create) {
-        if let Some(generated) = generated(&object.key) {
+        if let Some(generated) = Generated::of(&object.key) {
             new.entry(generated).or_default().push(&object.key);
         }
     }
@@ -42,8 +33,7 @@ pub fn former_objects(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Ob
     let mut former: BTreeMap<&ObjectKey, BTreeSet<String>> = BTreeMap::new();
     for (generated, keys) in &new {
         let Some(key) = keys.first() else { continue };
-        let is_former =
-            |other: &&ObjectKey| self::generated(other).as_ref() == Some(generated) && !known.contains(other);
+        let is_former = |other: &&ObjectKey| Generated::of(other).as_ref() == Some(generated) && !known.contains(other);
         let names = dropped.iter().filter(is_former).map(|other| other.name.clone());
         former.entry(key).or_default().extend(names);
     }
@@ -130,17 +120,17 @@ fn is_plain_deletion(object: &ObjectReport) -> bool {
 pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[ObjectReport]) -> Vec<ObjectReport> {
     let mut former: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_plain_deletion(object)) {
-        former.entry(generated(&object.key)).or_default().push(at);
+        former.entry(Generated::of(&object.key)).or_default().push(at);
     }
     let mut gone = BTreeSet::new();
     let mut pairs = Vec::new();
     for at in 0..objects.len() {
         let Some(new) = objects.get(at).filter(|object| object.diff.action == Action::Create) else { continue };
-        let Some(generated) = generated(&new.key) else { continue };
+        let Some(generated) = Generated::of(&new.key) else { continue };
         let places = former.remove(&Some(generated.clone())).unwrap_or_default();
         let created = |at: &usize| objects.get(*at).and_then(live).and_then(created_at).map(ToOwned::to_owned);
         let newest = places.iter().max_by_key(|at| created(at)).copied();
-        let staying = || formers.iter().find(|one| self::generated(&one.key).as_ref() == Some(&generated));
+        let staying = || formers.iter().find(|one| Generated::of(&one.key).as_ref() == Some(&generated));
         let Some(old) = newest.and_then(|at| objects.get(at)).or_else(staying) else { continue };
         let is_alike = match new.run.outcome {
             None => old.run.outcome.is_none(),
@@ -154,12 +144,40 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[ObjectReport]) -
             }
         }
     }
+    gone.extend(left_as_one(&mut objects));
     for object in &mut objects {
         follow(object, &pairs);
     }
     let mut at = 0_usize..;
     objects.retain(|_| !at.next().is_some_and(|at| gone.contains(&at)));
     objects
+}
+
+/// Shows a new object that is left, and the only former one that is left with it, as one object whose new name is left. Returns the
+/// places of the former ones.
+fn left_as_one(objects: &mut [ObjectReport]) -> Vec<usize> {
+    let mut former: BTreeMap<Option<Generated>, Vec<(usize, String)>> = BTreeMap::new();
+    for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_left(object, Class::Pruned)) {
+        former.entry(Generated::of(&object.key)).or_default().push((at, object.key.name.clone()));
+    }
+    let mut gone = Vec::new();
+    for object in objects.iter_mut().filter(|object| is_left(object, Class::Missing)) {
+        let Some(generated) = Generated::of(&object.key) else { continue };
+        if let Some([(at, name)]) = former.remove(&Some(generated)).as_deref() {
+            gone.push(*at);
+            object.renamed_from = Some(name.clone());
+            let path = FieldPath::root();
+            object.diff.left = vec![LeftDifference { path, class: Class::Pending, side: Side::Manifest }];
+        }
+    }
+    gone
+}
+
+/// Returns true if the run leaves an object that is missing, or to be deleted.
+fn is_left(object: &ObjectReport, class: Class) -> bool {
+    object.diff.action == Action::None
+        && object.is_left_whole()
+        && object.diff.left.iter().all(|left| left.class == class)
 }
 
 /// Marks the references to objects under a new name.

@@ -256,7 +256,7 @@ pub fn report(input: &[u8]) {
     let objects = targets.iter().map(|target| {
         let schema = types.of(&target.key.gvk);
         let context = CompareContext { schema, policy: &policy, types_will_change: false };
-        ObjectReport::new(target, &offline(target, snapshot.state(&target.key), context, &redactor))
+        ObjectReport::new(target, &offline(target, snapshot.state(&target.key), None, context, &redactor))
     });
     let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default()).into();
     for format in FORMATS {

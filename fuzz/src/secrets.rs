@@ -111,7 +111,7 @@ fn check(manifest: &Value, live: &Value) {
         let objects = targets.iter().map(|target| {
             let context =
                 CompareContext { schema: types.of(&target.key.gvk), policy: &policy, types_will_change: false };
-            ObjectReport::new(target, &offline(target, state.clone(), context, &redactor))
+            ObjectReport::new(target, &offline(target, state.clone(), None, context, &redactor))
         });
         let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default()).into();
         for format in FORMATS {

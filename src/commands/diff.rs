@@ -1,5 +1,6 @@
 //! `diff`: read desired, read current, compare, report.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use reconcile_report::formats::text::{self, explained};
 use reconcile_report::refused_by_upgrade;
 use reconcile_report::{Baseline, ClusterInfo, Command, DroppedObject, FailOn, Failure, KnownDifferences, Report};
 use serde_json::Value;
-use structured_merge::ObjectKey;
+use structured_merge::{ObjectKey, defined_kind};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitTimeout};
@@ -342,6 +343,22 @@ pub(crate) struct Offline<'a> {
     pub base: Option<&'a Base>,
 }
 
+/// The object of a target, if it is a CustomResourceDefinition.
+fn definition(target: &Target) -> Option<&Value> {
+    target.key.gvk.is_crd().then(|| target.desired.object())
+}
+
+/// CustomResourceDefinitions by the group and the kind that they define. The first one of a kind counts.
+fn definitions_by_kind<'d>(all: impl Iterator<Item = &'d Value>) -> HashMap<(&'d str, &'d str), &'d Value> {
+    let mut found = HashMap::new();
+    for definition in all {
+        if let Some(kind) = defined_kind(definition) {
+            found.entry(kind).or_insert(definition);
+        }
+    }
+    found
+}
+
 /// Compares the input with the objects of a file. Also returns the plural names of its resources, as far as they are known.
 pub(crate) async fn without_cluster(
     args: &DiffArgs,
@@ -364,14 +381,14 @@ pub(crate) async fn without_cluster(
     }
     let mut plan = plan.shard(args.shard.shard, |_| false);
     let kinds = plan.targets().map(|target| &target.key.gvk);
-    let definitions = plan.targets().filter(|target| target.key.gvk.is_crd());
-    let wanted: Vec<&Value> = definitions.map(|target| target.desired.object()).collect();
+    let wanted: Vec<&Value> = plan.targets().filter_map(definition).collect();
     let types = Types::defined(kinds, snapshot.definitions().chain(wanted.iter().copied()));
     for definition in wanted {
         defined.learn_defined(definition);
     }
     let plurals = usual_plural_names(plan.targets(), &defined);
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
+    let definitions = definitions_by_kind(snapshot.definitions().chain(plan.targets().filter_map(definition)));
     let redactor = Redactor::default();
     let events = Events::new(output, false).with_effects(!args.compare.no_effects).beside(known);
     let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
@@ -382,7 +399,8 @@ pub(crate) async fn without_cluster(
         let gvk = &target.key.gvk;
         let is_present = matches!(state, LiveState::Present(_));
         let context = CompareContext { schema: types.of(gvk), policy: &policy, types_will_change: false };
-        let mut decision = offline(target, state, context, &redactor);
+        let definition = definitions.get(&(gvk.group.as_str(), gvk.kind.as_str())).copied();
+        let mut decision = offline(target, state, definition, context, &redactor);
         if is_present && types.is_untyped(gvk) {
             let kind = &gvk.kind;
             decision.warnings.push(format!(

@@ -42,10 +42,10 @@ fn a_binding_to_a_role_that_does_not_exist_names_the_role_at_its_line() {
     ws.allow("limited", "get,list,create,patch", "rolebindings");
     ws.write(
         "binding.yaml",
-        "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: ghost}\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n  name: ghost\nsubjects: [{kind: User, name: ann, apiGroup: rbac.authorization.k8s.io}]\n",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: crew}\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n  name: ghost\nsubjects: [{kind: User, name: ann, apiGroup: rbac.authorization.k8s.io}]\n",
     );
     let apply = ws.as_user("limited").reconcile(["apply", "-f", "."]).exits_with(4);
-    let error = error(&apply, "RoleBinding", "ghost");
+    let error = error(&apply, "RoleBinding", "crew");
     assert_eq!(error["message"], "the Role `ghost` of `roleRef` does not exist", "{apply}");
     assert_eq!((&error["line"], text(&error["file"])), (&json!(7), "./binding.yaml"), "{apply}");
 }

@@ -341,6 +341,7 @@ fn values_are_checked_against_the_definition_in_the_same_input() {
         ("inner", "spec: {size: 3, limits: {a: -1, b: 2}, hosts: [{}]}"),
         ("few", "spec: {}"),
         ("wrong", "spec: {size: 1, mode: slow, name: a-b}"),
+        ("fraction", "spec: {size: 1.5, mode: slow, limits: {a: 2.5}}"),
         (
             "good",
             "spec: {size: 3, mode: slow, ratio: 1, even: 4, name: a1, level: 2, hosts: [{host: a, port: 100}], limits: {a: 0}}",
@@ -353,6 +354,11 @@ fn values_are_checked_against_the_definition_in_the_same_input() {
     };
     let before = ws.reconcile(["diff", "-f", "crd.yaml", "-f", "cogs.yaml"]).exits_with(4);
     assert_eq!(before.object("Cog", "good")["action"], "create");
+    // No server is needed for it.
+    ws.write("none.yaml", "");
+    let offline = ws.reconcile(["diff", "--live", "none.yaml", "-f", "crd.yaml", "-f", "cogs.yaml"]).exits_with(4);
+    assert_eq!(offline.object("Cog", "good")["action"], "create");
+    assert_eq!(mistakes(&offline), mistakes(&before));
     ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
     wait_until_established(&ws, &ws.fill_in("cogs.$NS.example.com"));
     ws.wait_for_types();

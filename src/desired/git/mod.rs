@@ -174,7 +174,21 @@ impl Repository {
             (remote, _) => remote,
         };
         let head = format!("refs/remotes/{remote}/HEAD");
-        self.ask(&["symbolic-ref", "--quiet", &head])?.ok_or_else(|| {
+        if let Some(branch) = self.ask(&["symbolic-ref", "--quiet", &head])? {
+            return Ok(branch);
+        }
+        // Only `git clone` writes down the default branch: a remote that was added later has branches alone.
+        let configured = self.ask(&["config", "--get", "init.defaultBranch"])?;
+        let mut usual: Vec<String> = configured.into_iter().chain(["main", "master"].map(ToOwned::to_owned)).collect();
+        usual.dedup();
+        let mut found = Vec::new();
+        for name in usual {
+            let branch = format!("refs/remotes/{remote}/{name}");
+            found.extend(self.commit(&branch)?.map(|_| branch));
+        }
+        found.dedup();
+        let only = found.pop().filter(|_| found.is_empty());
+        only.ok_or_else(|| {
             let message = format!("`--since auto`: git does not know the default branch of the remote `{remote}`");
             let hint = format!(
                 "run `git remote set-head {remote} --auto`, or name the revision, as in `--since {remote}/main`"

@@ -121,3 +121,34 @@ fn formats_of_lines_say_the_part_of_each_difference() {
     let github = diff(&ws, &["-o", "github"]).stdout;
     in_order(&github, &["⚠ ", "data.a: \"1\" → \"2\"", "already differs in the cluster: "]);
 }
+
+/// What no release has is on an unknown side: it is not said to differ already, nor to be left alone.
+#[test]
+fn an_object_of_no_release_is_on_an_unknown_side() {
+    let ws = changed(&["moved"]);
+    ws.write("next/new.yaml", &map("new", "{a: '1'}"));
+    ws.write("alone/new.yaml", &map("new", "{a: '1'}"));
+    for format in ["text", "github", "markdown", "gitlab", "junit"] {
+        let alone = ws.reconcile(["diff", "-f", "alone", "--base", "helm", "--exit-zero", "-o", format]).exits_with(0);
+        for untrue in ["already differs", "leaves it alone", "no changes"] {
+            assert!(!alone.stdout.contains(untrue), "{format}: {alone}");
+        }
+    }
+    let alone = ws.reconcile(["diff", "-f", "alone", "--base", "helm"]).exits_with(1);
+    assert_eq!(alone.object("ConfigMap", "new")["side"], "either", "{alone}");
+}
+
+/// What the base has and the manifests no longer have is a part of the change in every format that a reviewer reads.
+#[test]
+fn objects_that_are_no_longer_in_the_manifests_are_named_in_all_formats() {
+    let ws = changed(&["change", "hotfix"]);
+    ws.write("base/gone.yaml", &map("gone", "{a: '1'}"));
+    ws.reconcile(["apply", "-f", "base/gone.yaml"]).exits_with(0);
+    for format in ["text", "github", "markdown", "gitlab", "sarif", "unified", "html"] {
+        let run = diff(&ws, &["-o", format]);
+        let named = run.stdout.lines().any(|line| line.contains("gone") && line.contains("no longer in the manifests"));
+        assert!(named, "{format}: {run}");
+    }
+    let page = diff(&ws, &["-o", "html"]);
+    assert!(page.stdout.contains("(was \"1\")") || page.stdout.contains("(was &quot;1&quot;)"), "{page}");
+}

@@ -104,20 +104,24 @@ fn auto_is_where_the_branch_began() {
     git(&ws, &["checkout", "--quiet", "next"]);
     git(&ws, &["remote", "add", "origin", "https://example.com/shop.git"]);
     git(&ws, &["update-ref", "refs/remotes/origin/main", &main]);
+    // Only a clone writes down the default branch. One of the usual names is it, two are none.
+    git(&ws, &["update-ref", "refs/remotes/origin/master", &main]);
     let refused = ws.reconcile(["diff", "-f", "deploy", "--since", "auto"]).exits_with(2);
     assert!(refused.stderr.contains("git remote set-head origin --auto"), "{refused}");
-    git(&ws, &["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"]);
     let base = |ws: &Workspace| {
         let diff = ws.reconcile(["diff", "-f", "deploy", "--since", "auto"]).exits_with(1);
         assert_eq!(diff.object("ConfigMap", "a")["side"], "manifest", "{diff}");
         diff.report()["base"].clone()
     };
+    git(&ws, &["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"]);
+    assert_eq!(base(&ws), json!({"from": "auto", "revision": began}));
+    git(&ws, &["symbolic-ref", "--delete", "refs/remotes/origin/HEAD"]);
+    git(&ws, &["update-ref", "-d", "refs/remotes/origin/master"]);
     assert_eq!(base(&ws), json!({"from": "auto", "revision": began}));
     // The upstream of its own name is not what it is merged into, and another one is.
     git(&ws, &["update-ref", "refs/remotes/origin/next", "next"]);
     git(&ws, &["branch", "--set-upstream-to=origin/next"]);
     assert_eq!(base(&ws), json!({"from": "auto", "revision": began}));
-    git(&ws, &["symbolic-ref", "--delete", "refs/remotes/origin/HEAD"]);
     git(&ws, &["branch", "--set-upstream-to=origin/main"]);
     assert_eq!(base(&ws), json!({"from": "auto", "revision": began}));
 }

@@ -1,14 +1,22 @@
+use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
 use super::decision::{CompareContext, ComparisonResult, Decision, decide};
 use super::machine::ComparisonMachine;
 use super::policy::{EvidenceMode, Policy};
+use super::rejection::refusal::refused_by_definition;
 use super::secrecy::redact::{Redactor, is_withheld};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::{LiveState, Target, is_builtin_group};
 
-/// Decides about an object of a snapshot, without a server.
-pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, redactor: &Redactor) -> Decision {
+/// Decides about an object of a snapshot, without a server. `definition` is the CustomResourceDefinition of its kind, if there is one.
+pub fn offline(
+    target: &Target,
+    live: LiveState,
+    definition: Option<&Value>,
+    context: CompareContext<'_>,
+    redactor: &Redactor,
+) -> Decision {
     let finding = match live {
         _ if let (true, Err(diagnostic)) = (target.desired.is_refused(), &target.resource) => {
             ComparisonResult::Unknown(diagnostic.clone())
@@ -18,6 +26,13 @@ pub fn offline(target: &Target, live: LiveState, context: CompareContext<'_>, re
             if let (true, Err(diagnostic)) = (is_builtin_group(&target.key.gvk.group), &target.resource) =>
         {
             ComparisonResult::Unknown(diagnostic.clone())
+        }
+        // Values that are there may stay as they are, whatever a definition says of them.
+        LiveState::Absent
+            if let Some(definition) = definition
+                && let Some(mistakes) = refused_by_definition(target, context.schema, Some(definition)) =>
+        {
+            ComparisonResult::Unknown(mistakes)
         }
         LiveState::Present(live) if is_withheld(&live) => {
             let message = "its values are not in the snapshot";

@@ -17,7 +17,7 @@ use crate::model::{ChangeReport, Command, ContextReport, Level, ObjectReport, Re
 use crate::view::View;
 use crate::words::describe;
 use crate::words::findings::{Finding, IGNORED, WARNING, of_object, of_run};
-use crate::words::parts::{Part, has_parts, split};
+use crate::words::parts::{Part, has_parts, is_divided, split};
 use crate::words::summary::{self, verdict_of, verdict_of_all};
 use comment::{Comment, code, sentence};
 use details::details;
@@ -124,7 +124,7 @@ impl<'r> MarkdownPart<'r> {
         };
         let objects: Vec<&ObjectReport> = view.sorted(&one.report).into_iter().filter(is_shown).collect();
         let parts = if has_parts(&one.report) { split(&objects) } else { Vec::new() };
-        if parts.iter().any(|(part, _)| matches!(part, Some(Part::Overwritten | Part::Drifted))) {
+        if is_divided(parts.iter().map(|(part, _)| *part)) {
             let owned = |objects: Vec<ObjectReport>| objects.into_iter().map(Cow::Owned).collect();
             return parts.into_iter().map(|(part, objects)| Self { part, objects: owned(objects) }).collect();
         }

@@ -53,6 +53,8 @@ pub(crate) const EFFECT: Rule = rule(
 pub(crate) const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object");
+const DROPPED: Rule =
+    rule("dropped", Level::Note, "An object of the base that is no longer in the manifests, and that stays");
 /// Hooks and differences that are left alone; at most one finding for each cluster.
 pub(crate) const IGNORED: Rule =
     rule("ignored", Level::Note, "Hooks and differences that are left alone, and the rules that say so");
@@ -71,6 +73,7 @@ pub(crate) fn rules() -> impl Iterator<Item = Rule> {
         WARNING,
         UNMANAGED_OBJECT,
         IGNORED,
+        DROPPED,
         RUN,
         EFFECT,
     ];
@@ -137,8 +140,9 @@ pub(crate) fn findings(one: &ContextReport) -> Vec<Finding<'_>> {
     if has_parts {
         of_objects.sort_by_key(|found| match found.part {
             Some(Part::Overwritten) => 0,
-            Some(Part::Drifted) => 2,
             Some(Part::Changed) | None => 1,
+            Some(Part::Unknown) => 2,
+            Some(Part::Drifted) => 3,
         });
     }
     found.extend(of_objects);
@@ -167,9 +171,13 @@ pub(crate) fn of_run(one: &ContextReport) -> Vec<Finding<'_>> {
         let message = format!("{object}: {}", object.reason());
         general(UNMANAGED_OBJECT, Level::Note, describe::message(&message), None)
     });
+    let dropped = one.report.dropped.iter().take(MOST_NAMED).map(|object| {
+        let message = format!("{}: {NO_LONGER_IN_MANIFESTS}", object.key());
+        general(DROPPED, Level::Note, describe::message(&message), None)
+    });
     let ignored = describe::left_alone(&one.report);
     let ignored = ignored.map(|text| general(IGNORED, Level::Note, describe::message(&text), None));
-    errors.chain(ignored).chain(warnings).chain(unmanaged).collect()
+    errors.chain(dropped).chain(ignored).chain(warnings).chain(unmanaged).collect()
 }
 
 /// The location of an object: for a text that came from a stream, its template if it has one. The line in a template or in a
@@ -292,6 +300,11 @@ fn stopped_by(object: &ObjectReport) -> Option<String> {
     let reason = object.messages.reason.as_deref().unwrap_or_else(|| describe::state(object));
     (!is_reported).then(|| describe::with_hint(reason, object.messages.hint.as_deref()))
 }
+
+/// The most objects that are named of those that no manifest has.
+pub(crate) const MOST_NAMED: usize = 100;
+/// The words about such an object.
+pub(crate) const NO_LONGER_IN_MANIFESTS: &str = "no longer in the manifests; stays without --prune";
 
 /// The highest level of the findings.
 pub(crate) fn worst(found: &[Finding<'_>]) -> Option<Level> {

@@ -1,5 +1,7 @@
 //! The parts of a comparison with a base, as a reviewer needs them: what a change overwrites, what it does, and what differs anyway.
 
+use std::collections::BTreeSet;
+
 use reconcile_core::compare::Side;
 use structured_merge::FieldPath;
 
@@ -12,20 +14,23 @@ pub(crate) enum Part {
     Overwritten,
     /// Only the manifests changed.
     Changed,
+    /// No base and no record tells: the object is of no release, or its record cannot be read.
+    Unknown,
     /// Only the cluster changed, with or without the change of the manifests.
     Drifted,
 }
 
 impl Part {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Overwritten, Self::Changed, Self::Drifted];
+    pub const ALL: [Self; 4] = [Self::Overwritten, Self::Changed, Self::Unknown, Self::Drifted];
 
     /// The part of a difference; `None` if it is no drift.
     pub fn of(change: &ChangeReport) -> Option<Self> {
         Some(match change.side? {
             Side::Both => Self::Overwritten,
             Side::Manifest => Self::Changed,
-            Side::Cluster | Side::Either => Self::Drifted,
+            Side::Either => Self::Unknown,
+            Side::Cluster => Self::Drifted,
         })
     }
 
@@ -39,6 +44,7 @@ impl Part {
         match self {
             Self::Overwritten => "⚠ this change overwrites changes in the cluster",
             Self::Changed => "this change",
+            Self::Unknown => "on an unknown side, as no base has it",
             Self::Drifted => "already differs in the cluster, and this change leaves it alone",
         }
     }
@@ -47,10 +53,16 @@ impl Part {
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Overwritten => "⚠ ",
-            Self::Changed => "",
+            Self::Changed | Self::Unknown => "",
             Self::Drifted => "already differs in the cluster: ",
         }
     }
+}
+
+/// Returns true if these parts have to be told apart.
+pub(crate) fn is_divided(parts: impl IntoIterator<Item = Option<Part>>) -> bool {
+    let named: BTreeSet<Part> = parts.into_iter().flatten().collect();
+    named.contains(&Part::Overwritten) || named.contains(&Part::Drifted) || named.len() > 1
 }
 
 /// Returns true if the differences of a report are shown in parts: a base tells what changed. The manifests of `--from` are their own
@@ -91,7 +103,7 @@ fn part_of(object: &ObjectReport, part: Part) -> Option<ObjectReport> {
     if !has(part) {
         return None;
     }
-    let main = [Part::Changed, Part::Overwritten, Part::Drifted].into_iter().find(|part| has(*part))?;
+    let main = [Part::Changed, Part::Overwritten, Part::Unknown, Part::Drifted].into_iter().find(|part| has(*part))?;
     let is_main = part == main;
     let mut shown = object.clone();
     shown.diff.changes.retain(|change| Part::of(change).map_or(is_main, |own| own == part));

@@ -211,7 +211,9 @@ fn in_parts(parts: Option<Vec<Part>>, result: Verdict, counts: &Summary) -> Verd
             words("Changes that overwrite", "changes that overwrite", "with changes that overwrite")
         }
         Some(parts) if parts.contains(&Part::Changed) => words("Changes", "changes", "with changes"),
-        Some(parts) if parts.contains(&Part::Drifted) => words("No changes; drift", "no changes; drift", "with drift"),
+        Some(parts) if parts.contains(&Part::Drifted) && !parts.contains(&Part::Unknown) => {
+            words("No changes; drift", "no changes; drift", "with drift")
+        }
         _ => verdict(result, counts),
     }
 }

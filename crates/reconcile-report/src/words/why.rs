@@ -97,7 +97,10 @@ fn overwrites(change: &ChangeReport, owners: impl Fn(&[Owner]) -> String) -> Str
 pub(crate) fn why_in_full(change: &ChangeReport, view: &View) -> String {
     match change.class {
         Class::Unmanaged if change.is_addition() => added_by(change.is_manual(), &owners(&change.managers, view)),
-        _ => why_at(change, |managers| owners(managers, view), |time| view.time(time)),
+        _ => {
+            let words = why_at(change, |managers| owners(managers, view), |time| view.time(time));
+            former(change).map_or_else(|| words.clone(), |former| format!("{words} ({former})"))
+        }
     }
 }
 

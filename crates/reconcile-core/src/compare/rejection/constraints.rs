@@ -124,6 +124,10 @@ impl<'s> Check<'s> {
 
     fn number(&mut self, value: &Value, schema: &Value, path: &str) {
         let Some(number) = value.as_f64() else { return };
+        if schema.get("type").is_some_and(|kind| kind == "integer") && number.fract() != 0.0 {
+            let complaint = format!("Invalid value: \"number\": {path} in body must be of type integer: \"number\"");
+            return self.add("FieldValueTypeInvalid", complaint, path);
+        }
         let is_set = |name: &str| schema.get(name) == Some(&Value::Bool(true));
         let bound = |name: &str| Some((schema.get(name)?.as_f64()?, schema.get(name)?));
         if let Some((most, written)) = bound("maximum") {

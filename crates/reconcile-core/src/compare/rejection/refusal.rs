@@ -216,13 +216,13 @@ fn remedy(status: &StatusError) -> Option<String> {
     })
 }
 
-/// The diagnostic for a binding whose role does not exist, at its `roleRef`. The server's message names the binding instead.
+/// The diagnostic for a binding whose role does not exist, at its `roleRef`. The server's message has the name of the role with the
+/// resource of the binding.
 fn missing_role(target: &Target, status: &StatusError) -> Option<Diagnostic> {
-    let is_it = status.code == 404 && status.details_name.as_deref() == Some(target.key.name.as_str());
-    granting(&target.key, target.desired.object()).filter(|granting| is_it && granting.verb == "bind")?;
+    granting(&target.key, target.desired.object()).filter(|granting| status.code == 404 && granting.verb == "bind")?;
     let text = |pointer: &str| target.desired.object().pointer(pointer).and_then(Value::as_str);
     let kind = text("/roleRef/kind")?;
-    let name = text("/roleRef/name")?;
+    let name = text("/roleRef/name").filter(|name| status.details_name.as_deref() == Some(*name))?;
     let at = [Step::Key("roleRef"), Step::Key("name")];
     let message = format!("the {kind} `{name}` of `roleRef` does not exist");
     let diagnostic = target.desired.origin.diagnostic_at_value(&at, message);

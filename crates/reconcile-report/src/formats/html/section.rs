@@ -3,11 +3,11 @@
 use super::markup;
 use super::markup::{Markup, styled};
 use super::object::{Objects, PageSection, is_quiet};
-use crate::formats::text::{is_shown, matrix, parent_text, unmanaged_lines};
+use crate::formats::text::{dropped_lines, is_shown, matrix, parent_text, unmanaged_lines};
 use crate::groups::{self, Entry, Shows};
 use crate::model::{ChangeReport, Command, ContextReport, ObjectReport, Report};
 use crate::view::View;
-use crate::words::parts::{Part, has_parts};
+use crate::words::parts::{Part, has_parts, is_divided};
 use crate::words::sentence::excerpt;
 use crate::words::value::number::grouped;
 use crate::words::{describe, summary};
@@ -49,13 +49,12 @@ impl Section<'_> {
         let sorted = objects.view.sorted(report);
         let mut section = PageSection::new(self.number, &sorted);
         let (quiet, shown): (Vec<&ObjectReport>, _) = sorted.iter().copied().partition(|object| is_quiet(object));
-        if has_parts(report)
-            && shown.iter().any(|object| Part::of_object(object).is_some_and(|part| part != Part::Changed))
-        {
+        if has_parts(report) && is_divided(shown.iter().map(|object| Part::of_object(object))) {
             in_parts(page, objects, &shown, &mut section);
         } else {
             listed(page, objects, &shown, &mut section);
         }
+        styled(page, &dropped_lines(report, objects.view));
         if let Some(set) = &report.apply_set {
             styled(page, &parent_text(set, objects.view));
         }

@@ -23,7 +23,7 @@ pub(crate) use definition::summary as definition_summary;
 pub(crate) use notes::is_shown;
 pub(crate) use object::{foremost, object_error, object_text};
 pub use whole::{cluster_line, differences, explained, findings, plan, summary, whole};
-pub(crate) use whole::{parent_text, unmanaged_lines};
+pub(crate) use whole::{dropped_lines, parent_text, unmanaged_lines};
 
 use crate::model::Reports;
 use crate::view::View;

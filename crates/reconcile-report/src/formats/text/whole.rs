@@ -12,8 +12,9 @@ use crate::view::View;
 use crate::words::conflict;
 use crate::words::deletions::asked;
 use crate::words::effects;
+use crate::words::findings::{MOST_NAMED, NO_LONGER_IN_MANIFESTS};
 use crate::words::label::{ParentLabel, parent_label};
-use crate::words::parts::{Part, has_parts, split};
+use crate::words::parts::{Part, has_parts, is_divided, split};
 use crate::words::sentence::{not_to_do, to_do};
 use crate::words::styled::{Role, Styled};
 use crate::words::summary::{SummaryLines, cluster};
@@ -54,8 +55,7 @@ pub fn differences(report: &Report, view: &View) -> Styled {
     }
     let sorted = view.sorted(report);
     let parts = if has_parts(report) { split(&sorted) } else { Vec::new() };
-    let is_divided = parts.iter().any(|(part, _)| matches!(part, Some(Part::Overwritten | Part::Drifted)));
-    if is_divided {
+    if is_divided(parts.iter().map(|(part, _)| *part)) {
         return in_parts(report, &parts, view);
     }
     let (calm, urgent): (Vec<&ObjectReport>, Vec<&ObjectReport>) =
@@ -133,24 +133,20 @@ pub(crate) fn parent_text(set: &ApplySetInfo, view: &View) -> Styled {
 }
 
 /// A line for each object that is in the base and no longer in the manifests.
-fn dropped_lines(report: &Report, view: &View) -> Styled {
+pub(crate) fn dropped_lines(report: &Report, view: &View) -> Styled {
     let mut sheet = Sheet::new(view);
-    for dropped in report.dropped.iter().take(SHOWN) {
-        let about = "no longer in the manifests; stays without --prune";
-        object::head(&mut sheet, ("-", Role::Note), &dropped.key().to_string(), about, "");
+    for dropped in report.dropped.iter().take(MOST_NAMED) {
+        object::head(&mut sheet, ("-", Role::Note), &dropped.key().to_string(), NO_LONGER_IN_MANIFESTS, "");
     }
-    if let Some(more @ 1..) = report.dropped.len().checked_sub(SHOWN) {
+    if let Some(more @ 1..) = report.dropped.len().checked_sub(MOST_NAMED) {
         sheet.line(Role::Note, format!("… {} more objects that are no longer in the manifests", grouped(more)));
     }
     sheet.text
 }
 
-/// Most objects that the text names.
-const SHOWN: usize = 100;
-
 /// The unmanaged objects: a line for each.
 pub(crate) fn unmanaged_lines(report: &Report, view: &View) -> Styled {
-    let most = if view.full { usize::MAX } else { SHOWN };
+    let most = if view.full { usize::MAX } else { MOST_NAMED };
     let mut text = Styled::new();
     let objects = report.unmanaged.as_deref().unwrap_or_default();
     for object in objects.iter().take(most) {

@@ -8,10 +8,12 @@ mod faults;
 mod kustomize;
 mod kyaml;
 mod overlays;
+mod patches;
 mod refused;
 mod rules;
 mod secrets;
 mod shapes;
+mod sources;
 mod trees;
 
 use std::fs;

@@ -64,8 +64,8 @@ pub(super) enum Write {
     Within(Vec<Step>, Edit),
     /// A new entry of a list of the kustomization.
     Entry(&'static str, Value),
-    /// Another text of the whole file.
-    Whole(String),
+    /// Another content of the whole file.
+    Whole(Vec<u8>),
     /// Another line.
     Line(String, String),
     /// A part of a strategic patch.
@@ -79,6 +79,9 @@ pub(super) enum Write {
 pub(super) struct PatchPart {
     /// The document.
     pub document: PatchDocument,
+    /// The items before those of the place, in their lists. A patch that names them keeps the order, as those it names come first in a
+    /// build.
+    pub before: Vec<Vec<PathElement>>,
     /// The place in the object.
     pub path: Vec<PathElement>,
     /// The value; `None` removes it.

@@ -19,8 +19,12 @@ use crate::pull::proposal::edit_of_manifest;
 pub(super) struct Places {
     /// Those that may be written, the nearest to the overlay first.
     pub allowed: Vec<Candidate>,
+    /// The first file of the overlay that may set the value.
+    pub own: Option<String>,
     /// The first file outside of the overlay that sets the value.
     pub outside: Option<String>,
+    /// The first file outside of the overlay that has the object without the value.
+    pub without: Option<String>,
     /// The file and the template of a resource that Helm rendered.
     pub rendered: Option<Rendered>,
     /// False if nothing in the tree is what the object is built from.
@@ -60,7 +64,10 @@ impl Subject<'_> {
         let is_own = |candidate: &Candidate| self.tree.is_own(&candidate.file);
         let (own_set, base_set): (Vec<_>, Vec<_>) = set.into_iter().partition(is_own);
         let (own_added, base_added): (Vec<_>, Vec<_>) = added.into_iter().partition(is_own);
-        places.outside = base_set.first().or(base_added.first()).map(|candidate| candidate.file.clone());
+        let file = |candidates: &[Candidate]| candidates.first().map(|candidate| candidate.file.clone());
+        places.own = file(&own_set);
+        places.outside = file(&base_set);
+        places.without = file(&base_added);
         places.allowed = own_set;
         places.allowed.extend(self.tree.levels.first().and_then(|overlay| entries::new(overlay, self.wanted)));
         places.allowed.extend(own_added);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Validation, read};
-use manifest_edit::{Change, Edit, Step, edit};
+use manifest_edit::{Change, Edit, Refusal, Step, edit};
 use serde_json::Value;
 
 use super::candidate::{Candidate, FileWrite, PatchDocument, PatchHead, PatchPart, Write};
@@ -15,8 +15,11 @@ use crate::text::yaml;
 /// The new texts of files.
 pub type Texts = BTreeMap<String, Vec<u8>>;
 
-/// Edits the files. The error has the positions of candidates that cannot be written, or not with the others.
-pub(super) fn edited(tree: &Tree, candidates: &[&Candidate]) -> Result<Texts, BTreeSet<usize>> {
+/// The positions of candidates that cannot be written, or not with the others, with what is in the way in the text of a file.
+pub(super) type Refused = BTreeMap<usize, Option<Refusal>>;
+
+/// Edits the files.
+pub(super) fn edited(tree: &Tree, candidates: &[&Candidate]) -> Result<Texts, Refused> {
     let mut of_file: BTreeMap<&str, Vec<(usize, &Write)>> = BTreeMap::new();
     for (index, candidate) in candidates.iter().enumerate() {
         for FileWrite { file, write } in &candidate.writes {
@@ -24,7 +27,7 @@ pub(super) fn edited(tree: &Tree, candidates: &[&Candidate]) -> Result<Texts, BT
         }
     }
     let mut texts = Texts::new();
-    let mut refused = BTreeSet::new();
+    let mut refused = Refused::new();
     for (file, writes) in of_file {
         let before = tree.files.get(file).map(AsRef::as_ref).unwrap_or_default();
         match one_file(before, &writes) {
@@ -41,11 +44,11 @@ struct Joint {
     of: Vec<usize>,
 }
 
-fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, BTreeSet<usize>> {
+fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refused> {
     let mut joint: Vec<Joint> = Vec::new();
     let mut within: BTreeMap<&[Step], Vec<Joint>> = BTreeMap::new();
     let mut entries: BTreeMap<&str, Vec<(usize, &Value)>> = BTreeMap::new();
-    let mut whole: Option<(&String, usize)> = None;
+    let mut whole: Option<&Vec<u8>> = None;
     let mut lines: Vec<(usize, &String, &String)> = Vec::new();
     let mut refused = BTreeSet::new();
     let mut parts: Vec<(usize, &PatchPart)> = Vec::new();
@@ -57,7 +60,7 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, BTreeS
             Write::At(edit) => refused.extend(add(&mut joint, edit, *index)),
             Write::Within(at, edit) => refused.extend(add(within.entry(at).or_default(), edit, *index)),
             Write::Entry(list, value) => entries.entry(list).or_default().push((*index, value)),
-            Write::Whole(text) if whole.is_none_or(|(other, _)| other == text) => whole = Some((text, *index)),
+            Write::Whole(text) if whole.is_none_or(|other| other == text) => whole = Some(text),
             Write::Whole(_) => refused.extend([*index]),
             Write::Line(from, to) => lines.push((*index, from, to)),
         }
@@ -84,10 +87,10 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, BTreeS
         joint.extend(with_entries(&document, list, &new));
     }
     if !refused.is_empty() {
-        return Err(refused);
+        return Err(refused.into_iter().map(|index| (index, None)).collect());
     }
-    if let Some((text, _)) = whole {
-        return Ok(text.clone().into_bytes());
+    if let Some(text) = whole {
+        return Ok(text.clone());
     }
     if !lines.is_empty() {
         return Ok(with_lines(before, &lines));
@@ -103,7 +106,7 @@ fn in_documents(before: &[u8], parts: &[(usize, &PatchPart)]) -> Vec<Joint> {
         let here: Vec<&(usize, &PatchPart)> = parts.iter().filter(is_here).collect();
         let mut after = document.value.clone();
         for (_, part) in &here {
-            set(&mut after, &part.path, part.value.as_ref());
+            set(&mut after, part);
         }
         let of: Vec<usize> = here.iter().map(|(index, _)| *index).collect();
         let mut edits = Vec::new();
@@ -148,7 +151,7 @@ fn with_documents(text: Vec<u8>, parts: &[(usize, &PatchPart)]) -> Vec<u8> {
     for (_, part) in parts {
         if let PatchDocument::New(head) = &part.document {
             let document = documents.entry(head).or_insert_with(|| head.document());
-            set(document, &part.path, part.value.as_ref());
+            set(document, part);
         }
     }
     let mut text = text;
@@ -212,7 +215,7 @@ pub fn alone(tree: &Tree, candidate: &Candidate) -> Option<Texts> {
     edited(tree, &[candidate]).ok()
 }
 
-fn made(before: &[u8], joint: &[Joint]) -> Result<Vec<u8>, BTreeSet<usize>> {
+fn made(before: &[u8], joint: &[Joint]) -> Result<Vec<u8>, Refused> {
     let edits: Vec<Edit> = joint.iter().map(|joint| joint.edit.clone()).collect();
     let result = edit(before, &edits);
     if result.refused.is_empty() {
@@ -221,7 +224,7 @@ fn made(before: &[u8], joint: &[Joint]) -> Result<Vec<u8>, BTreeSet<usize>> {
     Err(result
         .refused
         .iter()
-        .filter_map(|refused| joint.get(refused.edit))
-        .flat_map(|joint| joint.of.clone())
+        .filter_map(|refused| Some((joint.get(refused.edit)?, refused.refusal)))
+        .flat_map(|(joint, refusal)| joint.of.iter().map(move |index| (*index, Some(refusal))))
         .collect())
 }

@@ -1,5 +1,7 @@
 //! The fields of a kustomization that set values by themselves: images, replicas, labels, annotations and generators.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use manifest_edit::{Change, Edit, Step};
 use serde_json::{Map, Value, json};
 
@@ -163,6 +165,8 @@ fn generators(tree: &Tree, level: &Level, wanted: &AcceptedChange, names: &Names
         Change::Remove => None,
         _ => return Vec::new(),
     };
+    let is_binary = wanted.edit.path.first() == Some(&Step::Key("binaryData".to_owned()));
+    let content = new.map(|new| if is_binary { STANDARD.decode(new).ok() } else { Some(new.clone().into_bytes()) });
     let mut found = Vec::new();
     for (index, generator) in items(&level.value, "configMapGenerator").enumerate() {
         let name = generator.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -180,9 +184,9 @@ fn generators(tree: &Tree, level: &Level, wanted: &AcceptedChange, names: &Names
         for (item, text) in texts("files") {
             let entry = text.split_once('=').unwrap_or_else(|| (text.rsplit('/').next().unwrap_or(text), text));
             let file = tree.path(&level.folder, entry.1).filter(|file| entry.0 == key && tree.files.contains_key(file));
-            found.extend(file.map(|file| match new {
-                Some(new) => Candidate::new(How::File, &file, Write::Whole(new.clone())),
-                None => Candidate::new(How::File, &level.file, edit(path("files", item), Change::Remove)),
+            found.extend(file.and_then(|file| match &content {
+                Some(content) => Some(Candidate::new(How::File, &file, Write::Whole(content.clone()?))),
+                None => Some(Candidate::new(How::File, &level.file, edit(path("files", item), Change::Remove))),
             }));
         }
         let env = generator.get("env").and_then(Value::as_str);

@@ -2,9 +2,9 @@
 //! neighbours.
 
 use kube_yaml::{Document, Validation, read};
-use manifest_edit::applied;
+use manifest_edit::{Step, applied};
 use serde_json::{Map, Value, json};
-use structured_merge::{FieldPath, PathElement};
+use structured_merge::{FieldPath, PathElement, Scalar};
 
 use super::candidate::{Candidate, How, PatchDocument, PatchHead, PatchPart, Write, items};
 use super::names::path_of_patch;
@@ -22,58 +22,98 @@ const MOST_NAMES: usize = 100;
 pub(super) fn new_patches(subject: &Subject<'_>) -> Vec<Candidate> {
     let Some(overlay) = subject.tree.levels.first() else { return Vec::new() };
     let mut found = Vec::new();
-    for (path, value) in values(subject) {
-        let part = |document| PatchPart { document, path: path.clone(), value: value.clone() };
+    for Patched { before, path, value } in values(subject) {
+        let part = |document| PatchPart { document, before: before.clone(), path: path.clone(), value: value.clone() };
         found.extend(existing(subject, overlay, &part));
-        let head = head(subject, overlay);
-        let new = || part(PatchDocument::New(head.clone()));
-        if let Some(file) = file_of_kind(subject, overlay) {
-            found.push(Candidate::new(How::NewPatch, file, Write::Patch(new())));
-            continue;
+        for head in heads(subject, overlay) {
+            let new = || part(PatchDocument::New(head.clone()));
+            if let Some(file) = file_of_kind(subject, overlay) {
+                found.push(Candidate::new(How::NewPatch, file, Write::Patch(new())));
+                continue;
+            }
+            let Some((name, file)) = new_file(subject, overlay) else { continue };
+            let entry = if is_strategic(overlay) {
+                Write::Entry("patchesStrategicMerge", json!(name))
+            } else {
+                Write::Entry("patches", json!({"path": name}))
+            };
+            found.push(Candidate::new(How::NewPatch, &file, Write::Patch(new())).with(&overlay.file, entry));
         }
-        let Some((name, file)) = new_file(subject, overlay) else { continue };
-        let entry = if is_strategic(overlay) {
-            Write::Entry("patchesStrategicMerge", json!(name))
-        } else {
-            Write::Entry("patches", json!({"path": name}))
-        };
-        found.push(Candidate::new(How::NewPatch, &file, Write::Patch(new())).with(&overlay.file, entry));
     }
     found
 }
 
-/// The place and the value of a patch: those of the change, and if it is in a list that is perhaps not merged by keys, the whole list.
-fn values(subject: &Subject<'_>) -> Vec<(Vec<PathElement>, Option<Value>)> {
-    let Ok(expected) = applied(subject.built, &[&subject.wanted.edit]) else { return Vec::new() };
+/// A value that a patch may set, at its place.
+#[derive(PartialEq)]
+struct Patched {
+    before: Vec<Vec<PathElement>>,
+    path: Vec<PathElement>,
+    value: Option<Value>,
+}
+
+/// The place and the value of a patch: those of the change, and if it is in a list that is perhaps not merged by keys, the whole list, first
+/// with all that was accepted below it.
+fn values(subject: &Subject<'_>) -> Vec<Patched> {
     let elements = subject.wanted.change.path.elements();
     let is_field = |element: &PathElement| matches!(element, PathElement::Field(_));
     let is_named = |element: &PathElement| is_field(element) || matches!(element, PathElement::Key(_));
     let named = elements.iter().take_while(|element| is_named(element)).count();
     let fields = elements.iter().take_while(|element| is_field(element)).count();
+    let own = applied(subject.built, &[&subject.wanted.edit]).ok();
+    let all = applied(subject.built, &subject.accepted).ok();
     let mut found = Vec::new();
-    for length in [named, fields] {
-        let Some(path) = elements.get(..length).filter(|path| !path.is_empty()) else { continue };
+    for (length, expected) in [(named, &own), (fields, &all), (fields, &own)] {
+        let (Some(path), Some(expected)) = (elements.get(..length).filter(|path| !path.is_empty()), expected) else {
+            continue;
+        };
         let at = |object: &Value| value_at(object, &steps(&FieldPath::from(path.to_vec()), object)?).cloned();
-        let value = at(&expected);
+        let value = at(expected);
         if value.is_none() && length < elements.len() {
             continue;
         }
+        let before = preceding(path, expected).unwrap_or_default();
         let path = path.iter().enumerate().map(|(index, element)| match element {
             PathElement::Key(keys) => {
                 let above = FieldPath::from(path.get(..=index).unwrap_or_default().to_vec());
                 let item =
-                    [&expected, subject.built].into_iter().find_map(|object| value_at(object, &steps(&above, object)?));
-                let written = |(name, _): &&(String, _)| item.is_none_or(|item| item.get(name).is_some());
-                PathElement::key(keys.iter().filter(written).cloned())
+                    [expected, subject.built].into_iter().find_map(|object| value_at(object, &steps(&above, object)?));
+                item.and_then(|item| written(keys, item)).unwrap_or_else(|| element.clone())
             }
             element => element.clone(),
         });
-        let one = (path.collect::<Vec<_>>(), value);
+        let one = Patched { before, path: path.collect(), value };
         if !found.contains(&one) {
             found.push(one);
         }
     }
     found
+}
+
+/// The keys of an item that are written: the others have defaults.
+fn written(keys: &[(String, Scalar)], item: &Value) -> Option<PathElement> {
+    let written = keys.iter().filter_map(|(name, _)| Some((name.clone(), Scalar::from_json(item.get(name)?))));
+    let written: Vec<(String, Scalar)> = written.collect();
+    (!written.is_empty()).then(|| PathElement::key(written))
+}
+
+/// The items before those of a path, in the lists on the way. `None` if one of them has no key.
+fn preceding(path: &[PathElement], object: &Value) -> Option<Vec<Vec<PathElement>>> {
+    let mut found = Vec::new();
+    let mut above: Vec<PathElement> = Vec::new();
+    for (index, element) in path.iter().enumerate() {
+        let PathElement::Key(keys) = element else {
+            above.push(element.clone());
+            continue;
+        };
+        let steps = steps(&FieldPath::from(path.get(..=index)?.to_vec()), object);
+        let Some((Step::Index(position), list)) = steps.as_ref().and_then(|steps| steps.split_last()) else { break };
+        let items = value_at(object, list).and_then(Value::as_array)?;
+        for item in items.iter().take(*position) {
+            found.push([above.clone(), vec![written(keys, item)?]].concat());
+        }
+        above.push(items.get(*position).and_then(|item| written(keys, item)).unwrap_or_else(|| element.clone()));
+    }
+    Some(found)
 }
 
 /// Places in patches of the overlay for the same object.
@@ -86,7 +126,9 @@ fn existing(subject: &Subject<'_>, overlay: &Level, part: &impl Fn(PatchDocument
             }
             let has_target = patch.get("target").and_then(|target| target.get("name")).is_some();
             let is_same = |document: &&Document| {
-                document.value.is_object() && (has_target || subject.names.is_patch(overlay, &document.value))
+                document.value.is_object()
+                    && (has_target || subject.names.is_patch(overlay, &document.value))
+                    && !subject.is_of_twin(&document.value)
             };
             let part = |document: &Document| part(PatchDocument::Existing(document.number));
             if let Some(Inline { text, at }) = Inline::of(field, index, patch) {
@@ -130,7 +172,9 @@ fn is_strategic(overlay: &Level) -> bool {
     has("patchesStrategicMerge") && !has("patches")
 }
 
-fn head(subject: &Subject<'_>, overlay: &Level) -> PatchHead {
+/// The type and the name of the object among those that patches of the overlay see, the best one first. Only objects with the same name
+/// in another namespace need their own where the source has none: a namespace that the overlay sets comes after its patches.
+fn heads(subject: &Subject<'_>, overlay: &Level) -> Vec<PatchHead> {
     let key = &subject.wanted.key;
     let tree = subject.tree;
     let mut sources = tree.levels.iter().flat_map(|level| {
@@ -143,11 +187,17 @@ fn head(subject: &Subject<'_>, overlay: &Level) -> PatchHead {
     // The hash is added at the end of a build.
     let generated =
         stem(&key.name).filter(|_| source.is_none() && ["ConfigMap", "Secret"].contains(&key.gvk.kind.as_str()));
-    PatchHead {
+    let head = PatchHead {
         api_version: text("apiVersion"),
         kind: text("kind"),
         namespace: source.and_then(namespace),
         name: overlay.inner_name(generated.unwrap_or(&key.name)).to_owned(),
+    };
+    match namespace(subject.built) {
+        Some(own) if subject.has_twins && head.namespace.as_ref() != Some(&own) => {
+            vec![PatchHead { namespace: Some(own), ..head.clone() }, head]
+        }
+        _ => vec![head],
     }
 }
 
@@ -244,37 +294,40 @@ impl PatchHead {
     }
 }
 
-/// Sets a value in a strategic patch. Mappings and items on the way that do not exist are made.
-pub(super) fn set(target: &mut Value, path: &[PathElement], new: Option<&Value>) {
-    let Some((first, rest)) = path.split_first() else {
-        *target = new.cloned().unwrap_or(Value::Null);
-        return;
-    };
+/// Sets a value in a strategic patch.
+pub(super) fn set(target: &mut Value, part: &PatchPart) {
+    for item in &part.before {
+        made(target, item);
+    }
+    let Some(place) = made(target, &part.path) else { return };
+    match (part.path.last(), &part.value, &mut *place) {
+        (Some(PathElement::Key(_)), None, Value::Object(item)) => drop(item.insert(DELETE.to_owned(), json!("delete"))),
+        _ => *place = part.value.clone().unwrap_or(Value::Null),
+    }
+}
+
+/// A place in a strategic patch. Mappings and items on the way that do not exist are made.
+fn made<'t>(target: &'t mut Value, path: &[PathElement]) -> Option<&'t mut Value> {
+    let Some((first, rest)) = path.split_first() else { return Some(target) };
     match first {
         PathElement::Field(name) => {
             if !target.is_object() {
                 *target = Value::Object(Map::new());
             }
-            if let Value::Object(map) = target {
-                set(map.entry(name.as_str()).or_insert(Value::Null), rest, new);
-            }
+            made(target.as_object_mut()?.entry(name.as_str()).or_insert(Value::Null), rest)
         }
         PathElement::Key(keys) => {
             if !target.is_array() {
                 *target = Value::Array(Vec::new());
             }
-            let Value::Array(items) = target else { return };
+            let items = target.as_array_mut()?;
             let has_keys = |item: &Value| keys.iter().all(|(name, key)| item.get(name) == Some(&key.to_json()));
             let place = items.iter().position(has_keys).unwrap_or(items.len());
             if place == items.len() {
                 items.push(keys.iter().map(|(name, key)| (name.clone(), key.to_json())).collect::<Map<_, _>>().into());
             }
-            let Some(item) = items.get_mut(place) else { return };
-            match (rest.is_empty(), new, &mut *item) {
-                (true, None, Value::Object(item)) => drop(item.insert(DELETE.to_owned(), json!("delete"))),
-                _ => set(item, rest, new),
-            }
+            made(items.get_mut(place)?, rest)
         }
-        PathElement::Member(_) | PathElement::Index(_) => {}
+        PathElement::Member(_) | PathElement::Index(_) => None,
     }
 }

@@ -15,6 +15,7 @@ const MOST: usize = 1_000;
 pub(super) struct Build(BTreeMap<String, Vec<Value>>);
 
 /// A difference between a build and the expected one.
+#[derive(Clone)]
 pub(super) struct Difference {
     /// The object.
     pub object: String,
@@ -65,7 +66,7 @@ pub(super) fn name_of(identity: &str) -> String {
 }
 
 /// A path as people write it, with the names of items of lists.
-fn readable(path: &[Step], object: Option<&Value>) -> String {
+pub(super) fn readable(path: &[Step], object: Option<&Value>) -> String {
     let mut text = String::new();
     let mut at = object;
     for step in path {

@@ -1,12 +1,14 @@
 //! The reasons why a change has no place that can be written, with the source that sets the value.
 
+use kube_yaml::Document;
 use serde_json::Value;
 use structured_merge::PathElement;
 
-use super::candidate::{Allowed, items};
+use super::candidate::{Allowed, Candidate, How, items};
 use super::candidates::Rendered;
+use super::proof::{Difference, identity_of, name_of, readable};
 use super::tree::{Level, Tree};
-use super::tried::Tried;
+use super::tried::{Also, RefusedPlace, Tried};
 
 /// The fields of a kustomization that set values and that nobody edits but by hand.
 const OTHERS: [&str; 6] =
@@ -16,6 +18,8 @@ const OTHERS: [&str; 6] =
 pub(super) struct Reasons<'r> {
     pub tree: &'r Tree,
     pub allowed: Allowed,
+    /// The objects of the former build.
+    pub former: &'r [Document],
     pub name: &'r dyn Fn(&str) -> String,
 }
 
@@ -24,28 +28,70 @@ impl Reasons<'_> {
     pub fn of(&self, tried: &Tried<'_>) -> String {
         let overlay = self.tree.levels.first().map_or("", |level| level.file.as_str());
         let overlay = (self.name)(overlay);
-        if let Some(also) = &tried.also {
-            return format!("the place in {overlay} that sets it also sets {also}, whose live value is another");
-        }
-        if let Some(Rendered { file, template }) = &tried.places.rendered {
-            let file = (self.name)(file);
+        let places = &tried.places;
+        if let Some(Also { candidate, elsewhere }) = &tried.also {
+            let file = (self.name)(&candidate.file);
+            let also = self.named(elsewhere, tried);
+            let remedy = self.remedy_beside(candidate);
             return format!(
-                "{file} was rendered from {template}: change the template or its values{}",
-                self.remedy(false)
+                "the place in {file} that sets it also sets {also}, whose live value is another or was not accepted{remedy}"
             );
         }
-        if let Some((level, field)) = self.tree.levels.iter().find_map(|level| Some((level, self.other(level, tried)?)))
-        {
-            let file = (self.name)(&level.file);
-            return format!("it may be set by `{field}` of {file}, which is not edited");
+        if let Some(RefusedPlace { candidate, refusal }) = &tried.refused {
+            let file = (self.name)(&candidate.file);
+            return format!("it is set in {file}, and {refusal}{}", self.remedy_beside(candidate));
         }
-        if let Some(source) = &tried.places.outside {
+        if let Some(Rendered { file, template }) = &places.rendered {
+            let file = (self.name)(file);
+            let remedy = self.remedy(false).replacen(": ", ", or ", 1);
+            return format!("{file} was rendered from {template}: change the template or its values{remedy}");
+        }
+        if let Some(own) = &places.own {
+            let file = (self.name)(own);
+            let remedy = self.remedy(false);
+            return format!("the place in {file} that may set it does not set it as the live object has it{remedy}");
+        }
+        if let Some(source) = &places.outside {
             let source = (self.name)(source);
             let remedy = self.remedy(true);
             return format!("it is set in {source}, which is outside of the overlay and may be shared{remedy}");
         }
+        if let Some((level, field)) = self.tree.levels.iter().find_map(|level| Some((level, self.other(level, tried)?)))
+        {
+            let file = (self.name)(&level.file);
+            let remedy = self.remedy(false);
+            return format!("it may be set by `{field}` of {file}, which is not edited{remedy}");
+        }
+        if let Some(source) = &places.without {
+            let source = (self.name)(source);
+            let (kind, name) = (&tried.wanted.key.gvk.kind, &tried.wanted.key.name);
+            let remedy = self.remedy(true);
+            return format!(
+                "no file has it: {kind} {name} is in {source}, which is outside of the overlay and may be shared{remedy}"
+            );
+        }
         let remedy = self.remedy(false);
         format!("no place that {overlay} or its files have sets it as the live object has it{remedy}")
+    }
+
+    /// A place that another change needs: with its object, if that is another one.
+    fn named(&self, elsewhere: &Difference, tried: &Tried<'_>) -> String {
+        let object = self.former.iter().map(|document| &document.value);
+        let object = object.filter(|object| !object.is_null()).find(|object| identity_of(object) == elsewhere.object);
+        let path = readable(&elsewhere.path, object);
+        let name = name_of(&elsewhere.object);
+        match (tried.object.as_ref() == Some(&elsewhere.object), path.is_empty()) {
+            (true, false) => path,
+            (_, true) => name,
+            (false, false) => format!("{name} {path}"),
+        }
+    }
+
+    /// What helps beside a place that cannot be edited. Nothing in an overlay comes after what its kustomization sets by itself.
+    fn remedy_beside(&self, candidate: &Candidate) -> &'static str {
+        let is_last = matches!(candidate.how, How::Images | How::Replicas | How::Labels | How::Annotations)
+            && self.tree.levels.first().is_some_and(|level| level.file == candidate.file);
+        if is_last { "" } else { self.remedy(false) }
     }
 
     fn remedy(&self, has_base: bool) -> &'static str {

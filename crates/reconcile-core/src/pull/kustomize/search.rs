@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Validation, read};
-use manifest_edit::{Edit, edit};
+use manifest_edit::{Edit, Refusal, edit};
 use serde_json::Value;
 
 use super::candidate::{AcceptedChange, Allowed, Candidate};
 use super::candidates::Places;
 use super::edited::{Texts, edited};
 use super::names::Documents;
-use super::proof::{Build, Difference, identity_of, name_of};
+use super::proof::{Build, Difference, identity_of};
 use super::reason::Reasons;
 use super::subject::Subject;
 use super::tree::Tree;
-use super::tried::Tried;
+use super::tried::{Also, RefusedPlace, Tried};
 
 /// The most builds of one search. With the one that found the changes, they are a dozen.
 const MOST_BUILDS: usize = 11;
@@ -42,15 +42,16 @@ pub fn search(
 ) -> Found {
     let documents = Documents::of(tree);
     let read = read(former, Validation::Warn).documents;
-    let tried = wanted.iter().map(|wanted| {
+    let all = wanted;
+    let tried = all.iter().map(|wanted| {
         let document = read.iter().find(|document| document.number == wanted.edit.document);
         let object = document.map_or(&Value::Null, |document| &document.value);
         let places = match &wanted.place {
             Some(place) => Places { allowed: vec![place.clone()], is_known: true, ..Places::default() },
-            None => Subject::of(tree, &documents, wanted, object).places(allowed),
+            None => Subject::of(tree, &documents, wanted, all, &read).places(allowed),
         };
         let object = (!object.is_null()).then(|| identity_of(object));
-        Tried { wanted, object, places, at: 0, also: None }
+        Tried { wanted, object, places, at: 0, also: None, refused: None }
     });
     let mut search = Search {
         tree,
@@ -61,9 +62,11 @@ pub fn search(
         held: BTreeSet::new(),
         suspects: Vec::new(),
         elsewhere: None,
+        blamed: Vec::new(),
+        proven: None,
     };
     let files = search.files(build);
-    let reasons = Reasons { tree, allowed, name: &name };
+    let reasons = Reasons { tree, allowed, former: &read, name: &name };
     let places = search.tried.into_iter().map(|tried| match tried.candidate() {
         Some(candidate) => Ok(candidate.clone()),
         None => Err(reasons.of(&tried)),
@@ -82,8 +85,18 @@ struct Search<'s> {
     held: BTreeSet<usize>,
     /// The changes of which one breaks the build together with those that are trusted.
     suspects: Vec<usize>,
-    /// The object elsewhere that the one changes, if it does not break the build as a whole.
-    elsewhere: Option<String>,
+    /// What the one changes elsewhere, if it does not break the build as a whole.
+    elsewhere: Option<Difference>,
+    /// The places that were given up for what they changed elsewhere, by their changes.
+    blamed: Vec<Vec<(usize, usize)>>,
+    /// What was proven before places were tried again.
+    proven: Option<Proven>,
+}
+
+/// Texts whose build was right, with the candidate of each change.
+struct Proven {
+    texts: Texts,
+    at: Vec<usize>,
 }
 
 impl Search<'_> {
@@ -101,9 +114,11 @@ impl Search<'_> {
                 active.iter().filter_map(|index| self.tried.get(*index)?.candidate()).collect();
             let texts = match edited(self.tree, &chosen) {
                 Ok(texts) => texts,
+                Err(_) if self.proven.is_some() => return self.return_to_proven(),
                 Err(refused) => {
-                    let refused: Vec<usize> = refused.iter().filter_map(|index| active.get(*index)).copied().collect();
-                    self.advance(&refused);
+                    let of_active = |(index, refusal): (usize, _)| Some((*active.get(index)?, refusal));
+                    let refused: Vec<(usize, Option<Refusal>)> = refused.into_iter().filter_map(of_active).collect();
+                    self.refuse(&refused);
                     continue;
                 }
             };
@@ -111,6 +126,9 @@ impl Search<'_> {
                 active.iter().filter_map(|index| Some(self.tried.get(*index)?.wanted.edit.clone())).collect();
             let expected = edit(self.former, &edits);
             if !expected.refused.is_empty() {
+                if self.proven.is_some() {
+                    return self.return_to_proven();
+                }
                 let refused: Vec<usize> =
                     expected.refused.iter().filter_map(|refused| active.get(refused.edit)).copied().collect();
                 self.advance(&refused);
@@ -124,11 +142,38 @@ impl Search<'_> {
             self.builds = self.builds.saturating_add(1);
             let differences = build(&texts).map(|after| Build::of(&expected.text).differences(&Build::of(&after)));
             match differences {
-                Some(differences) if differences.is_empty() && self.held.is_empty() => return texts,
+                Some(differences) if differences.is_empty() && self.held.is_empty() => {
+                    let at = self.tried.iter().map(|tried| tried.at).collect();
+                    if self.proven.is_some() || self.builds >= MOST_BUILDS || !self.go_back() {
+                        return texts;
+                    }
+                    self.proven = Some(Proven { texts, at });
+                }
+                _ if self.proven.is_some() => return self.return_to_proven(),
                 Some(differences) => self.learn(&active, &differences),
                 None => self.narrow(&active),
             }
         }
+    }
+
+    /// Takes what the texts of files leave no room for.
+    fn refuse(&mut self, refused: &[(usize, Option<Refusal>)]) {
+        for (index, refusal) in refused {
+            if let (Some(one), Some(refusal)) = (self.tried.get_mut(*index), *refusal)
+                && let Some(candidate) = one.candidate().cloned()
+            {
+                one.refused.get_or_insert(RefusedPlace { candidate, refusal });
+            }
+        }
+        self.advance(&refused.iter().map(|(index, _)| *index).collect::<Vec<_>>());
+    }
+
+    fn return_to_proven(&mut self) -> Texts {
+        let Some(Proven { texts, at }) = self.proven.take() else { return Texts::new() };
+        for (tried, at) in self.tried.iter_mut().zip(at) {
+            tried.at = at;
+        }
+        texts
     }
 
     /// Takes what a build shows: the candidates that did not set their value are followed by others, and those that changed something
@@ -142,7 +187,14 @@ impl Search<'_> {
             let own: Vec<usize> = active.iter().filter(is_at).copied().collect();
             if own.is_empty() {
                 let has_caused = |index: &&usize| self.tried.get(**index).is_some_and(|one| one.has_caused(difference));
-                suspects.extend(active.iter().filter(has_caused).copied());
+                let caused: Vec<usize> = active.iter().filter(has_caused).copied().collect();
+                // A place that sets other objects sets the same field there.
+                let is_alike = |index: &&usize| {
+                    let path = self.tried.get(**index).map(|one| one.wanted.edit.path.last());
+                    path == Some(difference.path.last())
+                };
+                let alike: Vec<usize> = caused.iter().filter(is_alike).copied().collect();
+                suspects.extend(if alike.is_empty() { caused } else { alike });
                 elsewhere = elsewhere.or(Some(difference));
             }
             wrong.extend(own);
@@ -153,7 +205,7 @@ impl Search<'_> {
             self.look_among_held();
             return;
         };
-        self.elsewhere = Some(name_of(&elsewhere.object));
+        self.elsewhere = Some(elsewhere.clone());
         let suspects: Vec<usize> = if suspects.is_empty() { active.to_vec() } else { suspects.into_iter().collect() };
         self.advance(&wrong.iter().filter(|index| !suspects.contains(index)).copied().collect::<Vec<_>>());
         self.narrow(&suspects);
@@ -161,9 +213,10 @@ impl Search<'_> {
 
     /// Looks for the one candidate that breaks a build among those that were in it.
     fn narrow(&mut self, suspects: &[usize]) {
-        let is_new = |index: &&usize| self.trusted.get(*index) != self.tried.get(**index).map(|one| &one.at);
-        let new: Vec<usize> = suspects.iter().filter(is_new).copied().collect();
-        self.suspects = if new.is_empty() { suspects.to_vec() } else { new };
+        let units = self.units(suspects);
+        let is_trusted = |index: &usize| self.trusted.get(index) == self.tried.get(*index).map(|one| &one.at);
+        let new: Vec<usize> = units.iter().filter(|unit| !unit.iter().any(is_trusted)).flatten().copied().collect();
+        self.suspects = if new.is_empty() { units.concat() } else { new };
         self.halve();
     }
 
@@ -179,29 +232,53 @@ impl Search<'_> {
 
     /// Lets half of the suspects wait. The last one is followed by its next candidate.
     fn halve(&mut self) {
-        let suspects = self.suspects.clone();
-        if !self.have_one_place(&suspects) && !self.is_ending() {
-            let (tried, waiting) = suspects.split_at(suspects.len().div_ceil(2));
-            self.held.extend(waiting);
-            self.held.retain(|index| !tried.contains(index));
+        let units = self.units(&self.suspects);
+        if units.len() > 1 && !self.is_ending() {
+            let (tried, waiting) = units.split_at(units.len().div_ceil(2));
+            self.held.extend(waiting.iter().flatten());
+            self.held.retain(|index| !tried.iter().flatten().any(|tried| tried == index));
             return;
         }
         let elsewhere = self.elsewhere.take();
+        let suspects = units.concat();
         for index in &suspects {
             if let Some(one) = self.tried.get_mut(*index) {
-                one.also.clone_from(&elsewhere);
+                let also = one.candidate().cloned().zip(elsewhere.clone());
+                one.also = also.map(|(candidate, elsewhere)| Also { candidate, elsewhere });
             }
         }
+        self.blamed.push(suspects.iter().filter_map(|index| Some((*index, self.tried.get(*index)?.at))).collect());
         self.advance(&suspects);
         self.suspects.clear();
         self.held.clear();
     }
 
-    /// Returns true if changes have the same place, as those of a common label have.
-    fn have_one_place(&self, which: &[usize]) -> bool {
-        let mut places = which.iter().map(|index| self.tried.get(*index).and_then(Tried::candidate));
-        let first = places.next();
-        places.all(|place| Some(place) == first)
+    /// Changes by their places: those of one place, as of a common label, are tried and left out together. Beside the changes, those that
+    /// have one of their places as well.
+    fn units(&self, which: &[usize]) -> Vec<Vec<usize>> {
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        for index in which {
+            let place = self.tried.get(*index).and_then(Tried::candidate);
+            if place.is_none() || units.iter().any(|unit| unit.contains(index)) {
+                continue;
+            }
+            let has_place = |(other, tried): (usize, &Tried<'_>)| (tried.candidate() == place).then_some(other);
+            units.push(self.tried.iter().enumerate().filter_map(has_place).collect());
+        }
+        units
+    }
+
+    /// Goes back to places that were given up while the build was wrong for another one, which is known by now. Returns false if there
+    /// are none.
+    fn go_back(&mut self) -> bool {
+        self.blamed.pop();
+        let former: BTreeMap<usize, usize> = std::mem::take(&mut self.blamed).into_iter().rev().flatten().collect();
+        for (index, at) in &former {
+            if let Some(one) = self.tried.get_mut(*index) {
+                one.at = *at;
+            }
+        }
+        !former.is_empty()
     }
 
     fn is_ending(&self) -> bool {

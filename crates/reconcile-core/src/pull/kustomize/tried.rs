@@ -1,6 +1,6 @@
 //! One change while places for it are tried.
 
-use manifest_edit::{Change, Step};
+use manifest_edit::{Change, Refusal, Step};
 use serde_json::Value;
 
 use super::candidate::{AcceptedChange, Candidate};
@@ -15,8 +15,24 @@ pub(super) struct Tried<'w> {
     pub places: Places,
     /// The candidate that is tried.
     pub at: usize,
-    /// Another object that the last candidate changed as well.
-    pub also: Option<String>,
+    /// The last candidate that changed something else as well.
+    pub also: Option<Also>,
+    /// The first candidate that the text of its file leaves no room for.
+    pub refused: Option<RefusedPlace>,
+}
+
+/// A candidate that changes more than its value.
+#[derive(Clone)]
+pub(super) struct Also {
+    pub candidate: Candidate,
+    /// What else it changes.
+    pub elsewhere: Difference,
+}
+
+/// A candidate that cannot be written.
+pub(super) struct RefusedPlace {
+    pub candidate: Candidate,
+    pub refusal: Refusal,
 }
 
 impl Tried<'_> {

@@ -1,0 +1,149 @@
+//! The reasons why changes of a built object are not pulled name the source that sets the value, what else it sets, and what helps.
+
+use serde_json::json;
+
+use super::kustomize::{replaced, text};
+use super::patched;
+use crate::control_plane::{Replaced as _, Workspace};
+
+const WEB: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: app, image: \"shop/web:1.5\"}
+      - {name: side, image: \"shop/web:1.5\"}
+";
+const ADD_PATCHES: &str = ": pass `--add-patches` to patch it in the overlay";
+
+/// A base with these files and an overlay `prod`, applied.
+fn applied(files: &[(&str, &str)], prod: &str) -> Workspace {
+    let ws = Workspace::new();
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    ws.write("base/kustomization.yaml", &format!("resources: [{}]\n", names.join(", ")));
+    for (name, content) in files {
+        ws.write(format!("base/{name}"), content);
+    }
+    ws.write("prod/kustomization.yaml", prod);
+    ws
+}
+
+/// Pulls without writing anything, and looks for a part of a reason.
+#[track_caller]
+fn is_refused(ws: &Workspace, flags: &[&str], reason: &str) {
+    let before = text(ws, "prod/kustomization.yaml");
+    let run = ws.reconcile([&["pull", "-k", "prod"], flags].concat()).exits_with(4);
+    assert!(run.stdout.contains(reason), "{reason}: {run}");
+    assert_eq!(text(ws, "prod/kustomization.yaml"), before, "{run}");
+}
+
+#[test]
+fn a_base_that_two_objects_are_built_from_is_named_with_the_flag_that_works() {
+    let ws = applied(&[("web.yaml", WEB)], "resources: [../a, ../b]\n");
+    for name in ["a", "b"] {
+        ws.write(format!("{name}/kustomization.yaml"), &format!("resources: [../base]\nnamePrefix: {name}-\n"));
+    }
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    ws.kubectl(["set", "image", "deployment/a-web", "app=shop/web:2"]).exits_with(0);
+    let reason = "the place in base/web.yaml that sets it also sets Deployment b-web \
+                  spec.template.spec.containers[name=app].image, whose live value is another or was not accepted: pass `--add-patches`";
+    is_refused(&ws, &["--edit-bases"], reason);
+    ws.reconcile(["pull", "-k", "prod", "--edit-bases", "--add-patches"]).exits_with(0);
+    ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
+}
+
+#[test]
+fn another_value_of_the_same_object_is_named_by_its_path() {
+    let images = "resources: [../base]\nimages:\n- name: shop/web\n  newTag: \"1.6\"\n";
+    let ws = applied(&[("web.yaml", WEB)], images);
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    ws.kubectl(["set", "image", "deployment/web", "app=shop/web:2"]).exits_with(0);
+    let reason = "the place in prod/kustomization.yaml that sets it also sets spec.template.spec.containers[name=side].image, whose";
+    is_refused(&ws, &[], reason);
+}
+
+#[test]
+fn what_no_file_has_is_not_said_to_be_set_in_the_base() {
+    let ws = applied(&[("web.yaml", WEB)], "resources: [../base]\n");
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    patched(
+        &ws,
+        "deployment/web",
+        &json!([{"op": "add", "path": "/metadata/annotations", "value": {"team": "front"}}]),
+    );
+    let flags = ["--class", "unmanaged"];
+    let reason = "no file has it: Deployment web is in base/web.yaml, which is outside of the overlay and may be shared: pass `--add-patches`";
+    is_refused(&ws, &flags, reason);
+}
+
+#[test]
+fn a_common_label_is_named_where_it_is_and_with_what_else_has_it() {
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n";
+    let prod = "resources: [../base]\nlabels:\n- pairs: {tier: front}\n";
+    let ws = applied(&[("svc.yaml", service), ("map.yaml", map)], prod);
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    replaced(&ws, "service/web", "/metadata/labels/tier", &json!("back"));
+    is_refused(
+        &ws,
+        &[],
+        "the place in prod/kustomization.yaml that sets it also sets ConfigMap web metadata.labels.tier, whose",
+    );
+}
+
+#[test]
+fn what_a_file_sets_is_not_blamed_on_a_transformer_that_has_the_same_text() {
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {b: \"1\"}\n";
+    let ws = applied(&[("map.yaml", map)], "resources: [../base]\ntransformers: [owner.yaml]\n");
+    let transformer = "\
+apiVersion: builtin
+kind: AnnotationsTransformer
+metadata: {name: owner}
+annotations: {b: \"1\"}
+fieldSpecs:
+- path: metadata/annotations
+  create: true
+";
+    ws.write("prod/owner.yaml", transformer);
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    replaced(&ws, "configmap/web", "/data/b", &json!("2"));
+    is_refused(
+        &ws,
+        &[],
+        &format!("it is set in base/map.yaml, which is outside of the overlay and may be shared{ADD_PATCHES}, or"),
+    );
+}
+
+#[test]
+fn an_anchor_in_a_kustomization_is_named() {
+    let prod =
+        "resources: [../base]\nimages:\n- name: shop/web\n  newTag: &t \"1.6\"\n- name: shop/other\n  newTag: *t\n";
+    let ws = applied(&[("web.yaml", &WEB.replaced("side, image: \"shop/web:1.5\"", "side, image: busybox"))], prod);
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    ws.kubectl(["set", "image", "deployment/web", "app=shop/web:2"]).exits_with(0);
+    is_refused(
+        &ws,
+        &[],
+        "it is set in prod/kustomization.yaml, and its value has an anchor that is used elsewhere in the file",
+    );
+}
+
+#[test]
+fn the_bytes_of_a_file_of_a_generator_are_written() {
+    let ws = Workspace::new();
+    ws.write("kustomization.yaml", "configMapGenerator:\n- name: bin\n  files: [logo.bin]\n");
+    let file = ws.folder().join("logo.bin");
+    std::fs::write(&file, [0xff, 0xfe, 1, 2]).unwrap();
+    ws.reconcile(["apply", "-k", "."]).exits_with(0);
+    let name = ws.kubectl(["get", "configmap", "-o", "name"]).stdout;
+    let name = name.lines().find(|name| name.contains("/bin-")).unwrap().to_owned();
+    replaced(&ws, &name, "/binaryData/logo.bin", &json!("//79AwQ="));
+    ws.reconcile(["pull", "-k", "."]).exits_with(0);
+    assert_eq!(std::fs::read(&file).unwrap(), [0xff, 0xfe, 0xfd, 3, 4]);
+}

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use structured_merge::{
-    Change, FieldPath, FieldSet, Lookup, ManagedFieldsEntry, Op, Operation, changes, fields_of, merge, with_node_ports,
-    with_string_data, with_string_data_folded,
+    Change, FieldPath, FieldSet, Lookup, ManagedFieldsEntry, Op, Operation, PathElement, changes, fields_of, merge,
+    with_node_ports, with_string_data, with_string_data_folded,
 };
 
 use crate::compare::diff::{FieldChange, Side};
@@ -119,6 +119,14 @@ impl<'a> BaseComparison<'a> {
     /// Returns true if the base has a value at a path, or a part of one.
     pub fn has(&self, path: &FieldPath) -> bool {
         self.fields.covers(path)
+    }
+
+    /// Returns true if a path is in an item of a list, or is one, that the base does not have.
+    pub fn lacks_item_around(&self, path: &FieldPath) -> bool {
+        let elements = path.elements();
+        let is_item = |element: &PathElement| !matches!(element, PathElement::Field(_));
+        let ends = elements.iter().enumerate().filter(|(_, element)| is_item(element)).map(|(at, _)| at);
+        ends.filter_map(|at| elements.get(..=at)).any(|item| !self.has(&FieldPath::from(item.to_vec())))
     }
 
     /// The fields that the base has.

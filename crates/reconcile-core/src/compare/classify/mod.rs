@@ -288,8 +288,10 @@ impl<'a> Classifier<'a> {
         if is_ours || self.before.ours.is_none() && self.before.others.is_empty() {
             return true;
         }
-        // Nor has the server set it, whoever owns it: a manager that applies, and scales as well, does not own what it scaled.
+        // Nor has the server set it, whoever owns it: a manager that applies, and scales as well, does not own what it scaled. The
+        // server adds no items to lists.
         self.knows_defaults(path)
+            || base.lacks_item_around(path)
             || self.claimants.best(path, self.schema).1.into_iter().any(|entry| self.has_put(base, entry, path))
     }
 

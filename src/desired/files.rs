@@ -11,7 +11,7 @@ use std::{fs, io};
 pub use kustomize::MAX_INPUT;
 use kustomize::read_bounded;
 pub(super) use kustomize::reason;
-pub(super) use kustomize::{build, build_alone};
+pub(super) use kustomize::{Limits, build, build_alone};
 
 use super::kustomization::origins;
 use crate::work_tree::WorkTree;

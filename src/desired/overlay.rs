@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use reconcile_core::manifest::Files;
 use reconcile_core::pull::kustomize::Tree;
 
-use super::files::build_alone;
+use super::files::{Limits, build_alone};
 use super::git::Checkout;
 use super::kustomization::{kustomization, named, read};
 use crate::work_tree::root;
@@ -22,6 +22,10 @@ use crate::work_tree::root;
 const TIME_LIMIT: Duration = Duration::from_mins(5);
 /// Time limit of one build, which fetches nothing.
 const ONE_BUILD: Duration = Duration::from_secs(30);
+/// An edit makes a build at most this much larger; a smaller build may have [`SMALL_BUILD`].
+const MOST_GROWTH: u64 = 8;
+/// The size that the build of any overlay may have, in bytes: 64 MiB.
+const SMALL_BUILD: u64 = 64 << 20;
 /// The most directories in which other overlays are looked for.
 const MOST_FOLDERS: usize = 20_000;
 
@@ -35,19 +39,22 @@ pub struct Overlay {
     /// The working directory.
     here: String,
     started: Instant,
+    /// The most bytes of a build.
+    most: u64,
     /// True if a build took too long.
     is_late: Cell<bool>,
 }
 
 impl Overlay {
-    /// Copies a kustomization and the files that it names, those that are known as they were read. The error is the reason why it cannot
-    /// be copied.
-    pub fn of(directory: &OsStr, known: &Files) -> Result<Self, String> {
-        Self::within(directory, known, Instant::now())
+    /// Copies a kustomization and the files that it names, those that are known as they were read, with the size of its build. The error
+    /// is the reason why it cannot be copied.
+    pub fn of(directory: &OsStr, known: &Files, size: usize) -> Result<Self, String> {
+        let most = u64::try_from(size).unwrap_or(u64::MAX).saturating_mul(MOST_GROWTH).max(SMALL_BUILD);
+        Self::within(directory, known, Instant::now(), most)
     }
 
-    /// Copies a kustomization whose builds share the time limit of a run that started at a time.
-    fn within(directory: &OsStr, known: &Files, started: Instant) -> Result<Self, String> {
+    /// Copies a kustomization whose builds share the limits of a run that started at a time.
+    fn within(directory: &OsStr, known: &Files, started: Instant, most: u64) -> Result<Self, String> {
         let text = |path: PathBuf| path.into_os_string().into_string().map_err(|_| "its path is no text".to_owned());
         let unreadable = |error: io::Error| format!("it cannot be read: {}", super::files::reason(&error));
         let folder = text(Path::new(directory).canonicalize().map_err(unreadable)?)?;
@@ -60,7 +67,7 @@ impl Overlay {
         for (named, path) in &tree.links {
             copy.link_within(relative(named, &above), relative(path, &above)).map_err(unreadable)?;
         }
-        Ok(Self { tree, copy, above, here, started, is_late: Cell::new(false) })
+        Ok(Self { tree, copy, above, here, started, most, is_late: Cell::new(false) })
     }
 
     /// The kustomizations and their files.
@@ -91,7 +98,7 @@ impl Overlay {
         let folder = self.tree.levels.first().map(|level| level.folder.as_str())?;
         let root = self.copy.root().join(relative(folder, &self.above));
         let start = Instant::now();
-        let built = written.and_then(|()| build_alone(root.as_os_str(), limit).ok());
+        let built = written.and_then(|()| build_alone(root.as_os_str(), Limits { time: limit, bytes: self.most }).ok());
         self.is_late.set(built.is_none() && start.elapsed() >= limit);
         // The next build begins with the files as they are.
         for path in texts.keys() {
@@ -124,7 +131,7 @@ impl Overlay {
             if folder == Path::new(own) || folder.to_str().is_none_or(|folder| kustomization(folder).is_none()) {
                 continue;
             }
-            let Ok(other) = Self::within(folder.as_os_str(), &Files::new(), self.started) else { continue };
+            let Ok(other) = Self::within(folder.as_os_str(), &Files::new(), self.started, self.most) else { continue };
             let is_overlay = other.tree.levels.len() > 1 && !other.is_component();
             if is_overlay && files.iter().any(|file| other.tree.files.contains_key(*file)) {
                 found.push(other);

@@ -5,6 +5,12 @@ use serde_json::{Map, Value};
 use super::change::Refusal;
 use super::change::{Change, Edit, Step};
 
+/// The entries of a new mapping in the order in which people write them: the name, and the others sorted.
+pub fn by_name(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    let is_name = |(key, _): &(&String, &Value)| key.as_str() == "name";
+    map.iter().filter(is_name).chain(map.iter().filter(move |entry| !is_name(entry)))
+}
+
 /// A value with edits applied. The indices of all edits are those of the given value: values are set first, then entries
 /// and items are removed and inserted, the last ones first. A value behind the end of a list is appended, and mappings on the way that
 /// do not exist are made. Removing what does not exist changes nothing.

@@ -29,7 +29,7 @@ pub(in crate::desired) struct Built {
 }
 
 pub(in crate::desired) fn build(directory: &OsStr) -> Result<Built, Diagnostic> {
-    build_within(directory, TIME_LIMIT, &[])
+    build_within(directory, Limits { time: TIME_LIMIT, bytes: MAX_INPUT }, &[])
 }
 
 /// The environment of a build that fetches nothing: git knows no protocol, and a proxy is where nobody listens.
@@ -42,12 +42,20 @@ const ALONE: [(&str, &str); 6] = [
     ("NO_PROXY", ""),
 ];
 
-/// Builds within a time limit, and without fetching anything.
-pub(in crate::desired) fn build_alone(directory: &OsStr, limit: Duration) -> Result<Built, Diagnostic> {
-    build_within(directory, limit, &ALONE)
+/// The limits of a build.
+#[derive(Clone, Copy)]
+pub(in crate::desired) struct Limits {
+    pub time: Duration,
+    /// The most bytes of its output.
+    pub bytes: u64,
 }
 
-fn build_within(directory: &OsStr, limit: Duration, environment: &[(&str, &str)]) -> Result<Built, Diagnostic> {
+/// Builds within limits, and without fetching anything.
+pub(in crate::desired) fn build_alone(directory: &OsStr, limits: Limits) -> Result<Built, Diagnostic> {
+    build_within(directory, limits, &ALONE)
+}
+
+fn build_within(directory: &OsStr, limits: Limits, environment: &[(&str, &str)]) -> Result<Built, Diagnostic> {
     let name = name_without_credentials(&directory.to_string_lossy());
     if Path::new(directory).is_file() {
         let message = "is a file, and `-k` takes the directory of a kustomization";
@@ -68,7 +76,7 @@ fn build_within(directory: &OsStr, limit: Duration, environment: &[(&str, &str)]
         .stderr(Stdio::piped())
         .spawn();
     match started {
-        Ok(child) => finish(child, limit).map_err(|text| format!("`{command}` {text}")),
+        Ok(child) => finish(child, limits).map_err(|text| format!("`{command}` {text}")),
         Err(error) => Err(format!("`{command}` cannot be run: {}", reason(&error))),
     }
     .map_err(|message| Diagnostic::of_file(&name, message))
@@ -109,16 +117,16 @@ fn find() -> Result<(PathBuf, String, &'static str), Diagnostic> {
 }
 
 /// Reads the output of the program until it ends. An error completes a sentence that begins with the command.
-fn finish(mut child: Child, limit: Duration) -> Result<Built, String> {
+fn finish(mut child: Child, limits: Limits) -> Result<Built, String> {
     let start = Instant::now();
-    let ended = output(&mut child, || limit.saturating_sub(start.elapsed()));
+    let ended = output(&mut child, limits.bytes, || limits.time.saturating_sub(start.elapsed()));
     // After an error it may still write, and nothing reads its output.
     if ended.is_err() {
         let _ = child.kill();
         let _ = child.wait();
     }
     let (manifests, said, status) = ended.map_err(|end| match end {
-        End::TooLate => format!("did not end within {}s", limit.as_secs()),
+        End::TooLate => format!("did not end within {}s", limits.time.as_secs()),
         End::Failed(error) => format!("failed: {}", reason(&error)),
     })?;
     if status.success() {
@@ -133,9 +141,9 @@ enum End {
     Failed(std::io::Error),
 }
 
-fn output(child: &mut Child, left: impl Fn() -> Duration) -> Result<(Vec<u8>, String, ExitStatus), End> {
+fn output(child: &mut Child, most: u64, left: impl Fn() -> Duration) -> Result<(Vec<u8>, String, ExitStatus), End> {
     // Both pipes are read at the same time, so that the program never blocks. Its children may hold them longer than it lives.
-    let manifests = child.stdout.take().map(|pipe| spawn(|| read_bounded(pipe)));
+    let manifests = child.stdout.take().map(|pipe| spawn(move || read_within(pipe, most)));
     let said = child.stderr.take().map(|pipe| spawn(|| text(pipe)));
     let manifests = match manifests {
         Some(manifests) => within(&manifests, left())?.map_err(End::Failed)?,
@@ -192,10 +200,15 @@ pub const MAX_INPUT: u64 = 1 << 30;
 
 /// Reads all of an input that is not larger than [`MAX_INPUT`].
 pub(super) fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
+    read_within(from, MAX_INPUT)
+}
+
+fn read_within(from: impl std::io::Read, most: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(MAX_INPUT + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_INPUT {
-        return Err(std::io::Error::other("it is larger than 1 GiB"));
+    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
+        let size = if most == MAX_INPUT { "1 GiB".to_owned() } else { format!("{} MiB", most >> 20) };
+        return Err(std::io::Error::other(format!("it is larger than {size}")));
     }
     Ok(bytes)
 }
@@ -216,7 +229,8 @@ mod tests {
     fn run(script: &str, limit: Duration) -> Result<(String, Vec<String>), String> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let built = finish(command.spawn().unwrap(), limit)?;
+        let limits = Limits { time: limit, bytes: 1 << 20 };
+        let built = finish(command.spawn().unwrap(), limits)?;
         Ok((String::from_utf8(built.manifests).unwrap(), built.warnings))
     }
 
@@ -226,6 +240,11 @@ mod tests {
         assert_eq!(run("echo a: 1; echo old >&2", limit), Ok(("a: 1\n".into(), vec!["old".into()])));
         assert_eq!(run("echo a: 1; echo bad >&2; exit 3", limit), Err("failed: bad".into()));
         assert_eq!(run("exit 3", limit), Err("failed: exit status: 3".into()));
+    }
+
+    #[test]
+    fn output_without_an_end_is_read_up_to_the_limit() {
+        assert_eq!(run("yes", Duration::from_mins(1)), Err("failed: it is larger than 1 MiB".into()));
     }
 
     #[test]

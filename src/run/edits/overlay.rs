@@ -53,7 +53,7 @@ impl OverlayPlan {
         let first = changes.iter().find(|change| change.proposal.edit.is_ok())?;
         let former = first.origin.read_text().clone();
         let known = first.origin.built().map(|built| Arc::clone(&built.files)).unwrap_or_default();
-        let overlay = match Overlay::of(target.directory, &known) {
+        let overlay = match Overlay::of(target.directory, &known, former.bytes().len()) {
             Ok(overlay) => overlay,
             Err(reason) => {
                 refuse(changes, &format!("the kustomization cannot be copied to try edits: {reason}"));

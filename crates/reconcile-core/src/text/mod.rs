@@ -19,4 +19,4 @@ pub(crate) use line_index::{IndexedLine, LineIndex};
 pub use visible::{end_within, middle_cut, start_within, visible, visible_line, width};
 #[cfg(test)]
 pub(crate) use yaml::tests as any_yaml;
-pub use yaml::{yaml, yaml_in_order};
+pub use yaml::{yaml, yaml_by_name, yaml_in_order};

@@ -25,6 +25,13 @@ pub fn yaml(value: &Value) -> String {
     document(&Node::from(value))
 }
 
+/// Returns a value as a document with a line end, the keys of its objects sorted behind their names.
+pub fn yaml_by_name(value: &Value) -> String {
+    let mut node = Node::from(value);
+    node.move_names();
+    document(&node)
+}
+
 /// Returns a value of a type of ours as a document with a line end, its fields in the order in which the type serializes them.
 pub fn yaml_in_order<T: Serialize>(value: &T) -> String {
     // JSON refuses only maps whose keys are not strings and more than 127 levels, and no such type has them.
@@ -47,6 +54,22 @@ impl<'v> From<&'v Value> for Node<'v> {
             Value::Object(map) => Self::Map(map.iter().map(|(key, value)| (key.into(), value.into())).collect()),
             Value::Array(items) => Self::List(items.iter().map(Self::from).collect()),
             scalar => Self::Scalar(Cow::Borrowed(scalar)),
+        }
+    }
+}
+
+impl Node<'_> {
+    /// Moves the name to the beginning of each object.
+    fn move_names(&mut self) {
+        match self {
+            Self::Map(fields) => {
+                fields.sort_by_key(|(key, _)| key != "name");
+                for (_, value) in fields {
+                    value.move_names();
+                }
+            }
+            Self::List(items) => items.iter_mut().for_each(Self::move_names),
+            Self::Scalar(_) => {}
         }
     }
 }

@@ -10,7 +10,7 @@ use super::candidate::{Candidate, FileWrite, PatchDocument, PatchHead, PatchPart
 use super::new_patch::set;
 use super::tree::Tree;
 use crate::pull::place::value_at;
-use crate::text::yaml;
+use crate::text::yaml_by_name;
 
 /// The new texts of files.
 pub type Texts = BTreeMap<String, Vec<u8>>;
@@ -161,7 +161,7 @@ fn with_documents(text: Vec<u8>, parts: &[(usize, &PatchPart)]) -> Vec<u8> {
             text.extend_from_slice(end);
             text.extend_from_slice(b"---\n");
         }
-        text.extend_from_slice(yaml(&document).as_bytes());
+        text.extend_from_slice(yaml_by_name(&document).as_bytes());
     }
     text
 }

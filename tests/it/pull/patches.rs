@@ -71,6 +71,23 @@ fn a_patch_of_an_item_that_is_not_the_first_names_the_others_and_leaves_them_to_
     assert!(builds(&ws) <= 12, "too many builds");
     ws.reconcile(["diff", "-k", "prod", "--fail-on", "drift"]).exits_with(0);
 
+    let patch = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  template:
+    spec:
+      containers:
+      - name: app
+        env:
+        - name: LOG
+        - name: MODE
+          value: slow
+";
+    assert_eq!(text(&ws, "prod/deployment-patch.yaml"), patch);
+
     // What the base changes later is not held back.
     let base = WEB
         .replaced("shop/web:1.0", "shop/web:1.1")
@@ -91,13 +108,40 @@ fn a_patch_of_an_item_that_is_not_the_first_names_the_others_and_leaves_them_to_
     ] {
         assert!(built.contains(expected), "{expected}: {built}");
     }
-    for patch in ["prod/deployment-patch.yaml", "prod/service-patch.yaml"] {
-        let patch = text(&ws, patch);
-        assert!(
-            !["shop/web", "LOG\n        value", "8080", "info"].iter().any(|former| patch.contains(former)),
-            "{patch}"
-        );
-    }
+    assert!(!text(&ws, "prod/service-patch.yaml").contains("8080"));
+}
+
+const SHELF: &str = "
+properties:
+  items:
+    type: array
+    x-kubernetes-list-type: map
+    x-kubernetes-list-map-keys: [name]
+    items: {type: object, required: [name], properties: {name: {type: string}, v: {type: integer}}}
+";
+
+#[test]
+fn changes_in_a_list_that_kustomize_replaces_are_made_together() {
+    let ws = Workspace::new();
+    ws.define("Shelf", SHELF);
+    let shelf = ws.fill_in(
+        "apiVersion: $NS.example.com/v1\nkind: Shelf\nmetadata: {name: web}\nspec:\n  items:\n  - {name: a, v: 1}\n  - {name: b, v: 2}\n",
+    );
+    ws.write("base/kustomization.yaml", "resources: [shelf.yaml]\n");
+    ws.write("base/shelf.yaml", &shelf);
+    ws.write("prod/kustomization.yaml", "resources: [../base]\n");
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    let changes = json!([
+        {"op": "replace", "path": "/spec/items/1/v", "value": 7},
+        {"op": "add", "path": "/spec/items/-", "value": {"name": "c", "v": 3}},
+    ]);
+    patched(&ws, "shelf/web", &changes);
+    let flags = ["pull", "-k", "prod", "--add-patches", "--class", "changedByOther,unmanaged"];
+    ws.reconcile(flags).exits_with(0);
+    ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
+    let built = ws.kubectl(["kustomize", "prod"]).exits_with(0).stdout;
+    assert!(built.contains("v: 7") && built.contains("name: c") && built.contains("v: 1"), "{built}");
+    assert_eq!(text(&ws, "base/shelf.yaml"), shelf);
 }
 
 /// An overlay with one base in two namespaces.

@@ -87,7 +87,7 @@ impl Reasons<'_> {
         }
     }
 
-    /// What helps beside a place that cannot be edited. Nothing in an overlay comes after what its kustomization sets by itself.
+    /// The flag that helps beside a place that cannot be edited. Nothing in an overlay comes after what its kustomization sets by itself.
     fn remedy_beside(&self, candidate: &Candidate) -> &'static str {
         let is_last = matches!(candidate.how, How::Images | How::Replicas | How::Labels | How::Annotations)
             && self.tree.levels.first().is_some_and(|level| level.file == candidate.file);

@@ -85,11 +85,11 @@ struct Search<'s> {
     held: BTreeSet<usize>,
     /// The changes of which one breaks the build together with those that are trusted.
     suspects: Vec<usize>,
-    /// What the one changes elsewhere, if it does not break the build as a whole.
+    /// The first change elsewhere that the one makes, if it does not break the build as a whole.
     elsewhere: Option<Difference>,
     /// The places that were given up for what they changed elsewhere, by their changes.
     blamed: Vec<Vec<(usize, usize)>>,
-    /// What was proven before places were tried again.
+    /// The texts that were proven before places were tried again.
     proven: Option<Proven>,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Tried<'w> {
 #[derive(Clone)]
 pub(super) struct Also {
     pub candidate: Candidate,
-    /// What else it changes.
+    /// The first of its other changes.
     pub elsewhere: Difference,
 }
 

@@ -72,30 +72,29 @@ impl<'a> OwnRun<'a> {
         let Self { comparison, items } = self;
         let Comparison { events, interrupt, .. } = comparison;
         let recipient = Recipient { policy: &comparison.policy, ..*recipient };
-        events.receive(Event::Began(Stage::Apply, items.len()));
-        let writes = items.iter().map(async |item| {
-            let OwnItem { target, decision, handover } = item;
-            let result = match handover {
-                Err(_) => None,
-                Ok(Handover { owners: None, .. }) => Some(Outcome::Unchanged.into()),
-                Ok(_) if interrupt.is_set() => Some(TurnResult::skipped("the run was interrupted")),
-                Ok(handover) => match Giver::of(comparison, &recipient, target) {
-                    Some(giver) => {
+        let turns: Vec<(&OwnItem, &Handover)> =
+            items.iter().filter_map(|item| Some((item, item.handover.as_ref().ok()?))).collect();
+        events.receive(Event::Began(Stage::Apply, turns.len()));
+        let writes = turns.into_iter().map(async |(OwnItem { target, decision, .. }, handover)| {
+            let result = if handover.owners.is_none() {
+                Outcome::Unchanged.into()
+            } else if interrupt.is_set() {
+                TurnResult::skipped("the run was interrupted")
+            } else {
+                match Giver::of(comparison, &recipient, target) {
+                    Ok(giver) => {
                         let Turn { result, again } = giver.give(decision, handover).await;
                         if let Some(Again { decision, handover }) = again {
                             events.receive(Event::HandedOver(target, &decision, &Ok(handover)));
                         }
-                        Some(result)
+                        result
                     }
-                    None => None,
-                },
-            };
-            match result {
-                Some(result) if result.outcome == Outcome::Skipped => {
-                    events.receive(Event::Skipped(&target.key, &result));
+                    Err(unresolved) => TurnResult::failed(unresolved.clone()),
                 }
-                Some(result) => events.receive(Event::Written(&target.key, &result)),
-                None => {}
+            };
+            match result.outcome {
+                Outcome::Skipped => events.receive(Event::Skipped(&target.key, &result)),
+                _ => events.receive(Event::Written(&target.key, &result)),
             }
         });
         let mut writes = futures::stream::iter(writes).buffer_unordered(IN_FLIGHT);
@@ -114,7 +113,7 @@ async fn try_all(items: &mut [OwnItem], comparison: &Comparison<'_>, recipient: 
     let tries = items.iter().map(async |OwnItem { target, decision, handover }| {
         let owners = handover.as_ref().ok()?.owners.as_ref()?;
         let live = live_object(decision)?;
-        let giver = Giver::of(comparison, recipient, target).filter(|_| !comparison.interrupt.is_set())?;
+        let giver = Giver::of(comparison, recipient, target).ok().filter(|_| !comparison.interrupt.is_set())?;
         match giver.attempt(&live.current.object, owners).await {
             Ok(()) => None,
             // Somebody changed it meanwhile: the write compares it again.
@@ -193,12 +192,17 @@ enum Failed {
 }
 
 impl<'a> Giver<'a> {
-    fn of(comparison: &'a Comparison<'a>, recipient: &'a Recipient<'a>, target: &'a Target) -> Option<Self> {
-        let resource = target.resource.as_ref().ok()?;
+    /// The error is the reason why the resource of the target is not known.
+    fn of(
+        comparison: &'a Comparison<'a>,
+        recipient: &'a Recipient<'a>,
+        target: &'a Target,
+    ) -> Result<Self, &'a Diagnostic> {
+        let resource = target.resource.as_ref()?;
         let schema = comparison.types.of(&target.key.gvk);
         // A write that was begun is finished, even if the run is interrupted.
         let cluster = comparison.cluster.until_done();
-        Some(Self { comparison, recipient, cluster, target, resource, schema, warnings: Warnings::default() })
+        Ok(Self { comparison, recipient, cluster, target, resource, schema, warnings: Warnings::default() })
     }
 
     /// Writes the owners. If the object changed since it was read, or no answer came, it is read and compared again.

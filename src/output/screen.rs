@@ -67,7 +67,9 @@ impl<'a> Screen<'a> {
             Event::Began(stage, objects) => self.begin(stage, objects),
             Event::Advanced(stage, objects) => self.advance(stage, |_| objects),
             Event::Ended(stage) => self.end(stage),
-            Event::Compared(target, _) | Event::HandedOver(target, ..) => self.outcomes.borrow_mut().plan(&target.key),
+            Event::Compared(target, _) | Event::HandedOver(target, _, Ok(_)) => {
+                self.outcomes.borrow_mut().plan(&target.key);
+            }
             Event::Written(..) | Event::Skipped(..) | Event::Pruned(..) => {
                 if let Some(object) = object {
                     self.done(object);
@@ -75,8 +77,9 @@ impl<'a> Screen<'a> {
             }
             Event::ReadinessChanged(key, readiness) => self.readiness_changed(key, readiness),
             Event::TimedOut { unready, after } => self.timed_out(unready, after),
-            // Only the report at the end shows these.
-            Event::Judged(..) | Event::Revised(..) | Event::Ready(..) => {}
+            // Only the report at the end shows these. An object that cannot be handed over has no turn, so that the lines of others do not
+            // wait for it.
+            Event::HandedOver(_, _, Err(_)) | Event::Judged(..) | Event::Revised(..) | Event::Ready(..) => {}
         }
     }
 

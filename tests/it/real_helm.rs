@@ -66,6 +66,15 @@ fn a_restored_release_is_upgraded_by_helm() {
             assert!(refused.code != 0 && refused.stderr.contains("conflict"), "{refused}");
             let refused = ws.reconcile(["apply", "--from", "helm/web"]).exits_with(2);
             assert!(refused.stderr.contains("kubectl reconcile apply --from helm/web@1"), "{refused}");
+            // The commands that the warning names take the revision that is deployed.
+            for source in ["helm/web", "helm/web@1"] {
+                let diff = ws.reconcile(["diff", "--from", source]).exits_with(1);
+                assert_eq!(diff.report()["release"]["newer"], json!({"revision": 2, "status": "failed"}), "{diff}");
+                for command in ["apply", "own"] {
+                    let words = named_command(&diff, command);
+                    ws.reconcile([words, vec!["--dry-run"]].concat()).exits_with(if command == "own" { 4 } else { 1 });
+                }
+            }
         }
         let revisions = release.revisions();
         let manifest = release.helm(&["get", "manifest", "web"]).exits_with(0).stdout;
@@ -82,6 +91,16 @@ fn a_restored_release_is_upgraded_by_helm() {
         release.helm(&["rollback", "web", "1"]).exits_with(0);
         ws.reconcile(["diff", "--from", "helm/web"]).exits_with(0);
     }
+}
+
+/// The words of the first command of this name that a warning of the report names, after `kubectl reconcile`.
+#[track_caller]
+fn named_command<'r>(run: &'r Run, command: &'r str) -> Vec<&'r str> {
+    let warnings = run.report()["warnings"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let begin = format!("`kubectl reconcile {command} ");
+    let words = warnings.filter_map(|text| text.split_once(&begin)?.1.split_once('`')).next();
+    let (words, _) = words.unwrap_or_else(|| panic!("no `{command}` in the warnings of {run}"));
+    std::iter::once(command).chain(words.split(' ')).collect()
 }
 
 #[test]

@@ -38,8 +38,14 @@ fn the_report_names_the_release_and_a_newer_revision_that_failed() {
             let line = "release podinfo revision 1 (pay-2.4.0); revision 2 failed";
             assert_eq!(run.stderr.lines().next(), Some(line), "{run}");
         }
-        let run = ws.reconcile(["diff", "--from", "helm/podinfo"]).exits_with(0);
-        assert_eq!(run.report()["release"]["newer"], json!({"revision": 2, "status": "failed"}), "{run}");
+        for source in ["helm/podinfo", "helm/podinfo@1"] {
+            let run = ws.reconcile(["diff", "--from", source]).exits_with(0);
+            assert_eq!(run.report()["release"]["newer"], json!({"revision": 2, "status": "failed"}), "{run}");
+            for command in ["status", "own"] {
+                let run = ws.reconcile([command, "--from", source]).exits_with(0);
+                assert!(run.stderr.contains("release podinfo revision 1 (pay-2.4.0); revision 2 failed"), "{run}");
+            }
+        }
         let named = ws.reconcile(["diff", "--from", "helm/podinfo@2"]).exits_with(1);
         assert_eq!(named.stderr.lines().next(), Some("release podinfo revision 2 failed (pay-2.4.0)"), "{named}");
     }

@@ -54,7 +54,7 @@ pub(crate) struct Release {
 pub(crate) enum Wanted {
     /// The latest one that is deployed.
     Deployed,
-    /// The one of this number.
+    /// The one of this number. A user who may not list the records is not told about newer ones.
     Revision(u32),
     /// The deployed one, to be restored: no revision may be newer, unless it failed and this number is named.
     ToRestore(Option<u32>),
@@ -143,7 +143,7 @@ impl Records<'_> {
         wanted: Wanted,
         all: &mut Vec<Revision>,
     ) -> Result<Option<Result<Release, ReleaseError>>, RequestError> {
-        let revisions = match wanted {
+        let mut revisions = match wanted {
             Wanted::Revision(_) => Vec::new(),
             Wanted::Deployed | Wanted::ToRestore(_) => self.revisions(storage).await?,
         };
@@ -159,6 +159,12 @@ impl Records<'_> {
         };
         let Some(number) = number else { return Ok(None) };
         let Some(found) = self.release(storage, number).await? else { return Ok(None) };
+        if found.is_ok() && matches!(wanted, Wanted::Revision(_)) {
+            revisions = match self.revisions(storage).await {
+                Err(error) if is_forbidden(&error) => Vec::new(),
+                listed => listed?,
+            };
+        }
         Ok(Some(found.and_then(|release| {
             let is_other = matches!(wanted, Wanted::ToRestore(_)) && release.info.status != DEPLOYED;
             if is_other {

@@ -51,6 +51,24 @@ fn each_context_is_handed_over_by_itself() {
     assert!(refused.stderr.contains("`--audit-log` and several contexts cannot be combined"), "{refused}");
 }
 
+/// The lines about objects do not wait for one that has no turn.
+#[test]
+fn each_object_has_its_line_although_others_cannot_be_handed_over() {
+    let ws = Workspace::new();
+    let map = |name: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {{a: b}}}}");
+    for name in ["b1", "b2", "d1"] {
+        ws.stdin(&map(name)).kubectl(["create", "-f", "-"]).exits_with(0);
+    }
+    for name in ["a0", "b1", "b2", "c0", "d1"] {
+        ws.write(format!("{name}.yaml"), &map(name));
+    }
+    let run = ws.reconcile(["own", "-f", "."]).exits_with(4);
+    let lines: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("adopted ")).collect();
+    let expected = ["b1", "b2", "d1"].map(|name| ws.fill_in(&format!("adopted ConfigMap $NS/{name}")));
+    assert_eq!(lines, expected, "{run}");
+    assert!(run.stdout.contains("3 fields of 3 objects now belong to kubectl-reconcile"), "{run}");
+}
+
 #[test]
 fn shards_come_to_the_same_as_one_run() {
     let ws = Workspace::new();

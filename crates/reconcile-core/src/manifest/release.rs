@@ -98,6 +98,17 @@ impl ReleaseInfo {
         format!("revision {}{status}{chart}{newer}", self.revision)
     }
 
+    /// The argument of `--from` by which `apply` restores this revision, which has to be named after one that failed; `None` if it does not
+    /// restore it.
+    pub fn restored_from(&self) -> Option<String> {
+        let Self { name, revision, newer, .. } = self;
+        match newer {
+            _ if self.status != "deployed" => None,
+            None => Some(format!("helm/{name}")),
+            Some(newer) => (newer.status == "failed").then(|| format!("helm/{name}@{revision}")),
+        }
+    }
+
     /// Its name and namespace.
     pub fn named(&self) -> ReleaseName {
         ReleaseName { name: self.name.clone(), namespace: self.namespace.clone() }

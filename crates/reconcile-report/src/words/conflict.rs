@@ -101,11 +101,16 @@ pub fn refused_by_upgrade(objects: &[ObjectReport], release: &ReleaseInfo) -> Op
     if let Some(more @ 1..) = fields.len().checked_sub(NAMED) {
         named.push(format!("{more} more"));
     }
-    let ReleaseInfo { name, namespace, .. } = release;
-    let from = format!("--from helm/{name} -n {namespace}");
+    let ReleaseInfo { name, namespace, revision, .. } = release;
+    // What `apply` does not restore is restored by `helm rollback`, or Helm is working on it.
+    let restored_from = release.restored_from();
+    let restore = restored_from.as_ref().map_or_else(String::new, |from| {
+        format!("restore them with `kubectl reconcile apply --from {from} -n {namespace}`, ")
+    });
+    let from = restored_from.unwrap_or_else(|| format!("helm/{name}@{revision}"));
     Some(format!(
         "the next `helm upgrade` of {namespace}/{name} would refuse {count} that others own: {}; \
-         restore them with `kubectl reconcile apply {from}`, give them to Helm as they are with `kubectl reconcile own {from}`, \
+         {restore}give them to Helm as they are with `kubectl reconcile own --from {from} -n {namespace}`, \
          take their values into the manifests with `kubectl reconcile pull`, or overwrite them with `helm upgrade --force-conflicts`",
         named.join(", ")
     ))

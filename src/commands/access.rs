@@ -9,6 +9,7 @@ use k8s_openapi::Resource as _;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::Target;
+use reconcile_core::manifest::{ReleaseInfo, ReleaseName, Releases};
 use reconcile_core::object::Permission;
 use reconcile_core::plan::access::{Access, Needs, Purpose, Subject};
 use reconcile_report::Failure;
@@ -170,6 +171,8 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
     let Server { cluster, discovery, .. } = &run.server;
     let only = only_namespace(&desired, &run.server);
     let unread = desired.releases.iter().flat_map(|releases| releases.unreadable.clone()).collect::<Vec<_>>();
+    let releases = desired.releases.iter().filter(|_| args.evidence != EvidenceChoice::ReadOnly);
+    let upgraded: BTreeSet<ReleaseName> = releases.flat_map(Releases::server_side).map(ReleaseInfo::named).collect();
     let plan = run.plan(desired, None)?;
     let (prunes, unreadable) = match &set {
         Some(set) => {
@@ -214,6 +217,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
             Some(_) => reads_of_releases(&run.server),
             None => reads_of_stored(&args.input, &run.server, restores(args)).await?,
         },
+        upgraded,
     };
     let purposes = purposes(args);
     let Access { roles, listed, mut permissions, optional } =
@@ -223,6 +227,7 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         autoscalers: autoscalers(&outside),
         unmanaged: Default::default(),
         stored: BTreeSet::new(),
+        upgraded: BTreeSet::new(),
         ..needs
     };
     let more = Access::of(&outside, &purposes, &needs, &args.name, discovery);

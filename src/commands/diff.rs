@@ -8,10 +8,10 @@ use clap::{Args, ValueHint};
 use reconcile_core::compare::{CompareContext, Policy, Redactor, holds_redacted, leave_out_nulls, offline};
 use reconcile_core::effects;
 use reconcile_core::live::{LiveState, Target};
-use reconcile_core::manifest::DesiredSet;
+use reconcile_core::manifest::{DesiredSet, ReleaseInfo};
 use reconcile_core::plan::{DependencyKind, Plan};
 use reconcile_report::formats::text::{self, explained};
-use reconcile_report::refused_by_upgrade;
+use reconcile_report::upgrade_warning;
 use reconcile_report::{Baseline, ClusterInfo, Command, DroppedObject, FailOn, Failure, KnownDifferences, Report};
 use serde_json::Value;
 use structured_merge::{ObjectKey, defined_kind};
@@ -23,6 +23,7 @@ use crate::engine::event::{Event, EventSink as _};
 use crate::engine::membership::Memberships;
 use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
+use crate::engine::upgrade::refused_by_upgrade;
 use crate::live::admission::Admission;
 use crate::live::early::EarlySubject;
 use crate::live::types::Types;
@@ -228,8 +229,8 @@ impl ContextCommand for Diff<'_> {
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let hooks = run.hooks(&desired);
-        let release =
-            desired.releases.as_ref().filter(|_| !self.args.restores).and_then(|one| one.server_side().cloned());
+        let releases = desired.releases.as_ref().filter(|_| !self.args.restores).into_iter();
+        let of_helm_4: Vec<ReleaseInfo> = releases.flat_map(|all| all.server_side().cloned()).collect();
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         let digests = self.plan_file.as_ref().map(|_| digests(plan.targets()));
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
@@ -249,8 +250,10 @@ impl ContextCommand for Diff<'_> {
         let mut report = run.with_rest_of_base(report, args.shard.shard).await;
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_deref().ok()));
         report.warnings.splice(..0, caveats);
-        if let Some(release) = &release {
-            report.warnings.extend(refused_by_upgrade(&report.objects, release));
+        if !of_helm_4.is_empty() {
+            let refused = refused_by_upgrade(pass.comparison(), pass.decided(), &of_helm_4).await;
+            let warning = |release: &ReleaseInfo| upgrade_warning(refused.get(&release.named())?, release);
+            report.warnings.extend(of_helm_4.iter().filter_map(warning));
         }
         if let (Some(file), Some(digests), Some(planned), false) =
             (&self.plan_file, digests, planned, run.interrupt.is_set())

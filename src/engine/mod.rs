@@ -21,6 +21,7 @@ pub(crate) mod own;
 pub(crate) mod prune;
 pub(crate) mod reconciliation;
 pub(crate) mod unmanaged;
+pub(crate) mod upgrade;
 // Computes with timeouts from the command line.
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod wait;

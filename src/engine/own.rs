@@ -6,7 +6,7 @@
 //! ```
 
 use futures::StreamExt as _;
-use reconcile_core::compare::{ComparisonMachine, ComparisonResult, Decision, LiveObject, ObjectVerdict, ROUNDS};
+use reconcile_core::compare::{ComparisonMachine, Decision, ObjectVerdict, ROUNDS};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning;
 use reconcile_core::live::{LiveState, Resource, Target};
@@ -112,7 +112,7 @@ impl<'a> OwnRun<'a> {
 async fn try_all(items: &mut [OwnItem], comparison: &Comparison<'_>, recipient: &Recipient<'_>) {
     let tries = items.iter().map(async |OwnItem { target, decision, handover }| {
         let owners = handover.as_ref().ok()?.owners.as_ref()?;
-        let live = live_object(decision)?;
+        let live = decision.live_object()?;
         let giver = Giver::of(comparison, recipient, target).ok().filter(|_| !comparison.interrupt.is_set())?;
         match giver.attempt(&live.current.object, owners).await {
             Ok(()) => None,
@@ -143,19 +143,11 @@ fn handover(
             let diagnostic = Diagnostic::new(Code::NotFound, "it does not exist");
             Err(diagnostic.with_hint("`own` creates nothing: `kubectl reconcile apply` does"))
         }
-        verdict => match live_object(decision) {
+        verdict => match decision.live_object() {
             Some(live) => recipient.receive(target, live, verdict.changes(), schema, &comparison.redactor),
             // Everything is recorded as that of the manager, and nobody else owns a part of it.
             None => Ok(Handover::default()),
         },
-    }
-}
-
-fn live_object(decision: &Decision) -> Option<&LiveObject> {
-    match &decision.finding {
-        ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. } => live.as_deref(),
-        ComparisonResult::Predicted { live, .. } => Some(live),
-        ComparisonResult::Missing(_) | ComparisonResult::Unknown(_) => None,
     }
 }
 
@@ -209,7 +201,7 @@ impl<'a> Giver<'a> {
     async fn give(&self, shown: &Decision, handover: &Handover) -> Turn {
         let mut again = None;
         let result = self.written(shown, handover, &mut again).await;
-        let live = live_object(shown).map(|live| &live.current.object);
+        let live = shown.live_object().map(|live| &live.current.object);
         let objects: Vec<&Value> = std::iter::once(self.target.desired.object()).chain(live).collect();
         let warnings = self.warnings.take().into_iter();
         let notes = warnings.map(|text| shown_warning(&self.target.key.gvk, &objects, text));
@@ -233,7 +225,7 @@ impl<'a> Giver<'a> {
             let now = again.as_ref();
             let (decision, handover) =
                 now.map_or((shown, handover), |Again { decision, handover }| (decision, handover));
-            let (Some(live), Some(owners)) = (live_object(decision), &handover.owners) else {
+            let (Some(live), Some(owners)) = (decision.live_object(), &handover.owners) else {
                 // The write was done, and its answer was lost; or somebody else did it, or has changed everything.
                 return Ok(if handover.transfers.is_empty() { Outcome::Unchanged } else { Outcome::Adopted });
             };

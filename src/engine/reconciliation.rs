@@ -65,6 +65,16 @@ impl<'a> Reconciliation<'a> {
         self.run.own().filter(move |item| proven(item)).map(Item::target)
     }
 
+    /// The objects of this shard, with the decisions about them.
+    pub fn decided(&self) -> impl Iterator<Item = (&Target, &Decision)> {
+        self.run.own().map(|item| (item.target(), &*item.decision))
+    }
+
+    /// The inputs that all comparisons of the run share.
+    pub fn comparison(&self) -> &Comparison<'a> {
+        self.run.comparison()
+    }
+
     /// The objects that were not proven in sync, each with the reason.
     pub fn unproven(&self) -> &[String] {
         &self.run.comparison().unproven

@@ -63,3 +63,4 @@ pub mod resolve;
 pub mod rules;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 pub mod text;
+pub mod upgrade;

@@ -155,9 +155,8 @@ impl Recipient<'_> {
             let owners = remaining.iter().filter(|entry| entry.fields.contains_at_or_below(path));
             let owners: Vec<&ManagedFieldsEntry> = owners.copied().collect();
             let Some(to) = wanted.value(path) else { return };
-            // The server keeps no `stringData`, so that each apply of it is a change for the others that have applied it.
             let from = values.value(path);
-            let is_accepted = from.map_or_else(|| place(&target.key.gvk, path) == *path, |from| is_same(to, from));
+            let is_accepted = is_accepted(&target.key.gvk, path, to, from);
             if owners.is_empty() || !below.is_empty() || !equal.contains(path) || is_accepted {
                 return;
             }
@@ -241,6 +240,12 @@ fn place(gvk: &GroupVersionKind, path: &FieldPath) -> FieldPath {
 fn is_of_manifest(change: &FieldChange, fields: &FieldSet) -> bool {
     let is_difference = change.is_drift() && change.class != Class::Pruned && change.op != Op::Move;
     is_difference && fields.overlaps(&change.path)
+}
+
+/// Returns true if the other managers of a field accept this value over the live one. The server keeps no `stringData`, so that each apply
+/// of it is a change for the others that have applied it.
+pub(crate) fn is_accepted(gvk: &GroupVersionKind, path: &FieldPath, to: &Value, from: Option<&Value>) -> bool {
+    from.map_or_else(|| place(gvk, path) == *path, |from| is_same(to, from))
 }
 
 /// Returns true if two values are the same text, for the server: of numbers, only the value counts.

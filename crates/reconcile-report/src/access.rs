@@ -142,10 +142,11 @@ impl AccessReport {
             text.push_str(&yaml_in_order(binding));
         }
         for permission in &self.optional {
-            let effect = if permission.resource == "namespaces" {
-                "plans and baselines know the cluster behind another URL"
-            } else {
-                "webhooks and policies that may change objects are named"
+            let effect = match (permission.group.as_str(), permission.verb.as_str()) {
+                (_, "patch") => "the server itself says what the next `helm upgrade` would refuse",
+                ("", "list") => "a newer revision of the release is named",
+                ("", _) => "plans and baselines know the cluster behind another URL",
+                _ => "webhooks and policies that may change objects are named",
             };
             let _ = writeln!(text, "# Optional: with {permission}, {effect}.");
         }

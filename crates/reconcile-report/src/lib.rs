@@ -49,7 +49,7 @@ pub use model::{
 pub use saved_plan::{ManifestDigest, PlanBase, PlanFlags, SavedPlan, SecretCoverage};
 pub use theme::{STANDARD, THEMES, Theme, paint, plain};
 pub use view::{Sort, View};
-pub use words::conflict::refused_by_upgrade;
+pub use words::conflict::upgrade_warning;
 pub use words::describe::{hooks_left_out, left_alone};
 pub use words::label::why_without_fields;
 pub use words::sentence::excerpt;

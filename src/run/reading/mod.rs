@@ -95,8 +95,10 @@ impl Reading {
                 Ok(Self { record: Some((record, unreadable)), releases, remarks, ..reading })
             }
             Stored::Releases(texts, mut releases) => {
-                let infos = texts.iter().filter_map(|text| text.releases.as_ref());
-                releases.found = infos.flat_map(|one| one.found.clone()).collect();
+                for one in texts.iter().filter_map(|text| text.releases.as_ref()) {
+                    releases.found.extend(one.found.iter().cloned());
+                    releases.methods.extend(one.methods.clone());
+                }
                 name(&releases);
                 let reading = Self::of(Vec::new(), args, ReadOptions { allow_empty: true, ..options }, terminal);
                 let options = ReadOptions { allow_empty: true, ..self::options(args)? };

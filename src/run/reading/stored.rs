@@ -17,6 +17,7 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::live::{Discovery, Resource};
 use reconcile_core::manifest::{ApplyMethod, Input, LAST_APPLIED_NAME, Record, Releases, stored_name};
 use reconcile_core::object::Permission;
+use reconcile_core::upgrade::HELM;
 use reconcile_report::Failure;
 
 /// The kinds of configuration, which are searched without `--kinds`, and those of `kubectl get all` (the category `all`).
@@ -35,8 +36,6 @@ const ALL: [(&str, &str); 10] = [
     ("batch", "Job"),
 ];
 
-/// The field manager of Helm.
-pub(crate) const HELM: &str = "helm";
 /// The field manager without `--field-manager`.
 const DEFAULT_MANAGER: &str = "kubectl-reconcile";
 
@@ -100,7 +99,8 @@ pub(crate) fn restores(input: &InputArgs, compare: &CompareArgs, prunes: bool) -
 /// The policy by which a release is restored: the fields are those of Helm, and are written as Helm has written them. Without a word about
 /// that in the record, each object shows it.
 pub(crate) fn restoring(policy: &Policy, releases: Option<&Releases>) -> Policy {
-    let writes = match releases.and_then(|releases| releases.method) {
+    let method = releases.and_then(|releases| releases.methods.values().next());
+    let writes = match method {
         Some(ApplyMethod::ServerSide) => WriteAs::Apply,
         Some(ApplyMethod::ClientSide) => WriteAs::Update,
         None => WriteAs::Before,
@@ -136,7 +136,8 @@ impl StoredText {
         let mut inputs = Inputs::new(true);
         inputs.content(&stored_name(&info.name, info.revision), Ok(manifest.into_bytes()));
         let record = Record::Release { namespace: info.namespace.clone(), name: info.name.clone(), is_among_others };
-        let releases = Releases { found: vec![info], method, ..Releases::default() };
+        let methods = method.map(|method| (info.named(), method)).into_iter().collect();
+        let releases = Releases { found: vec![info], methods, ..Releases::default() };
         Ok(Self {
             inputs: inputs.finish()?,
             record,

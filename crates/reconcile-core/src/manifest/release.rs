@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -129,8 +130,8 @@ pub enum ApplyMethod {
 pub struct Releases {
     /// Those that were read.
     pub found: Vec<ReleaseInfo>,
-    /// The method by which Helm wrote the objects of the only one, if its record says so.
-    pub method: Option<ApplyMethod>,
+    /// The methods by which Helm wrote their objects, of those whose records say so.
+    pub methods: BTreeMap<ReleaseName, ApplyMethod>,
     /// True if all releases were read, and not a single one.
     pub is_all: bool,
     /// Number of releases that have no deployed revision.
@@ -143,9 +144,9 @@ pub struct Releases {
 const ALL: usize = 20;
 
 impl Releases {
-    /// The only release, if Helm writes its objects by server-side apply.
-    pub fn server_side(&self) -> Option<&ReleaseInfo> {
-        self.found.first().filter(|_| !self.is_all && self.method == Some(ApplyMethod::ServerSide))
+    /// Those whose objects Helm writes by server-side apply.
+    pub fn server_side(&self) -> impl Iterator<Item = &ReleaseInfo> {
+        self.found.iter().filter(|one| self.methods.get(&one.named()) == Some(&ApplyMethod::ServerSide))
     }
 
     /// The lines that name them: `release podinfo revision 1 (podinfo-6.9.3); revision 2 failed`. Of many, those with a newer revision.

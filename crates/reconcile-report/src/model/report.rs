@@ -384,7 +384,7 @@ impl Report {
 
     /// Adds the releases of Helm that the manifests come from. One that could not be read makes the run incomplete.
     pub fn with_releases(mut self, releases: Releases) -> Self {
-        let Releases { found, is_all, not_deployed, unreadable, method: _ } = releases;
+        let Releases { found, is_all, not_deployed, unreadable, methods: _ } = releases;
         self.summary.not_deployed = not_deployed;
         if is_all {
             self.releases = found;

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use reconcile_core::manifest::ReleaseInfo;
+use reconcile_core::upgrade::{RefusedField, RefusedObject};
 use structured_merge::Operation;
 
 use super::value::number::grouped;
-use crate::model::{ChangeReport, ObjectReport};
+use crate::model::ObjectReport;
 
 /// Field managers of tools that install whole applications, in order.
 const INSTALLERS: [&str; 13] = [
@@ -28,8 +29,6 @@ const INSTALLERS: [&str; 13] = [
 
 /// Most fields of a release that are named.
 const NAMED: usize = 5;
-/// The field manager of Helm.
-const HELM: &str = "helm";
 
 /// Returns the installer with which all conflicts of an object are.
 pub(crate) fn installer(object: &ObjectReport) -> Option<&'static str> {
@@ -82,25 +81,20 @@ fn advice(installer: &str, count: usize) -> String {
     format!("pass `--adopt {installer}` if this tool takes over, or leave {objects} to `{installer}`")
 }
 
-/// Names the fields of a release that others own, so that the next upgrade would fail, and the ways to end that; `None` if there are
-/// none. Helm 4 applies on the server side: a field that somebody else changed since is a conflict.
-pub fn refused_by_upgrade(objects: &[ObjectReport], release: &ReleaseInfo) -> Option<String> {
-    let is_refused =
-        |change: &&ChangeReport| change.live.is_some() && change.desired.is_some() && other_owner(change).is_some();
-    let fields: Vec<String> = objects
-        .iter()
-        .flat_map(|object| object.diff.changes.iter().filter(is_refused).map(move |change| (object, change)))
-        .map(|(object, change)| format!("{} {} ({})", object.key, change.path, other_owner(change).unwrap_or_default()))
-        .collect();
-    let count = match fields.len() {
+/// Names the fields of a release that the next upgrade would refuse, and the ways to end that; `None` if there are none. Helm 4 applies on
+/// the server side: a field that somebody else owns and that it changes is a conflict.
+pub fn upgrade_warning(objects: &[RefusedObject], release: &ReleaseInfo) -> Option<String> {
+    let fields = || objects.iter().flat_map(|object| object.fields.iter().map(move |field| (object, field)));
+    let count = match fields().count() {
         0 => return None,
         1 => "1 field".to_owned(),
-        more => format!("{more} fields"),
+        more => format!("{} fields", grouped(more)),
     };
-    let mut named: Vec<String> = fields.iter().take(NAMED).cloned().collect();
-    if let Some(more @ 1..) = fields.len().checked_sub(NAMED) {
-        named.push(format!("{more} more"));
-    }
+    let named = |(object, field): (&RefusedObject, &RefusedField)| {
+        let managers: Vec<&str> = field.managers.iter().take(NAMED).map(String::as_str).collect();
+        let owners = if managers.is_empty() { String::new() } else { format!(" ({})", managers.join(", ")) };
+        format!("{} {}{owners}", object.key, field.path)
+    };
     let ReleaseInfo { name, namespace, revision, .. } = release;
     // What `apply` does not restore is restored by `helm rollback`, or Helm is working on it.
     let restored_from = release.restored_from();
@@ -108,16 +102,31 @@ pub fn refused_by_upgrade(objects: &[ObjectReport], release: &ReleaseInfo) -> Op
         format!("restore them with `kubectl reconcile apply --from {from} -n {namespace}`, ")
     });
     let from = restored_from.unwrap_or_else(|| format!("helm/{name}@{revision}"));
+    let left_alone: Vec<String> = fields()
+        .filter(|(_, field)| field.is_left_alone)
+        .map(|(object, field)| format!("{} {}", object.key, field.path))
+        .collect();
+    let left_alone = match left_alone.as_slice() {
+        [] => String::new(),
+        fields => format!(
+            "; `apply` and `own` leave {} to an autoscaler or an ignore rule: take such a field out of the chart",
+            several(fields.iter().cloned())
+        ),
+    };
     Some(format!(
         "the next `helm upgrade` of {namespace}/{name} would refuse {count} that others own: {}; \
-         {restore}give them to Helm as they are with `kubectl reconcile own --from {from} -n {namespace}`, \
-         take their values into the manifests with `kubectl reconcile pull`, or overwrite them with `helm upgrade --force-conflicts`",
-        named.join(", ")
+         {restore}give those with the values of the release to Helm with `kubectl reconcile own --from {from} -n {namespace}`, \
+         take their values into the manifests with `kubectl reconcile pull`, or overwrite them with `helm upgrade --force-conflicts`{left_alone}",
+        several(fields().map(named))
     ))
 }
 
-/// Another manager that owns a changed field.
-fn other_owner(change: &ChangeReport) -> Option<&str> {
-    let others = change.managers.iter().filter(|owner| owner.manager != HELM && owner.subresource != "status");
-    others.map(|owner| owner.manager.as_str()).next()
+/// The first of these, and the number of the others.
+fn several(all: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = all.collect();
+    let mut named: Vec<String> = all.iter().take(NAMED).cloned().collect();
+    if let Some(more @ 1..) = all.len().checked_sub(NAMED) {
+        named.push(format!("{} more", grouped(more)));
+    }
+    named.join(", ")
 }

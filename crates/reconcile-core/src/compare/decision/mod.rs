@@ -62,7 +62,8 @@ impl Decision {
         self.live_object().map(times).unwrap_or_default()
     }
 
-    fn live_object(&self) -> Option<&LiveObject> {
+    /// The live object that was compared, with its owners, if the comparison has kept it.
+    pub fn live_object(&self) -> Option<&LiveObject> {
         Some(match &self.finding {
             ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. } => live.as_deref()?,
             ComparisonResult::Predicted { live, .. } => live,

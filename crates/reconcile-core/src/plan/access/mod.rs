@@ -49,7 +49,7 @@ impl Access {
             access.roles.extend(roles(&needed, *purpose, name));
             let listed: BTreeSet<Permission> = listed(targets, *purpose, needs).difference(&needed).cloned().collect();
             access.listed.extend(roles(&listed, *purpose, &format!("{name}-listed")));
-            access.optional.extend(optional(discovery, *purpose));
+            access.optional.extend(optional(targets, *purpose, needs, discovery));
             for permission in needed.into_iter().chain(listed) {
                 access.permissions.entry(permission).or_default().push(*purpose);
             }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use structured_merge::GroupVersionKind;
 
 use crate::live::{Discovery, FEW, Resolution, Resource, Target};
+use crate::manifest::ReleaseName;
 use crate::object::{Permission, granting};
 
 /// The Namespace whose uid identifies a cluster.
@@ -30,6 +31,8 @@ pub struct Needs {
     pub unmanaged: (Vec<Resource>, BTreeSet<String>),
     /// The permissions to read the manifests that the cluster keeps (`--from`).
     pub stored: BTreeSet<Permission>,
+    /// The releases of Helm 4, of which `diff` asks the server what the next upgrade would refuse.
+    pub upgraded: BTreeSet<ReleaseName>,
 }
 
 /// The apply set whose members are pruned.
@@ -113,9 +116,22 @@ pub fn listed(targets: &[&Target], purpose: Purpose, needs: &Needs) -> BTreeSet<
 }
 
 /// Permissions that commands can do without. Without them, the report of `diff` leaves out the webhooks and policies that may change
-/// objects, and plans and baselines know a cluster by its URL alone.
-pub fn optional(discovery: &Discovery, purpose: Purpose) -> BTreeSet<Permission> {
+/// objects, plans and baselines know a cluster by its URL alone, and the record of owners says what an upgrade by Helm would refuse.
+pub fn optional(targets: &[&Target], purpose: Purpose, needs: &Needs, discovery: &Discovery) -> BTreeSet<Permission> {
     let mut needed = Needed::default();
+    if purpose == Purpose::Diff {
+        // The record of a revision is read by its name, and the newer ones are found by a list.
+        let by_name = needs.stored.iter().filter(|read| read.name.is_some());
+        needed.0.extend(by_name.map(|read| Permission { name: None, verb: "list".to_owned(), ..read.clone() }));
+        let is_upgraded = |target: &&&Target| {
+            let record = target.desired.origin.record.as_ref();
+            record.and_then(|record| record.release()).is_some_and(|release| needs.upgraded.contains(&release))
+        };
+        let upgraded: Vec<&Target> = targets.iter().filter(is_upgraded).copied().collect();
+        for collection in collections(&upgraded) {
+            needed.add(&collection, None, "patch");
+        }
+    }
     if matches!(purpose, Purpose::Diff | Purpose::Apply) {
         let name = Some(KUBE_SYSTEM.to_owned());
         needed.0.insert(Permission { name, ..permission(("", "namespaces"), None, "get") });

@@ -56,6 +56,7 @@ const PLAIN: Needs = Needs {
     autoscalers: Vec::new(),
     unmanaged: (Vec::new(), BTreeSet::new()),
     stored: BTreeSet::new(),
+    upgraded: BTreeSet::new(),
 };
 
 /// Returns true if a permission is one of those of a role.

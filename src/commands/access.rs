@@ -20,7 +20,7 @@ use structured_merge::ObjectKey;
 use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, FromSource, InputArgs, PruneArgs, ReplaceChoice};
 use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, Warnings, WriteRequest, is_path_segment};
 use crate::engine::namespaces::needed_namespaces;
-use crate::engine::prune::{only_namespace, reach};
+use crate::engine::prune::{places, reach};
 use crate::engine::unmanaged::searched;
 use crate::live::answer::unexpected;
 use crate::live::autoscalers::AutoscalerSource;
@@ -169,14 +169,14 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
     let invocation = Invocation::new(&args.connection, &args.input, output, settings);
     let (run, desired) = invocation.begin("access", Vec::new()).await?;
     let Server { cluster, discovery, .. } = &run.server;
-    let only = only_namespace(&desired, &run.server);
+    let places = places(&desired, &run.server);
     let unread = desired.releases.iter().flat_map(|releases| releases.unreadable.clone()).collect::<Vec<_>>();
     let releases = desired.releases.iter().filter(|_| args.evidence != EvidenceChoice::ReadOnly);
     let upgraded: BTreeSet<ReleaseName> = releases.flat_map(Releases::server_side).map(ReleaseInfo::named).collect();
     let plan = run.plan(desired, None)?;
     let (prunes, unreadable) = match &set {
         Some(set) => {
-            let reached = reach(set, &run.server, only.as_deref()).await;
+            let reached = reach(set, &run.server, &places).await;
             reached.map(|(pruned, unreadable)| (Some(pruned), unreadable))?
         }
         None => (None, None),

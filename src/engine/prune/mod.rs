@@ -22,7 +22,7 @@ pub(crate) use definitions::parent_kinds;
 pub(crate) use judged::{Judged, Unapplied};
 pub(crate) use limits::Limits;
 pub(crate) use parent::{ParentChange, is_own_tooling};
-pub(crate) use planned::{Planned, Requested, only_namespace, reach};
+pub(crate) use planned::{Planned, Requested, places, reach};
 pub(crate) use search::searchable;
 
 /// An error that ends a run with an apply set before anything is compared or written.

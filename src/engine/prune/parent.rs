@@ -1,24 +1,25 @@
 //! The parent of the set: finds, reads and writes it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use apply_set::{
-    ApplySet, ID, Inventory, ParentAnnotations, ParentError, ParentErrorCause, ParentReference, ParentState, TOOLING,
-    Tooling,
+    ApplySet, ID, Inventory, PART_OF, ParentAnnotations, ParentError, ParentErrorCause, ParentReference, ParentState,
+    TOOLING, Tooling,
 };
+use futures::StreamExt as _;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
-use structured_merge::ObjectKey;
+use structured_merge::{ObjectKey, ObjectMeta as _};
 
 use super::ApplySetError;
 use super::definitions::{IS_PARENT_TYPE, is_parent_type};
-use crate::client::{Cluster, Retry, Warnings, WriteRequest};
+use crate::client::{Cluster, IN_FLIGHT, Retry, Warnings, WriteRequest};
 use crate::live::answer::Asked;
 use crate::live::discovery::Server;
 use crate::live::fetch::find;
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning;
-use reconcile_core::live::{Discovery, LiveState, Resource};
+use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
 
 /// Finds the resource of the parent.
 pub(super) fn resource_of_parent<'d>(
@@ -67,6 +68,57 @@ pub(crate) enum ParentChange {
     Update,
 }
 
+/// Most namespaces in which a parent is looked for.
+const PLACES: usize = 1_000;
+
+/// Most objects of a namespace that are looked at to see if they are members.
+const LOOKED_AT: usize = 100;
+
+/// The namespaces of the objects of the manifests, with some of the objects; none if `--namespace` names one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places(BTreeMap<String, Vec<ObjectKey>>);
+
+impl Places {
+    /// The namespace in which all objects are that have one: a new parent of their set is made there.
+    pub fn only(&self) -> Option<&str> {
+        self.0.keys().next().filter(|_| self.0.len() == 1).map(String::as_str)
+    }
+}
+
+impl FromIterator<ObjectKey> for Places {
+    fn from_iter<I: IntoIterator<Item = ObjectKey>>(keys: I) -> Self {
+        let mut places: BTreeMap<String, Vec<ObjectKey>> = BTreeMap::new();
+        for key in keys {
+            let Some(namespace) = key.namespace.clone() else { continue };
+            let some = places.entry(namespace).or_default();
+            if some.len() < LOOKED_AT {
+                some.push(key);
+            }
+        }
+        Self(places)
+    }
+}
+
+/// Returns true if one of these objects is a member of the set.
+async fn has_member(cluster: &Cluster, discovery: &Discovery, set: &ApplySet, keys: &[ObjectKey]) -> bool {
+    let reads = keys.iter().map(async |key| match discovery.resolve(&key.gvk) {
+        Resolution::Known(resource) if !resource.pending => match find(cluster, resource, key).await {
+            LiveState::Present(live) => {
+                live.metadata("labels").and_then(|labels| labels.get(PART_OF)?.as_str()) == Some(set.id.as_str())
+            }
+            LiveState::Absent | LiveState::Unreadable(_) => false,
+        },
+        _ => false,
+    });
+    let mut reads = futures::stream::iter(reads).buffered(IN_FLIGHT);
+    while let Some(is_member) = reads.next().await {
+        if is_member {
+            return true;
+        }
+    }
+    false
+}
+
 /// The parent of the set of this run.
 pub(super) struct Parent {
     pub set: ApplySet,
@@ -81,13 +133,15 @@ pub(super) struct Parent {
 
 impl Parent {
     /// Finds the parent, and checks that we may change the set. If its kind has namespaces, the parent is in that of `--namespace`, or in
-    /// the `only` one of the manifests; an existing one in the namespace of the context goes on to be used.
+    /// the only one of the manifests; an existing one in the namespace of the context goes on to be used, and so does one in exactly one of
+    /// the namespaces of the manifests, where it was made when all of them were there.
     pub async fn find(
         reference: &ParentReference,
         adopt: &BTreeSet<String>,
         Server { cluster, discovery, namespaces }: &Server,
-        only: Option<&str>,
+        places: &Places,
     ) -> Result<Self, ApplySetError> {
+        let only = places.only();
         let resource = resource_of_parent(reference, discovery)?;
         let of = |namespace: Option<&str>| {
             let namespace = namespace.filter(|_| resource.namespaced).map(ToOwned::to_owned);
@@ -120,6 +174,32 @@ impl Parent {
                  other manifests that name this set without `-n` share it"
             );
             return Ok(Self { state: Some(found), remark: Some(remark), ..usual });
+        }
+        if only.is_none() && may_be_elsewhere && resource.namespaced {
+            let elsewhere = places.0.iter().filter(|(place, _)| **place != namespaces.default).take(PLACES);
+            let reads = elsewhere.map(async |(place, keys)| {
+                let parent = of(Some(place));
+                existing(cluster, &parent.set, resource, adopt)
+                    .await
+                    .map(|state| state.map(|state| (parent, state, keys)))
+            });
+            let mut reads = futures::stream::iter(reads).buffered(IN_FLIGHT);
+            let mut found = Vec::new();
+            while let Some(read) = reads.next().await {
+                found.extend(read?);
+            }
+            // Another set may have the same name there: one of the objects has to be a member.
+            if found.len() == 1
+                && let Some((parent, state, keys)) = found.pop()
+                && has_member(cluster, discovery, &parent.set, keys).await
+            {
+                let remark = format!(
+                    "the parent of the apply set is {}, and objects are in other namespaces, too: other manifests that name this set there \
+                     share it",
+                    parent.set.parent
+                );
+                return Ok(Self { state: Some(state), remark: Some(remark), ..parent });
+            }
         }
         Ok(Self { state: state?, ..own })
     }

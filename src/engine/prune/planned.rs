@@ -11,7 +11,7 @@ use super::definitions::defined_kinds;
 use super::judged::Notes;
 use super::limits::Limits;
 use super::listed::Listed;
-use super::parent::{Parent, resource_of_parent};
+use super::parent::{Parent, Places, resource_of_parent};
 use super::search::{Coverage, ListedMember, MemberSearch, Scope, Unreadable, Unsearched, find, searchable};
 use crate::client::Cluster;
 use crate::live::discovery::Server;
@@ -65,8 +65,9 @@ impl Planned {
     ) -> Result<Option<Self>, ApplySetError> {
         let Some(Requested { reference, recovers, shard, limits }) = requested else { return Ok(None) };
         let Server { discovery, namespaces, .. } = server;
-        let only = only_namespace(desired, server);
-        let mut parent = Parent::find(reference, adopt, server, only.as_deref()).await?;
+        let places = places(desired, server);
+        let only = places.only().map(ToOwned::to_owned);
+        let mut parent = Parent::find(reference, adopt, server, &places).await?;
         // Manifests in a namespace that is not expected are refused themselves, each at its line.
         if parent.set.parent.namespace != only
             && let Some(refusal) = limits.refused_parent(&parent.set.parent)
@@ -309,18 +310,16 @@ fn refuse_labelled(manifests: &[Manifest], set: &ApplySet, default_namespace: &s
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
-/// The namespace to which all manifests belong that have one, unless `--namespace` names it: a new parent of their set is made there.
-pub(crate) fn only_namespace(desired: &DesiredSet, Server { discovery, namespaces, .. }: &Server) -> Option<String> {
+/// The namespaces of the objects of the manifests; none if `--namespace` names one.
+pub(crate) fn places(desired: &DesiredSet, Server { discovery, namespaces, .. }: &Server) -> Places {
     if namespaces.required.is_some() {
-        return None;
+        return Places::default();
     }
     let mut known = Cow::Borrowed(discovery);
     for manifest in desired.manifests.iter().filter(|manifest| manifest.gvk().is_crd()) {
         known.to_mut().expect(manifest.object());
     }
-    let mut places = desired.manifests.iter().filter_map(|manifest| key_of(manifest, &known, namespaces).namespace);
-    let first = places.next()?;
-    places.all(|place| place == first).then_some(first)
+    desired.manifests.iter().map(|manifest| key_of(manifest, &known, namespaces)).collect()
 }
 
 /// Reads what pruning would read, from which `access` derives the permissions for it: the parent's resource, and the kinds and namespaces
@@ -329,13 +328,13 @@ pub(crate) fn only_namespace(desired: &DesiredSet, Server { discovery, namespace
 pub(crate) async fn reach(
     Requested { reference, .. }: &Requested,
     server: &Server,
-    only: Option<&str>,
+    places: &Places,
 ) -> Result<(Pruned, Option<Diagnostic>), ApplySetError> {
     let Server { discovery, namespaces, .. } = server;
     let parent = resource_of_parent(reference, discovery)?.clone();
-    let namespace = parent.namespaced.then(|| only.unwrap_or(&namespaces.default).to_owned());
+    let namespace = parent.namespaced.then(|| places.only().unwrap_or(&namespaces.default).to_owned());
     let mut pruned = Pruned { parent, namespace, resources: Vec::new(), namespaces: BTreeSet::new() };
-    match Parent::find(reference, &BTreeSet::new(), server, only).await {
+    match Parent::find(reference, &BTreeSet::new(), server, places).await {
         Ok(Parent { state, set, .. }) => {
             pruned.namespace = set.parent.namespace;
             if let Some(state) = state {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{applied, config_map, label, lists, record, remove, run};
+use super::{PART_OF, applied, config_map, label, lists, record, remove, run};
 use crate::control_plane::{ANY_FIELDS, Fault, Proxy, Replaced, Workspace, definition};
 
 /// A workspace where custom resources can be parents.
@@ -149,6 +149,63 @@ fn the_namespace_of_a_new_parent_may_come_with_the_set() {
     ws.write("it.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
     let apply = ws.reconcile([&["apply"][..], &flags].concat()).exits_with(4);
     assert!(apply.stderr.contains("the parent of the apply set, cannot be written"), "{apply}");
+}
+
+/// A workspace with two namespaces beside its own.
+fn with_two_namespaces() -> (Workspace, String, String) {
+    let ws = Workspace::new();
+    let names = ["$NS-one", "$NS-two"].map(|name| ws.fill_in(name));
+    for name in &names {
+        ws.kubectl(["create", "namespace", name]).exits_with(0);
+    }
+    let [one, two] = names;
+    (ws, one, two)
+}
+
+fn config_map_in(ws: &Workspace, path: &str, name: &str, namespace: &str) {
+    let metadata = format!("{{name: {name}, namespace: {namespace}}}");
+    ws.write(path, &format!("{{apiVersion: v1, kind: ConfigMap, metadata: {metadata}, data: {{a: b}}}}"));
+}
+
+/// The parent was made in the only namespace of the manifests, and they are in two by now.
+#[test]
+fn a_set_grows_into_a_second_namespace() {
+    let (ws, one, two) = with_two_namespaces();
+    config_map_in(&ws, "a.yaml", "a", &one);
+    config_map_in(&ws, "b.yaml", "b", &one);
+    run(&ws, "apply").exits_with(0);
+    config_map_in(&ws, "c.yaml", "c", &two);
+    remove(&ws, "b");
+    for command in ["diff", "apply"] {
+        let run = run(&ws, command);
+        assert!(run.code < 2, "{run}");
+        let remark =
+            format!("the parent of the apply set is Secret {one}/set, and objects are in other namespaces, too");
+        assert!(run.stderr.contains(&remark), "{run}");
+    }
+    assert_eq!(ws.find("Secret", "set"), None);
+    let parent = ws.kubectl(["get", "secret", "set", "-n", &one, "-o", "json"]).exits_with(0);
+    let parent: Value = serde_json::from_str(&parent.stdout).unwrap();
+    let id = parent["metadata"]["labels"]["applyset.kubernetes.io/id"].as_str().unwrap();
+    let members = ws.kubectl(["get", "configmaps", "-A", "-o", "name", "-l", &format!("{PART_OF}={id}")]);
+    assert_eq!(members.stdout.lines().collect::<Vec<_>>(), ["configmap/a", "configmap/c"], "{members}");
+    assert_eq!(run(&ws, "apply").exits_with(0).writes(), 0);
+    let roles = ws.reconcile(["access", "-f", ".", "--prune", "--applyset=set", "--for", "apply"]);
+    assert!(!roles.stdout.contains(&format!("in the namespace {}.", ws.namespace())), "{roles}");
+}
+
+/// Others have a set of the same name in one of the namespaces.
+#[test]
+fn a_set_of_others_in_one_of_the_namespaces_stays_theirs() {
+    let (ws, one, two) = with_two_namespaces();
+    let apply = |folder: &str| ws.reconcile(["apply", "-f", folder, "--prune", "--applyset=set"]).exits_with(0);
+    config_map_in(&ws, "theirs/x.yaml", "x", &one);
+    apply("theirs");
+    config_map_in(&ws, "ours/a.yaml", "a", &one);
+    config_map_in(&ws, "ours/c.yaml", "c", &two);
+    apply("ours");
+    assert!(ws.find("Secret", "set").is_some());
+    ws.kubectl(["get", "configmap", "x", "-n", &one]).exits_with(0);
 }
 
 #[test]

@@ -211,7 +211,6 @@ impl<'a, C: ContextCommand> Driver<'a, C> {
         let mut report = Box::pin(self.command.pass(&run, desired)).await?;
         report.warnings.splice(..0, remarks);
         if let Some(releases) = releases {
-            print_diagnostics(&member.output.terminal, &releases.unreadable);
             report = report.with_releases(releases);
         }
         Ok(run.concluded(report, hooks))

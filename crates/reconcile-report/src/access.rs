@@ -207,7 +207,7 @@ fn document_of_role(role: &RoleFor, text: &mut String) {
         Some(namespace) => format!("in the namespace {}", visible(namespace)),
         None => "in the cluster".to_owned(),
     };
-    let _ = writeln!(text, "---\n# What `kubectl reconcile {}` needs {place}.", role.purpose.name());
+    let _ = writeln!(text, "---\n# What `kubectl reconcile {}` needs {place}.", role.purpose.command());
     if role.has_verb("escalate") {
         text.push_str("# `escalate` lets its holder put any permission into the roles that it names.\n");
     }

@@ -62,12 +62,13 @@ impl AllReleases {
                 }
             }
         }
-        if failed.len() == storages.len()
-            && let Some((diagnostic, error)) = failed.pop()
-        {
+        let has_none = failed.len() == storages.len();
+        let mut failed = failed.into_iter();
+        // The storage that Helm uses by default is the first one.
+        if has_none && let Some((diagnostic, error)) = failed.next() {
             return Err(ReleaseError::Request(Box::new(diagnostic), Box::new(error)));
         }
-        all.unreadable.extend(failed.into_iter().map(|(diagnostic, _)| diagnostic));
+        all.unreadable.extend(failed.map(|(diagnostic, _)| diagnostic));
         if listed.len() > RELEASES {
             let message = format!("there are {} releases, and {RELEASES} of them are read", listed.len());
             let hint = "read one namespace after the other, with `-n`";

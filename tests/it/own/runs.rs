@@ -41,6 +41,8 @@ fn each_context_is_handed_over_by_itself() {
     let us = of(&run, "us")["objects"].as_array().unwrap();
     let banner = us.iter().find(|object| object["name"] == "banner").unwrap();
     assert_eq!((&banner["transfers"], &banner["changes"][0]["path"]), (&json!([]), &json!("data.text")));
+    assert!(shown.stdout.contains("to adopt") && !shown.stdout.contains("no change in any"), "{shown}");
+    assert!(run.stdout.contains("adopted") && !run.stdout.contains("no change in any"), "{run}");
     assert!(run.stdout.contains("# eu (https") && run.stdout.contains("kubectl-create → kubectl-reconcile"), "{run}");
     for ws in [&fleet.eu, &fleet.us] {
         assert_eq!(owners(ws, "ConfigMap", "settings", "/f:data/f:colour"), ["kubectl-reconcile Apply"]);

@@ -202,6 +202,10 @@ fn the_roles_of_access_are_enough_to_restore() {
     let flags = ["access", "--from", "helm/web", "--for", "restore", "--name", &user, "--subject", &subject];
     let roles = ws.reconcile(flags).exits_with(0);
     assert!(!roles.stdout.contains("escalate") && !roles.stdout.contains("bind\n"), "{roles}");
+    assert!(
+        roles.stdout.contains("# What `kubectl reconcile apply --from helm/RELEASE` needs in the namespace"),
+        "{roles}"
+    );
     ws.stdin(&roles.stdout).kubectl(["apply", "-f", "-"]).exits_with(0);
     crate::control_plane::wait_until("the server knows the roles", || {
         ws.reconcile([&flags[..], &["--as", &user]].concat()).code == 0

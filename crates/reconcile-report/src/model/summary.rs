@@ -197,7 +197,8 @@ impl Summary {
         Self {
             objects: objects.len(),
             in_sync: Some(count(&|object| {
-                object.diff.action == Action::None && !object.is_kept() && !object.is_left_whole()
+                let is_quiet = object.diff.action == Action::None && !object.is_kept() && !object.is_left_whole();
+                is_quiet && !object.stays_different()
             })),
             create: Some(with(Action::Create)),
             update: Some(with(Action::Update)),

@@ -291,6 +291,14 @@ impl Purpose {
         }
     }
 
+    /// The command as it is typed.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Restore => "apply --from helm/RELEASE",
+            Self::Diff | Self::Apply | Self::Blame | Self::Own => self.name(),
+        }
+    }
+
     /// Names commands in a sentence: `diff, apply and blame`.
     pub fn listed(purposes: &[Self]) -> String {
         let names: Vec<&str> = purposes.iter().map(|purpose| purpose.name()).collect();

@@ -8,7 +8,7 @@ use reconcile_core::text::width;
 
 use super::whole as section;
 use crate::model::summary::tally;
-use crate::model::{ContextReport, Report, Reports, Verdict};
+use crate::model::{ContextReport, ObjectReport, Report, Reports, Verdict};
 use crate::view::View;
 use crate::words::label::{Label, label};
 use crate::words::sentence::counted;
@@ -107,12 +107,14 @@ pub(crate) struct Cell {
     pub object: usize,
     /// The action that it needs.
     pub label: Label,
+    /// True if it needs nothing.
+    is_quiet: bool,
 }
 
 impl Row {
     /// Returns true if it needs nothing in any of this number of contexts.
     pub fn is_quiet(&self, contexts: usize) -> bool {
-        self.cells.len() == contexts && self.cells.iter().all(|cell| cell.label.role == Role::Note)
+        self.cells.len() == contexts && self.cells.iter().all(|cell| cell.is_quiet)
     }
 
     /// The object in the context with this index.
@@ -148,10 +150,21 @@ pub(crate) fn rows(contexts: &[&ContextReport]) -> Vec<Row> {
             if row.name != object.key.to_string() {
                 row.name = format!("{} {}", object.key.gvk.kind, object.key.name);
             }
-            row.add(Cell { context: at, object: number, label: label(object) });
+            let label = label_in_row(object);
+            let is_of_own = object.has_transfers() || object.stays_different();
+            row.add(Cell { context: at, object: number, label, is_quiet: label.role == Role::Note && !is_of_own });
         }
     }
     rows
+}
+
+/// The label of an object; of `own`, also for values that differ, and for owners that would change.
+fn label_in_row(object: &ObjectReport) -> Label {
+    match label(object) {
+        Label { word: "in sync", .. } if object.stays_different() => Label { word: "differs", role: Role::Change },
+        Label { word: "in sync", .. } if object.has_transfers() => Label { word: "to adopt", role: Role::Change },
+        label => label,
+    }
 }
 
 fn matrix(contexts: &[&ContextReport], rows: &[&Row], view: &View) -> Styled {
@@ -228,7 +241,7 @@ mod tests {
     use structured_merge::{GroupVersionKind, ObjectKey};
 
     use super::*;
-    use crate::model::{Command, FailOn, ObjectReport};
+    use crate::model::{Command, FailOn};
     use crate::theme::plain;
     use reconcile_core::compare::{Evidence, FieldDiff, ObjectVerdict};
     use reconcile_core::diagnostic::{Code, Diagnostic};

@@ -271,6 +271,11 @@ impl ObjectReport {
         self.diff.transfers.as_ref().is_some_and(|transfers| !transfers.is_empty())
     }
 
+    /// Returns true if `own` leaves fields with their owners, because their values differ.
+    pub(crate) fn stays_different(&self) -> bool {
+        self.diff.transfers.is_some() && self.diff.changes.iter().any(change::ChangeReport::is_drift)
+    }
+
     fn about(target: &Target, verdict: ObjectVerdict) -> Self {
         let mut report = Self::unwanted(&target.key, verdict);
         report.source = Some(target.desired.origin.source.clone());

@@ -2,7 +2,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "the indices are of the very list, which keeps its length")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use reconcile_core::compare::{Action, CompareContext, Decision, DefinedKinds, Ob
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects;
 use reconcile_core::live::resolve::{Target, resource_of};
-use reconcile_core::object::generated::Generated;
+use reconcile_core::object::generated::{Generated, generated_names, stem};
 use reconcile_core::plan::{Plan, PlanItem, ReadySet};
 use reconcile_core::resolve::Consent;
 
@@ -61,11 +61,36 @@ impl<'a> ApplyRun<'a> {
         self.own().filter(is_new).filter_map(|item| Generated::of(&item.target().key)).collect()
     }
 
-    /// Creates or leaves the objects of which a former one is deleted or kept with them: both are one change of the manifests.
+    /// The objects with generated names that this pass leaves, and to which it lets others refer instead of a former one.
+    fn referred(&self) -> BTreeSet<Generated> {
+        let left = self.own().filter(|item| item.verdict().leaves_missing()).map(|item| &item.target().key);
+        let left: BTreeMap<(Option<&str>, &str), Generated> =
+            left.filter_map(|key| Some(((key.namespace.as_deref(), key.name.as_str()), Generated::of(key)?))).collect();
+        let mut referred = BTreeSet::new();
+        if left.is_empty() {
+            return referred;
+        }
+        for item in self.own().filter(|item| item.verdict().action() == Action::Update) {
+            let changes = item.verdict().changes();
+            let before = generated_names(changes.iter().filter_map(|change| change.live.as_ref()));
+            let after = generated_names(changes.iter().filter_map(|change| change.desired.as_ref()));
+            let has_former = |name: &str| before.difference(&after).any(|other| stem(other) == stem(name));
+            let new = after.difference(&before).filter(|name| has_former(name));
+            referred.extend(new.filter_map(|name| left.get(&(item.target().key.namespace.as_deref(), *name)).cloned()));
+        }
+        referred
+    }
+
+    /// Creates or leaves the objects of which a former one is deleted or kept with them, or loses references to them: both are one change
+    /// of the manifests.
     pub fn choose_renamed(&mut self, renamed: Option<&BTreeSet<Generated>>) {
+        let Some(chosen) = self.comparison.policy.only.clone() else { return };
+        let mut renamed = renamed.cloned().unwrap_or_default();
+        if chosen.has_renamed() {
+            renamed.extend(self.referred());
+        }
         let Self { comparison, items, .. } = self;
         let Comparison { policy, types, redactor, events, .. } = comparison;
-        let (Some(chosen), Some(renamed)) = (&policy.only, renamed) else { return };
         let is_renamed = |item: &&mut Item| {
             !item.is_in_other_shard() && Generated::of(&item.target().key).is_some_and(|one| renamed.contains(&one))
         };

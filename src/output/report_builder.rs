@@ -86,12 +86,14 @@ impl ReportBuilder {
         self.formers.replace(formers);
     }
 
-    /// Generated objects and their former ones are shown as one. Those of a baseline are known one by one.
+    /// Generated objects and their former ones are shown as one, of which a baseline may have the differences.
     fn compared(&self, command: Command, objects: Vec<ObjectReport>, gate: &FailOn) -> Report {
-        if self.known.is_none() {
-            return Report::compared_paired(command, objects, &self.formers.borrow(), gate);
-        }
-        Report::compared(command, objects, gate)
+        let mark = |object: &mut ObjectReport| {
+            if let Some(known) = &self.known {
+                known.mark_paired(object);
+            }
+        };
+        Report::compared_paired(command, objects, &self.formers.borrow(), mark, gate)
     }
 
     /// The report at the end, which takes the objects along.

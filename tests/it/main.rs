@@ -77,6 +77,7 @@ mod many;
 mod many_mistakes;
 mod many_namespaces;
 mod mistakes;
+mod new_names;
 mod next_upgrade;
 mod nulls;
 mod odd_inputs;

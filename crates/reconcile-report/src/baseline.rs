@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use reconcile_core::compare::{Class, REDACTED};
+use reconcile_core::compare::{Action, Class, REDACTED};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::object::Shard;
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectKey};
+use structured_merge::{FieldPath, ObjectKey, Op, PathElement};
 
 use crate::merge::MergeInput;
 use crate::model::{ChangeReport, ClusterInfo, Command, ObjectReport, Report};
@@ -23,6 +23,8 @@ pub struct Baseline {
 #[derive(Debug, Default)]
 pub struct KnownDifferences {
     objects: HashMap<ObjectKey, KnownObject>,
+    /// The former objects that go because new ones come under other names, with their versions.
+    former: HashMap<ObjectKey, Option<String>>,
     /// True if the baseline or the run has a base, by which the class of a difference may be another.
     has_base: bool,
 }
@@ -31,9 +33,14 @@ pub struct KnownDifferences {
 struct KnownObject {
     /// False if the input of the run could not have it, so that its absence means nothing.
     is_in_input: bool,
+    /// True if it does not exist yet, and was compared with a former object. Its name says which content it has.
+    is_renamed: bool,
     resource_version: Option<String>,
     changes: BTreeMap<(FieldPath, Class), KnownChange>,
     added_items: BTreeSet<FieldPath>,
+    /// The items of lists, as text, that are one difference because only a name in them is another. A run that does not see why has two:
+    /// an item that comes, and one that goes.
+    renamed_items: BTreeSet<(Vec<PathElement>, String)>,
 }
 
 /// The values of a known difference.
@@ -43,6 +50,8 @@ struct KnownChange {
     desired: Option<Value>,
     /// False for what others added and no apply removes, for example.
     is_drift: bool,
+    /// True if it follows from another object.
+    follows: bool,
 }
 
 impl Baseline {
@@ -88,17 +97,22 @@ impl KnownDifferences {
         let has_base = has_base || report.base.is_some();
         let entry = |change: &ChangeReport| {
             let key = (change.path.clone(), found_again(change.class, has_base));
-            let known =
-                KnownChange { live: change.live.clone(), desired: change.desired.clone(), is_drift: change.is_drift() };
-            (key, known)
+            let (live, desired) = (change.live.clone(), change.desired.clone());
+            (key, KnownChange { live, desired, is_drift: change.is_drift(), follows: !change.follows.is_empty() })
         };
         let known = |object: &ObjectReport| KnownObject {
             is_in_input: true,
+            is_renamed: object.renamed_from.is_some(),
             resource_version: object.resource_version.clone(),
             changes: object.diff.changes.iter().map(entry).collect(),
             added_items: object.diff.added_items.iter().cloned().collect(),
+            renamed_items: object.diff.changes.iter().flat_map(renamed_items).collect(),
         };
-        Self { objects: report.objects.iter().map(|object| (object.key.clone(), known(object))).collect(), has_base }
+        let objects = report.objects.iter().map(|object| (object.key.clone(), known(object))).collect();
+        // Without a set, the former ones stay.
+        let renamed = report.objects.iter().filter(|_| report.apply_set.is_some());
+        let former = renamed.filter_map(|object| Some((former(object)?, object.resource_version.clone())));
+        Self { objects, former: former.collect(), has_base }
     }
 
     /// Marks the objects that the input has, as it may have only some of the files. `has` says whether it has a file.
@@ -125,7 +139,15 @@ impl KnownDifferences {
 
     /// Marks the differences of an object that are known.
     pub fn mark(&self, object: &mut ObjectReport) {
+        // A run may see only one of a new object and the former one: they may be in different shards.
+        if object.diff.action == Action::Delete && self.former.get(&object.key) == Some(&object.resource_version) {
+            return object.diff.changes.iter_mut().for_each(|change| change.known = true);
+        }
         let Some(known) = self.objects.get(&object.key) else { return };
+        if known.is_renamed && object.diff.action == Action::Create {
+            return object.diff.changes.iter_mut().for_each(|change| change.known = true);
+        }
+        let is_renamed = known.is_renamed && object.renamed_from.is_some();
         // An object that does not exist has no version, and a snapshot may have none.
         let is_untouched = known.resource_version.is_some() && known.resource_version == object.resource_version;
         for change in &mut object.diff.changes {
@@ -133,28 +155,56 @@ impl KnownDifferences {
             change.known = former.filter(|former| former.is_drift || !change.is_drift()).is_some_and(|former| {
                 // Nothing tells whether a hidden value of the manifest is still the former one.
                 is_same(former.live.as_ref(), change.live.as_ref(), is_untouched)
-                    && is_same(former.desired.as_ref(), change.desired.as_ref(), false)
+                    && is_same(former.desired.as_ref(), change.desired.as_ref(), is_renamed)
             });
+        }
+        for change in object.diff.changes.iter_mut().filter(|change| !known.renamed_items.is_empty() && !change.known) {
+            let value = if change.op == Op::Add { &change.desired } else { &change.live };
+            let is_item = matches!(change.op, Op::Add | Op::Remove);
+            let item = item(&change.path, value.as_ref()).filter(|_| is_item);
+            change.known = item.is_some_and(|item| known.renamed_items.contains(&item));
         }
         object.diff.known_added_items =
             object.diff.added_items.iter().filter(|path| known.added_items.contains(path)).count();
+    }
+
+    /// Marks the differences of an object that was two, or follows such an object. What is known of both is known of it, unless the
+    /// baseline has it as one.
+    pub fn mark_paired(&self, object: &mut ObjectReport) {
+        let is_one = self.objects.get(&object.key).is_some_and(|known| known.is_renamed);
+        let apart: Vec<bool> = object.diff.changes.iter().map(|change| change.known && !is_one).collect();
+        self.mark(object);
+        for (change, known) in object.diff.changes.iter_mut().zip(apart) {
+            change.known |= known;
+        }
     }
 
     /// The number of known differences that are gone. Those of objects that could not be compared, or that are in another shard, may
     /// still be there.
     pub fn resolved(&self, objects: &[ObjectReport], shard: Option<Shard>) -> usize {
         let now: HashMap<&ObjectKey, &ObjectReport> = objects.iter().map(|object| (&object.key, object)).collect();
+        let known_as_one: BTreeSet<ObjectKey> =
+            objects.iter().filter(|object| object.is_known()).filter_map(former).collect();
         let resolved = self.objects.iter().map(|(key, known)| match now.get(key) {
             None if !known.is_in_input => 0,
             None if shard.is_some_and(|shard| !shard.has(key)) => 0,
+            None if known_as_one.contains(key) => 0,
             None => known.drift().count(),
             Some(object) if object.messages.error.is_some() => 0,
+            // The new object was known as one that is missing, or is known as such now.
+            Some(object) if object.is_known() && object.renamed_from.is_some() != known.is_renamed => 0,
             Some(object) => {
                 let changes = object.diff.changes.iter().filter(|change| change.known);
                 let still: BTreeSet<(&FieldPath, Class)> =
                     changes.map(|change| (&change.path, found_again(change.class, self.has_base))).collect();
+                let still_paths: BTreeSet<&FieldPath> = still.iter().map(|(path, _)| *path).collect();
                 let left: BTreeSet<&FieldPath> = object.diff.left.iter().map(|left| &left.path).collect();
-                known.drift().filter(|(path, class)| !left.contains(path) && !still.contains(&(path, *class))).count()
+                let is_still = |(path, class): &(FieldPath, Class)| {
+                    left.contains(path)
+                        || still.contains(&(path, *class))
+                        || known.is_following(path, *class) && still_paths.contains(path)
+                };
+                known.drift().filter(|entry| !is_still(entry)).count()
             }
         });
         resolved.fold(0, usize::saturating_add)
@@ -162,9 +212,31 @@ impl KnownDifferences {
 }
 
 impl KnownObject {
+    fn is_following(&self, path: &FieldPath, class: Class) -> bool {
+        self.changes.get(&(path.clone(), class)).is_some_and(|known| known.follows)
+    }
+
     fn drift(&self) -> impl Iterator<Item = &(FieldPath, Class)> {
         self.changes.iter().filter(|(_, known)| known.is_drift).map(|(key, _)| key)
     }
+}
+
+/// Both items of a list of which one comes and one goes, if the change follows from another object.
+fn renamed_items(change: &ChangeReport) -> Vec<(Vec<PathElement>, String)> {
+    let is_one = change.op == Op::Change && !change.follows.is_empty();
+    let values = [&change.live, &change.desired].into_iter().filter(|_| is_one);
+    values.filter_map(|value| item(&change.path, value.as_ref())).collect()
+}
+
+/// An item of a list: the path of the list, and the item as text.
+fn item(path: &FieldPath, value: Option<&Value>) -> Option<(Vec<PathElement>, String)> {
+    let (element, above) = path.elements().split_last()?;
+    matches!(element, PathElement::Key(_)).then_some((above.to_vec(), value?.to_string()))
+}
+
+/// The former object of one under a new name.
+fn former(object: &ObjectReport) -> Option<ObjectKey> {
+    Some(ObjectKey { name: object.renamed_from.clone()?, ..object.key.clone() })
 }
 
 /// The class by which a difference is found again. With a base, the same values are the same difference, whichever side is said to have

@@ -1,5 +1,8 @@
 //! The names that kustomize generates for ConfigMaps and Secrets: they end in a hash of the content.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
 use structured_merge::ObjectKey;
 
 /// The length of the hash.
@@ -14,6 +17,23 @@ pub fn stem(name: &str) -> Option<&str> {
     (is_hash && !stem.is_empty()).then_some(stem)
 }
 
+/// The texts in values that may be generated names: references to objects, wherever a kind has them.
+pub fn generated_names<'v>(values: impl IntoIterator<Item = &'v Value>) -> BTreeSet<&'v str> {
+    let mut open: Vec<&Value> = values.into_iter().collect();
+    let mut found = BTreeSet::new();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(name) if stem(name).is_some() => {
+                found.insert(name.as_str());
+            }
+            Value::Array(items) => open.extend(items),
+            Value::Object(fields) => open.extend(fields.values()),
+            _ => {}
+        }
+    }
+    found
+}
+
 /// All that stays the same when an object with a generated name gets another content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Generated {
@@ -23,7 +43,7 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// That of an object; `None` if its name is none that kustomize generates.
+    /// The part of an object's key that stays; `None` if its name is none that kustomize generates.
     pub fn of(key: &ObjectKey) -> Option<Self> {
         let is_generated_kind = key.gvk.group.is_empty() && ["ConfigMap", "Secret"].contains(&key.gvk.kind.as_str());
         let stem = stem(&key.name).filter(|_| is_generated_kind)?;

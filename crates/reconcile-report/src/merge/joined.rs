@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use reconcile_core::compare::{REDACTED, secret_number};
+use reconcile_core::compare::{Action, REDACTED, secret_number};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::object::Shard;
 use reconcile_core::text::listed;
 use serde_json::Value;
+use structured_merge::ObjectKey;
 
 use super::input::MergeInput;
 use crate::model::contexts::worst;
-use crate::model::{ClusterInfo, Command, ConfigurationInfo, Report, StartTime, UnmanagedObject};
+use crate::model::{ClusterInfo, Command, ConfigurationInfo, ObjectReport, Report, StartTime, UnmanagedObject, paired};
 
 /// Most shards that a message names.
 const NAMED: usize = 10;
@@ -29,12 +30,36 @@ pub(super) fn joined(parts: Vec<MergeInput>, missing: &[Shard]) -> Report {
     for report in reports {
         add(&mut whole, report, &mut reported);
     }
+    pair(&mut whole);
     whole.objects.sort_by_key(|object| object.position.unwrap_or(usize::MAX));
     whole.objects.iter_mut().for_each(|object| object.position = None);
     if let Some(unmanaged) = &mut whole.unmanaged {
         unmanaged.sort_by_key(UnmanagedObject::key);
     }
     with_missing(whole, missing)
+}
+
+/// Shows a generated object and its former one as one that are in different shards. The hidden values of different runs cannot be compared,
+/// so that Secrets stay apart.
+fn pair(whole: &mut Report) {
+    if !matches!(whole.command, Command::Diff | Command::Apply) {
+        return;
+    }
+    let objects = std::mem::take(&mut whole.objects);
+    let count = objects.len();
+    let is_hidden = |object: &ObjectReport| {
+        object.key.gvk.is_secret() && matches!(object.diff.action, Action::Create | Action::Delete)
+    };
+    let (hidden, open): (Vec<ObjectReport>, Vec<ObjectReport>) = objects.into_iter().partition(is_hidden);
+    whole.objects = paired(open, &[]);
+    whole.objects.extend(hidden);
+    if whole.objects.len() < count {
+        whole.summary.count_again(&whole.objects);
+    }
+    let former = |object: &ObjectReport| Some(ObjectKey { name: object.renamed_from.clone()?, ..object.key.clone() });
+    let former: BTreeSet<ObjectKey> = whole.objects.iter().filter_map(former).collect();
+    whole.dropped.retain(|one| !former.contains(&one.key()));
+    whole.summary.dropped = whole.dropped.len();
 }
 
 /// Adds the report of one shard. Facts that all shards report are kept once.

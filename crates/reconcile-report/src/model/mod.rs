@@ -24,6 +24,7 @@ pub use gate::{FAIL_CLASSES, FailClass, FailOn};
 pub use identity::{Command, StartTime, ToolInfo};
 pub use object::change::ChangeReport;
 pub use object::renamed::former_objects;
+pub(crate) use object::renamed::paired;
 pub use object::{ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
 pub use report::{BaseInfo, ClusterInfo, DroppedObject, Report};
 pub use side::SideCounts;

@@ -209,13 +209,20 @@ impl Report {
     }
 
     /// The report of a comparison, in which a generated object and its former one of another name are one; `formers` are those that stay.
+    /// `mark` marks the differences of an object of this kind that a baseline has.
     pub fn compared_paired(
         command: Command,
         objects: Vec<ObjectReport>,
         formers: &[ObjectReport],
+        mark: impl Fn(&mut ObjectReport),
         gate: &FailOn,
     ) -> Self {
-        Self::compared(command, paired(objects, formers), gate)
+        let mut objects = paired(objects, formers);
+        let is_paired = |object: &&mut ObjectReport| {
+            object.renamed_from.is_some() || object.diff.changes.iter().any(|change| !change.follows.is_empty())
+        };
+        objects.iter_mut().filter(is_paired).for_each(mark);
+        Self::compared(command, objects, gate)
     }
 
     /// The report of a run that checked the readiness of objects and compared nothing.

@@ -230,6 +230,28 @@ impl Summary {
         }
     }
 
+    /// Counts objects again, of which some have become one. What the objects do not have stays.
+    pub(crate) fn count_again(&mut self, objects: &[ObjectReport]) {
+        let Self { unmanaged, unmanaged_manual, resolved, dropped, unchanged, warnings, hooks, not_deployed, .. } =
+            *self;
+        let changes = || objects.iter().flat_map(|object| &object.diff.changes);
+        let known = self.known.map(|_| changes().filter(|change| change.known && change.is_drift()).count());
+        let left = self.left.map(|_| objects.iter().map(|object| object.diff.left.len()).sum());
+        let kept = self.kept.map(|_| objects.iter().filter(|object| object.is_kept()).count());
+        let kept_counts = Self {
+            unmanaged,
+            unmanaged_manual,
+            resolved,
+            dropped,
+            unchanged,
+            warnings,
+            hooks,
+            not_deployed,
+            ..Self::of(objects)
+        };
+        *self = Self { known, left, kept, ..kept_counts };
+    }
+
     /// The counts of a run that ended before it compared anything.
     pub(crate) fn of_stopped(command: Command) -> Self {
         match command {

@@ -12,9 +12,10 @@ use crate::model::{ObjectReport, Report};
 /// The most objects of one kind of deletion that a question names.
 const NAMED: usize = 10;
 
-/// The conditions of a deletion; `None` if nothing has to be allowed for it.
+/// The conditions of a deletion; `None` if nothing has to be allowed for it, or if it is refused whatever is allowed.
 fn deletion(object: &ObjectReport) -> Option<&Deletion> {
-    object.diff.deletion.as_ref().filter(|deletion| object.diff.action == Action::Delete && !deletion.needs.is_empty())
+    let is_possible = object.diff.action == Action::Delete && object.messages.error.is_none();
+    object.diff.deletion.as_ref().filter(|deletion| is_possible && !deletion.needs.is_empty())
 }
 
 /// The mark of a deletion and the role of its text: `needs --prune-allow=namespaces: everything in the Namespace is deleted with it`.

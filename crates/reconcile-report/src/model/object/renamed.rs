@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reconcile_core::compare::{Action, Class, LeftDifference, Side, Versions};
-use reconcile_core::object::generated::{Generated, stem};
+use reconcile_core::object::generated::{Generated, generated_names, stem};
 use reconcile_core::pass::Outcome;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, Op, PathElement};
@@ -30,107 +30,77 @@ pub fn former_objects(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Ob
     if new.is_empty() {
         return Vec::new();
     }
-    let mut former: BTreeMap<&ObjectKey, BTreeSet<String>> = BTreeMap::new();
-    for (generated, keys) in &new {
-        let Some(key) = keys.first() else { continue };
-        let is_former = |other: &&ObjectKey| Generated::of(other).as_ref() == Some(generated) && !known.contains(other);
-        let names = dropped.iter().filter(is_former).map(|other| other.name.clone());
-        former.entry(key).or_default().extend(names);
-    }
-    for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
-        for (key, names) in former.iter_mut().filter(|(key, _)| key.namespace == object.key.namespace) {
-            let referred = object.diff.changes.iter().filter_map(|change| former_reference(change, key));
-            let other = |name: &String| ObjectKey { name: name.clone(), ..(*key).clone() };
-            names.extend(referred.filter(|name| !known.contains(&other(name))));
+    let mut former: BTreeMap<&ObjectKey, BTreeSet<String>> =
+        new.values().flatten().map(|key| (*key, BTreeSet::new())).collect();
+    for other in dropped.iter().filter(|other| !known.contains(other)) {
+        let keys = Generated::of(other).and_then(|generated| new.get(&generated));
+        for key in keys.into_iter().flatten() {
+            former.entry(key).or_default().insert(other.name.clone());
         }
     }
-    let one = |(key, names): (&ObjectKey, BTreeSet<String>)| {
-        let mut names = names.into_iter();
-        let name = names.next().filter(|_| names.next().is_none())?;
+    let mut named: BTreeMap<(Option<&str>, &str), Vec<&ObjectKey>> = BTreeMap::new();
+    for key in new.into_values().flatten() {
+        named.entry((key.namespace.as_deref(), &key.name)).or_default().push(key);
+    }
+    for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
+        let before = generated_names(object.diff.changes.iter().filter_map(|change| change.live.as_ref()));
+        let after = generated_names(object.diff.changes.iter().filter_map(|change| change.desired.as_ref()));
+        for name in after.difference(&before) {
+            let same_stem = before.difference(&after).filter(|other| stem(other) == stem(name));
+            for key in named.get(&(object.key.namespace.as_deref(), name)).into_iter().flatten() {
+                let other = |name: &str| ObjectKey { name: name.to_owned(), ..(*key).clone() };
+                let unknown = same_stem.clone().map(|name| other(name)).filter(|other| !known.contains(other));
+                former.entry(key).or_default().extend(unknown.map(|other| other.name));
+            }
+        }
+    }
+    let one = |(key, formers): (&ObjectKey, BTreeSet<String>)| {
+        let mut formers = formers.into_iter();
+        let name = formers.next().filter(|_| formers.next().is_none())?;
         Some(ObjectKey { name, ..key.clone() })
     };
     former.into_iter().filter_map(one).collect()
 }
 
-/// The name of the object to which a live workload refers where its manifest refers to the new one, if both have the same stem.
-fn former_reference(change: &ChangeReport, new: &ObjectKey) -> Option<String> {
-    let stem = stem(&new.name)?;
-    let of = |value: &Option<Value>| {
-        let mut found = BTreeSet::new();
-        collect_references(
-            value.as_ref().unwrap_or(&Value::Null),
-            &field_names(&change.path),
-            &new.gvk.kind,
-            &mut found,
-        );
-        found
-    };
-    let (before, after) = (of(&change.live), of(&change.desired));
-    if !after.contains(&new.name) || before.contains(&new.name) {
-        return None;
-    }
-    let mut same = before.into_iter().filter(|name| self::stem(name) == Some(stem));
-    same.next().filter(|_| same.next().is_none())
-}
-
-/// The last two names of fields in a path.
-fn field_names(path: &FieldPath) -> Vec<&str> {
-    let names = path.elements().iter().rev().take(2).map(|element| match element {
-        PathElement::Field(name) => name.as_str(),
-        _ => "",
-    });
-    names.collect::<Vec<_>>().into_iter().rev().collect()
-}
-
-/// Collects the names of the objects of a kind to which a value of a Pod template refers; `at` are the fields that lead to it.
-fn collect_references(value: &Value, at: &[&str], kind: &str, found: &mut BTreeSet<String>) {
-    let holders: &[&str] = match kind {
-        "ConfigMap" => &["configMap", "configMapRef", "configMapKeyRef"],
-        _ => &["secret", "secretRef", "secretKeyRef"],
-    };
-    match value {
-        Value::String(name) => {
-            if let [holder, field] = at
-                && holders.contains(holder)
-                && (*field == "name" || *holder == "secret" && *field == "secretName")
-            {
-                found.insert(name.clone());
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect_references(item, &[], kind, found)),
-        Value::Object(fields) => {
-            let above = at.last().copied().unwrap_or_default();
-            for (name, value) in fields {
-                collect_references(value, &[above, name], kind, found);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// Returns true for the deletion of an object of the apply set that needs no consent and is not refused.
+/// Returns true for the deletion of an object of the apply set that is allowed and not refused.
 fn is_plain_deletion(object: &ObjectReport) -> bool {
     let is_done = object.run.outcome.is_none_or(|outcome| outcome == Outcome::Deleted);
-    object.diff.action == Action::Delete && object.diff.deletion.is_none() && object.messages.error.is_none() && is_done
+    let is_allowed = object.diff.deletion.as_ref().is_none_or(|deletion| deletion.allowed || deletion.needs.is_empty());
+    object.diff.action == Action::Delete && is_allowed && object.messages.error.is_none() && is_done
 }
 
 /// Shows each new object with a generated name and the former one as one object under a new name: the newest that is deleted, or else that
-/// of `formers`, which stay. A deletion that has to be allowed, or that cannot be done, stays on its own, and so do both if they are not
-/// done alike.
+/// of `formers`, which stay. A deletion that still has to be allowed, or that cannot be done, stays on its own, and so do both if they are
+/// not done alike.
 pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[ObjectReport]) -> Vec<ObjectReport> {
-    let mut former: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_plain_deletion(object)) {
-        former.entry(Generated::of(&object.key)).or_default().push(at);
+    let mut renames = Renames::new();
+    // The report of a shard has some already, of which another shard deletes the former one.
+    for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
+        if let Some(name) = &object.renamed_from {
+            renames.insert((object.key.namespace.clone(), name.clone()), object.key.clone());
+        }
     }
     let mut gone = BTreeSet::new();
-    let mut pairs = Vec::new();
+    let mut former: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (at, object) in objects.iter().enumerate().filter(|(_, object)| is_plain_deletion(object)) {
+        let new = renames.get(&(object.key.namespace.clone(), object.key.name.clone()));
+        if new.is_some_and(|new| Generated::of(new) == Generated::of(&object.key)) {
+            gone.insert(at);
+        } else {
+            former.entry(Generated::of(&object.key)).or_default().push(at);
+        }
+    }
+    let mut staying: BTreeMap<Generated, &ObjectReport> = BTreeMap::new();
+    for (generated, object) in formers.iter().filter_map(|one| Some((Generated::of(&one.key)?, one))) {
+        staying.entry(generated).or_insert(object);
+    }
     for at in 0..objects.len() {
         let Some(new) = objects.get(at).filter(|object| object.diff.action == Action::Create) else { continue };
         let Some(generated) = Generated::of(&new.key) else { continue };
         let places = former.remove(&Some(generated.clone())).unwrap_or_default();
         let created = |at: &usize| objects.get(*at).and_then(live).and_then(created_at).map(ToOwned::to_owned);
         let newest = places.iter().max_by_key(|at| created(at)).copied();
-        let staying = || formers.iter().find(|one| Generated::of(&one.key).as_ref() == Some(&generated));
+        let staying = || staying.get(&generated).copied();
         let Some(old) = newest.and_then(|at| objects.get(at)).or_else(staying) else { continue };
         let is_alike = match new.run.outcome {
             None => old.run.outcome.is_none(),
@@ -138,15 +108,17 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[ObjectReport]) -
         };
         if let Some(renamed) = renamed(new, old).filter(|_| is_alike) {
             gone.extend(newest);
-            pairs.push((renamed.key.clone(), old.key.name.clone()));
+            renames.insert((renamed.key.namespace.clone(), old.key.name.clone()), renamed.key.clone());
             if let Some(slot) = objects.get_mut(at) {
                 *slot = renamed;
             }
         }
     }
     gone.extend(left_as_one(&mut objects));
-    for object in &mut objects {
-        follow(object, &pairs);
+    if !renames.is_empty() {
+        for object in &mut objects {
+            follow(object, &renames);
+        }
     }
     let mut at = 0_usize..;
     objects.retain(|_| !at.next().is_some_and(|at| gone.contains(&at)));
@@ -180,17 +152,89 @@ fn is_left(object: &ObjectReport, class: Class) -> bool {
         && object.diff.left.iter().all(|left| left.class == class)
 }
 
-/// Marks the references to objects under a new name.
-fn follow(object: &mut ObjectReport, pairs: &[(ObjectKey, String)]) {
-    let namespace = &object.key.namespace;
-    let is_value =
-        |change: &&mut ChangeReport| change.op == Op::Change && matches!(change.live, Some(Value::String(_)));
-    for change in object.diff.changes.iter_mut().filter(is_value) {
-        let is_reference = |(new, old): &&(ObjectKey, String)| {
-            new.namespace == *namespace && former_reference(change, new).as_ref() == Some(old)
-        };
-        let followed = pairs.iter().find(is_reference).map(|(new, _)| new.to_string());
-        change.follows.extend(followed);
+/// The new objects, by the namespaces and names of the former ones.
+type Renames = BTreeMap<(Option<String>, String), ObjectKey>;
+
+/// Marks the references to objects under a new name. An item of a list whose key is the name is one difference with the former item.
+fn follow(object: &mut ObjectReport, renames: &Renames) {
+    let namespace = object.key.namespace.clone();
+    let new_of = |name: &str| renames.get(&(namespace.clone(), name.to_owned()));
+    let mut removed: BTreeMap<(Vec<PathElement>, String), (FieldPath, Vec<String>)> = BTreeMap::new();
+    for change in object.diff.changes.iter_mut().filter(|change| change.follows.is_empty()) {
+        let Some(live) = change.live.as_ref().filter(|_| change.op != Op::Move) else { continue };
+        if generated_names(std::iter::once(live)).into_iter().all(|name| new_of(name).is_none()) {
+            continue;
+        }
+        let mut follows = Vec::new();
+        let now = under_new_names(live, &new_of, &mut follows);
+        match (change.op, list_of(&change.path)) {
+            (Op::Change, _) if change.desired.as_ref() == Some(&now) => change.follows.extend(follows),
+            (Op::Remove, Some(list)) => {
+                removed.insert((list, now.to_string()), (change.path.clone(), follows));
+            }
+            _ => {}
+        }
+    }
+    if removed.is_empty() {
+        return;
+    }
+    let mut former = BTreeMap::new();
+    for change in object.diff.changes.iter().filter(|change| change.op == Op::Add) {
+        let (Some(list), Some(desired)) = (list_of(&change.path), &change.desired) else { continue };
+        former.extend(
+            removed.remove(&(list, desired.to_string())).map(|(path, follows)| (path, (change.path.clone(), follows))),
+        );
+    }
+    let mut replaced = BTreeMap::new();
+    object.diff.changes.retain(|change| match former.remove(&change.path).filter(|_| change.op == Op::Remove) {
+        Some((new, follows)) => {
+            replaced.insert(new, (change.clone(), follows));
+            false
+        }
+        None => true,
+    });
+    for change in object.diff.changes.iter_mut().filter(|change| change.op == Op::Add) {
+        let Some((old, follows)) = replaced.remove(&change.path) else { continue };
+        change.op = Op::Change;
+        change.known &= old.known;
+        change.live = old.live;
+        change.follows.extend(follows);
+        if old.side == Some(Side::Manifest) {
+            change.class = Class::Pending;
+            change.side = old.side;
+        }
+    }
+    object.diff.side = ClassInfo::side_of(&object.diff.changes);
+}
+
+/// The list or object that has what a path names.
+fn list_of(path: &FieldPath) -> Option<Vec<PathElement>> {
+    path.elements().split_last().map(|(_, above)| above.to_vec())
+}
+
+/// The value with the new names in the place of the former ones, and the objects that have them.
+fn under_new_names<'r>(
+    value: &Value,
+    renamed: &impl Fn(&str) -> Option<&'r ObjectKey>,
+    follows: &mut Vec<String>,
+) -> Value {
+    match value {
+        Value::String(name) => match stem(name).and_then(|_| renamed(name)) {
+            Some(new) => {
+                let shown = new.to_string();
+                if !follows.contains(&shown) {
+                    follows.push(shown);
+                }
+                new.name.clone().into()
+            }
+            None => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(|item| under_new_names(item, renamed, follows)).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (name.clone(), under_new_names(value, renamed, follows)));
+            Value::Object(fields.collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 
@@ -207,12 +251,18 @@ fn created_at(object: &Value) -> Option<&str> {
 fn renamed(new: &ObjectReport, old: &ObjectReport) -> Option<ObjectReport> {
     let desired = new.diff.changes.first()?.desired.as_ref()?;
     let live = live(old)?;
-    let changes = changes(live, desired);
+    let mut changes = changes(live, desired);
     if changes.is_empty() {
         return None;
     }
+    let is_known = new.is_known() && old.is_known();
+    for change in &mut changes {
+        change.known = is_known;
+    }
     let mut object = new.clone();
     object.renamed_from = Some(old.key.name.clone());
+    object.resource_version.clone_from(&old.resource_version);
+    object.diff.deletion.clone_from(&old.diff.deletion);
     object.diff.action = Action::Update;
     if object.run.outcome == Some(Outcome::Created) {
         object.run.outcome = Some(Outcome::Updated);
@@ -330,6 +380,9 @@ mod tests {
         let needs = Deletion { needs: [DeletionKind::Most].into(), allowed: false };
         let marked = old("ConfigMap", A, EARLY, &data("2")).with_deletion(Some(&needs), None);
         assert_eq!(shown(vec![new("ConfigMap", B, &data("1")), marked]).len(), 2);
+        let allowed = Deletion { allowed: true, ..needs };
+        let marked = old("ConfigMap", A, EARLY, &data("2")).with_deletion(Some(&allowed), None);
+        assert_eq!(shown(vec![new("ConfigMap", B, &data("1")), marked]), [format!("Update {B} from {A} data.a")]);
         assert_eq!(shown(vec![new("ConfigMap", B, &data("1")), old("Secret", A, EARLY, &data("2"))]).len(), 2);
     }
 }

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use kube_yaml::Validation;
 use serde_json::{Map, Value};
 
+use super::loader::clean;
 use crate::client::options::Environment;
 use crate::program;
 use reconcile_core::diagnostic::Diagnostic;
@@ -96,10 +97,10 @@ impl PluginPolicy {
         if allowlist.iter().any(|allowed| allowed == command) {
             return None;
         }
-        let program = find()?;
+        let program = clean(&find()?);
         let is_program = |allowed: &&String| {
             Path::new(allowed).file_name() == program.file_name()
-                && program::find(OsStr::new(allowed)).is_ok_and(|found| found == program)
+                && program::find(OsStr::new(allowed)).is_ok_and(|found| clean(&found) == program)
         };
         match allowlist.iter().find(is_program) {
             Some(_) => None,
@@ -138,7 +139,8 @@ impl Preferences {
     /// The first document that kubectl can use (`decodePreference`).
     fn read(bytes: &[u8]) -> Read {
         let stream = kube_yaml::read(bytes, Validation::Ignore);
-        let is_empty = stream.documents.is_empty() && stream.diagnostics.is_empty();
+        // A file of comments alone is not empty to kubectl.
+        let is_empty = bytes.trim_ascii().is_empty();
         let usable = stream.documents.into_iter().find_map(|document| Self::of_document(&document.value).ok()?);
         match usable {
             Some(preferences) => Read::Preferences(preferences),

@@ -162,13 +162,15 @@ fn resolve(document: &mut KubeconfigFile, folder: &Path) {
     }
 }
 
-/// Resolves `path` from `folder`, and removes `.` and `..` lexically, as Go's `filepath.Join` does, without the file system.
+/// Resolves `path` from `folder`, as Go's `filepath.Join` does.
 fn absolute(folder: &Path, path: &Path) -> PathBuf {
-    if path.is_absolute() {
-        return path.to_owned();
-    }
+    if path.is_absolute() { path.to_owned() } else { clean(&folder.join(path)) }
+}
+
+/// Removes `.` and `..` from an absolute path, as Go's `filepath.Clean` does: without the file system.
+pub(super) fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
-    for component in folder.join(path).components() {
+    for component in path.components() {
         match component {
             Component::ParentDir => {
                 clean.pop();

@@ -131,6 +131,22 @@ fn of_resolver(error: &io::Error) -> Option<Cause> {
     Some(cause(CauseKind::NoConnection, one_line(reason, LIBRARY_TEXT).to_lowercase(), Some(hint)))
 }
 
+/// Words for what the library has no error of its own for: a name of the source of it, as `UnsupportedCriticalExtension`.
+fn other_words(error: &rustls::OtherError) -> String {
+    let text = one_line(&error.to_string(), LIBRARY_TEXT);
+    for (name, words) in [
+        ("UnsupportedCriticalExtension", "it has a critical extension that is not known"),
+        ("NameConstraintViolation", "its authority may not sign for this name"),
+        ("PathLenConstraintViolated", "there are too many authorities between it and the trusted one"),
+        ("UnsupportedSignatureAlgorithm", "it is signed with an algorithm that is not supported"),
+    ] {
+        if text.contains(name) {
+            return words.to_owned();
+        }
+    }
+    text
+}
+
 fn of_tls(error: &rustls::Error) -> Cause {
     use CertificateError as Bad;
     let (text, hint) = match error {
@@ -155,6 +171,10 @@ fn of_tls(error: &rustls::Error) -> Cause {
             Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
                 (wrong_name(bad), Some("`--tls-server-name` says which name the certificate carries"))
             }
+            Bad::InvalidPurpose | Bad::InvalidPurposeContext { .. } => {
+                ("the server's certificate is not for servers".to_owned(), None)
+            }
+            Bad::Other(other) => (format!("the server's certificate is not accepted: {}", other_words(other)), None),
             other => (one_line(&format!("the server's certificate is not accepted: {other}"), LIBRARY_TEXT), None),
         },
         rustls::Error::AlertReceived(alert) => {
@@ -232,6 +252,15 @@ mod tests {
         let inner = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
         let cause = of(&io::Error::new(io::ErrorKind::InvalidData, inner));
         assert_eq!(cause.text, "certificate signed by unknown authority");
+    }
+
+    #[test]
+    fn what_a_certificate_lacks_is_said_in_words() {
+        let text =
+            |error| of(&io::Error::new(io::ErrorKind::InvalidData, rustls::Error::InvalidCertificate(error))).text;
+        assert_eq!(text(CertificateError::InvalidPurpose), "the server's certificate is not for servers");
+        let name = rustls::OtherError(std::sync::Arc::new(io::Error::other("NameConstraintViolation")));
+        assert!(text(CertificateError::Other(name)).ends_with("its authority may not sign for this name"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ users:
 - {name: path, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: '{dir}/plugin', interactiveMode: Never}}}
 - {name: relative, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: ./plugin, interactiveMode: Never}}}
 - {name: named, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: ['{dir}/plugin'], interactiveMode: Never}}}
+- {name: through, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: '{dir}/home/../plugin', interactiveMode: Never}}}
 - {name: missing, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: '{dir}/none', interactiveMode: Never}}}
 - {name: token, user: {token: sesame}}
 contexts: [{name: c, context: {cluster: a, user: path}}]
@@ -97,6 +98,11 @@ fn cases() -> Vec<Case> {
         named("KUBERC with DenyAll", deny),
         named("KUBERC without preferences", "a: 1\n"),
         named("KUBERC with an empty file", ""),
+        named("KUBERC with a line end", "  \n"),
+        named("KUBERC with a comment", "# nothing\n"),
+        named("KUBERC with an empty document", "---\n"),
+        named("KUBERC with null", "null\n"),
+        usual("a comment", "# nothing\n"),
         named("KUBERC over the home folder", preferences("")).file(USUAL, deny),
         case("KUBERC that is missing").kubeconfig(CONFIG).env("KUBERC", "{dir}/none"),
         usual("KUBERC=off", deny).env("KUBERC", "off"),
@@ -115,8 +121,8 @@ fn cases() -> Vec<Case> {
         case("--kuberc that is missing").kubeconfig(CONFIG).args(&["--kuberc={dir}/none"]),
         case("--kuberc without a file").kubeconfig(CONFIG).args(&["--kuberc="]),
     ];
-    for user in ["path", "relative", "named"] {
-        for entry in ["{dir}/plugin", "plugin", "sh", "{sh}", "none", "/none/sh", "./plugin"] {
+    for user in ["path", "relative", "named", "through"] {
+        for entry in ["{dir}/plugin", "plugin", "{dir}/home/../plugin", "sh", "{sh}", "none", "/none/sh", "./plugin"] {
             let case = policy("an allowlist", &list(&format!("{{command: '{entry}'}}")));
             cases.push(case.args(&[format!("--user={user}").leak()]));
             let case = policy("an allowlist of names", &list(&format!("{{name: x}}, {{name: '{entry}'}}")));

@@ -319,12 +319,12 @@ fn a_record_that_the_server_could_not_update_is_not_believed() {
 #[test]
 fn values_are_checked_against_the_definition_in_the_same_input() {
     let ws = Workspace::new();
-    let spec = r#"{type: object, required: [size, mode, given], minProperties: 2, properties: {
+    let spec = r"{type: object, required: [size, mode, given], minProperties: 2, properties: {
         size: {type: integer, minimum: 1, maximum: 9}, ratio: {type: number, minimum: 0, exclusiveMinimum: true, maximum: 1},
         even: {type: integer, multipleOf: 2}, mode: {type: string, enum: [fast, slow]}, level: {type: integer, enum: [1, 2]},
         given: {type: string, default: 'yes'}, name: {type: string, minLength: 2, maxLength: 5, pattern: '^[a-z\d]+$'},
         hosts: {type: array, minItems: 1, maxItems: 2, items: {type: object, required: [host], properties: {host: {type: string}, port: {type: integer, maximum: 100}}}},
-        limits: {type: object, maxProperties: 1, additionalProperties: {type: integer, minimum: 0}}}}"#;
+        limits: {type: object, maxProperties: 1, additionalProperties: {type: integer, minimum: 0}}}}";
     let crd = format!(
         "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: cogs.$NS.example.com}},
            spec: {{group: $NS.example.com, scope: Namespaced, names: {{plural: cogs, kind: Cog}}, versions: [{{name: v1, served: true, storage: true,

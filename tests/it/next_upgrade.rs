@@ -62,6 +62,9 @@ const FIELDS: [(&str, &str); 5] = [
     (".data.pw", "data.pw"),
 ];
 
+/// The name of a story, what somebody changes in it, and the fields that Helm is refused then.
+type Story<'s> = (&'s str, &'s dyn Fn(&Workspace), &'s [&'s str]);
+
 #[test]
 fn the_warning_names_what_helm_is_refused() {
     let patch = |kind: &'static str, name: &'static str, patch: serde_json::Value| {
@@ -81,7 +84,7 @@ fn the_warning_names_what_helm_is_refused() {
         let label = "app.kubernetes.io/managed-by=foo";
         ws.kubectl(["label", "configmap", "settings", label, "--overwrite"]).exits_with(0);
     };
-    let stories: [(&str, &dyn Fn(&Workspace), &[&str]); 7] = [
+    let stories: [Story<'_>; 7] = [
         ("nothing", &|_| (), &[]),
         (
             "a Secret with stringData",

@@ -96,9 +96,9 @@ fn a_restored_release_is_upgraded_by_helm() {
 /// The words of the first command of this name that a warning of the report names, after `kubectl reconcile`.
 #[track_caller]
 fn named_command<'r>(run: &'r Run, command: &'r str) -> Vec<&'r str> {
-    let warnings = run.report()["warnings"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let mut warnings = run.report()["warnings"].as_array().unwrap().iter().filter_map(Value::as_str);
     let begin = format!("`kubectl reconcile {command} ");
-    let words = warnings.filter_map(|text| text.split_once(&begin)?.1.split_once('`')).next();
+    let words = warnings.find_map(|text| text.split_once(&begin)?.1.split_once('`'));
     let (words, _) = words.unwrap_or_else(|| panic!("no `{command}` in the warnings of {run}"));
     std::iter::once(command).chain(words.split(' ')).collect()
 }

@@ -117,7 +117,7 @@ fn leave(
 ) {
     let Some(chosen) = &policy.only else { return };
     let deletes = chosen.has(&FieldChange::pruned(Value::Null), Action::Delete);
-    let is_pair_chosen = chosen.has_renamed();
+    let takes_pairs = chosen.has_renamed();
     let mut newest: BTreeMap<Generated, &str> = BTreeMap::new();
     let going = decisions.iter().zip(members).filter(|(decision, _)| decision.is_prune());
     for (generated, member) in going.filter_map(|(_, member)| Some((Generated::of(&member.key)?, member))) {
@@ -127,7 +127,7 @@ fn leave(
     for (decision, member) in decisions.iter_mut().zip(members).filter(|(decision, _)| decision.is_prune()) {
         let former = Generated::of(&member.key).filter(|generated| renamed.contains(generated));
         let is_chosen = match former {
-            Some(_) if !is_pair_chosen => false,
+            Some(_) if !takes_pairs => false,
             Some(generated) => deletes || newest.get(&generated) == Some(&created_at(member)),
             None => deletes,
         };

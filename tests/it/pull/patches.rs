@@ -65,9 +65,9 @@ fn a_patch_of_an_item_that_is_not_the_first_names_the_others_and_leaves_them_to_
         "service/web",
         &json!([{"op": "add", "path": "/spec/ports/-", "value": {"name": "metrics", "port": 9090, "targetPort": 9090}}]),
     );
-    let path = counting(&ws, "");
+    let counted = counting(&ws, "");
     let flags = ["pull", "-k", "prod", "--add-patches", "--class", "changedByOther,unmanaged"];
-    ws.env("PATH", &path).reconcile(flags).exits_with(0);
+    ws.env("PATH", &counted).reconcile(flags).exits_with(0);
     assert!(builds(&ws) <= 12, "too many builds");
     ws.reconcile(["diff", "-k", "prod", "--fail-on", "drift"]).exits_with(0);
 
@@ -177,9 +177,9 @@ fn changes_of_one_place_are_tried_together_whatever_else_is_tried() {
     ]);
     in_namespace(&ws, &a, &patch);
     in_namespace(&ws, &b, &patch);
-    let path = counting(&ws, "");
+    let counted = counting(&ws, "");
     let flags = ["pull", "-k", "prod", "-o", "json", "--add-patches"];
-    let run = ws.env("PATH", &path).reconcile(flags).exits_with(0);
+    let run = ws.env("PATH", &counted).reconcile(flags).exits_with(0);
     assert!(builds(&ws) <= 12, "too many builds: {run}");
     assert_eq!(pulled(&run)["summary"]["refused"].as_u64().unwrap_or_default(), 0, "{run}");
     assert!(text(&ws, "prod/kustomization.yaml").contains("newTag: \"3\""), "{run}");

@@ -17,7 +17,7 @@ pub fn stem(name: &str) -> Option<&str> {
     (is_hash && !stem.is_empty()).then_some(stem)
 }
 
-/// The texts in values that may be generated names: references to objects, wherever a kind has them.
+/// The texts in values that may be generated names: references to objects, in any field of a kind.
 pub fn generated_names<'v>(values: impl IntoIterator<Item = &'v Value>) -> BTreeSet<&'v str> {
     let mut open: Vec<&Value> = values.into_iter().collect();
     let mut found = BTreeSet::new();

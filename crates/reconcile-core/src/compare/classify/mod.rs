@@ -288,7 +288,7 @@ impl<'a> Classifier<'a> {
         if is_ours || self.before.ours.is_none() && self.before.others.is_empty() {
             return true;
         }
-        // Nor has the server set it, whoever owns it: a manager that applies, and scales as well, does not own what it scaled. The
+        // Nor has the server set it, whatever the records say: a manager that applies, and scales as well, does not own what it scaled. The
         // server adds no items to lists.
         self.knows_defaults(path)
             || base.lacks_item_around(path)

@@ -1,5 +1,5 @@
 //! The parts that other managers own in values which are compared as a whole. The records of all managers are joined once for an object:
-//! whoever may write it decides how many there are.
+//! everybody who may write it decides how many there are.
 
 use structured_merge::{FieldPath, FieldSet, ManagedFieldsEntry, owns_last_applied};
 

@@ -1,6 +1,6 @@
-//! What a definition in the input demands of values beyond their types: `required`, `enum`, bounds, lengths and patterns. They are
-//! the causes that the server would give (kube-openapi `pkg/validation/validate`, apiextensions-apiserver
-//! `pkg/apiserver/validation/validation.go`). What it also checks, `allOf` and its like, formats and CEL rules, is left to it.
+//! The demands of a definition on values beyond their types: `required`, `enum`, bounds, lengths and patterns. Its complaints are those
+//! of the server (kube-openapi `pkg/validation/validate`, apiextensions-apiserver `pkg/apiserver/validation/validation.go`), to which
+//! `allOf` and its like, formats and CEL rules are left.
 
 use std::collections::HashMap;
 

@@ -112,3 +112,26 @@ fn mistakes_are_shown_where_they_are_written() {
     let run = ws.reconcile(["diff", "-k", "overlays/prod", "-o", "json"]);
     assert!(run.stdout.contains("base/web.yaml") || run.stdout.contains("kustomize"), "{run}");
 }
+
+/// A value that a patch sets is in no file that the resource is in: the kustomization is named, and no line that says something else.
+#[test]
+fn a_mistake_in_a_patch_is_not_shown_in_the_resource() {
+    let ws = tree();
+    let patch = |spec: &str| {
+        let text = format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: base-web}}\nspec: {{{spec}}}\n");
+        ws.write("overlays/prod/patch.yaml", &text);
+    };
+    let error = |run: &Run| {
+        let error = &run.object("Deployment", "prod-base-web-v1")["error"];
+        (error["file"].clone(), error["line"].clone())
+    };
+    patch("replicas: three");
+    let run = ws.reconcile(["diff", "-k", "overlays/prod"]).exits_with(4);
+    assert_eq!(error(&run), (json!("overlays/prod/kustomization.yaml"), Value::Null), "{run}");
+    assert!(!run.stdout.contains("replicas: 1"), "{run}");
+    // A mistake in the resource itself has its line.
+    patch("minReadySeconds: 1");
+    ws.write("base/web.yaml", &WEB.replace("replicas: 1", "replicas: one"));
+    let run = ws.reconcile(["diff", "-k", "overlays/prod"]).exits_with(4);
+    assert_eq!(error(&run), (json!("base/web.yaml"), json!(14)), "{run}");
+}

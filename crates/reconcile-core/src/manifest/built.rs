@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kube_yaml::Positions;
+use kube_yaml::{Positions, Step};
 use serde_json::Value;
+use structured_merge::{FieldPath, FieldSet, PathElement};
 
 use super::source::SourceText;
 use crate::object::generated::stem;
@@ -33,6 +34,8 @@ pub struct BuiltPlace {
 pub struct BuiltDocument {
     /// Its first line.
     pub line: u32,
+    /// The object that is written in it.
+    pub object: Arc<Value>,
     /// The positions of its fields.
     pub positions: Positions,
     /// The template that Helm rendered it from.
@@ -50,6 +53,68 @@ pub struct BuiltFrom {
     places: BTreeMap<Identity, Vec<BuiltPlace>>,
     /// All files of the build, as they were read.
     pub files: Arc<Files>,
+}
+
+/// The text that an object is written in, and what of the object is not in it.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    pub text: SourceText,
+    /// The fields that the kustomization of this file sets, with a patch or an entry of its own.
+    pub elsewhere: Option<Arc<Elsewhere>>,
+}
+
+/// Fields of a built object that its resource does not have, or with another value.
+#[derive(Debug)]
+pub(super) struct Elsewhere {
+    /// The kustomization that was built.
+    file: Arc<str>,
+    fields: FieldSet,
+}
+
+impl From<SourceText> for Written {
+    fn from(text: SourceText) -> Self {
+        Self { text, elsewhere: None }
+    }
+}
+
+impl Elsewhere {
+    /// Compares a built object with its resource; `None` if all that it has is in the resource.
+    pub fn of(built: &Value, resource: &Value, file: &Arc<str>) -> Option<Arc<Self>> {
+        let mut fields = FieldSet::new();
+        differing(built, resource, &FieldPath::root(), &mut fields);
+        (!fields.is_empty()).then(|| Arc::new(Self { file: Arc::clone(file), fields }))
+    }
+
+    /// The kustomization, if it sets the value at a path.
+    pub fn of_path(&self, path: &[Step<'_>]) -> Option<&Arc<str>> {
+        let elements = path.iter().map(|step| match step {
+            Step::Key(key) => PathElement::Field((*key).to_owned()),
+            Step::Index(index) => item(*index),
+        });
+        self.fields.contains_at_or_above(&FieldPath::from(elements.collect::<Vec<_>>())).then_some(&self.file)
+    }
+}
+
+fn item(index: usize) -> PathElement {
+    PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX))
+}
+
+fn differing(built: &Value, resource: &Value, path: &FieldPath, found: &mut FieldSet) {
+    match (built, resource) {
+        (Value::Object(built), Value::Object(resource)) => {
+            for (name, value) in built {
+                differing(value, resource.get(name).unwrap_or(&Value::Null), &path.field(name), found);
+            }
+        }
+        (Value::Array(built), Value::Array(resource)) => {
+            for (index, value) in built.iter().enumerate() {
+                let place = path.child(item(index));
+                differing(value, resource.get(index).unwrap_or(&Value::Null), &place, found);
+            }
+        }
+        _ if built == resource => {}
+        _ => found.insert(path),
+    }
 }
 
 /// The build that an object was read from.
@@ -110,8 +175,9 @@ mod tests {
     }
 
     fn document(text: &str) -> BuiltDocument {
-        let positions = kube_yaml::read(text.as_bytes(), kube_yaml::Validation::Warn).documents.remove(0).positions;
-        BuiltDocument { line: 1, positions, template: None, text: text.as_bytes().to_vec().into() }
+        let document = kube_yaml::read(text.as_bytes(), kube_yaml::Validation::Warn).documents.remove(0);
+        let (object, positions) = (Arc::new(document.value), document.positions);
+        BuiltDocument { line: 1, object, positions, template: None, text: text.as_bytes().to_vec().into() }
     }
 
     #[test]
@@ -132,5 +198,25 @@ mod tests {
         };
         assert_eq!(of(role("two")).as_deref(), Some("b.yaml"));
         assert_eq!(of(role("three")), None, "it may come from both");
+    }
+
+    #[test]
+    fn what_a_resource_does_not_have_is_in_the_kustomization() {
+        let resource = json!({"spec": {"replicas": 2, "list": [{"a": 1}, {"a": 2}]}, "metadata": {"name": "web"}});
+        let built = json!({"spec": {"replicas": "three", "list": [{"a": 1}, {"a": 3, "b": {"c": 1}}]}, "metadata": {"name": "web"}});
+        let file = Arc::from("prod/kustomization.yaml");
+        let elsewhere = Elsewhere::of(&built, &resource, &file).unwrap();
+        let (spec, list) = (Step::Key("spec"), Step::Key("list"));
+        for path in [
+            &[spec, Step::Key("replicas")][..],
+            &[spec, list, Step::Index(1), Step::Key("a")],
+            &[spec, list, Step::Index(1), Step::Key("b"), Step::Key("c")],
+        ] {
+            assert_eq!(elsewhere.of_path(path), Some(&file), "{path:?}");
+        }
+        for path in [&[spec][..], &[spec, list, Step::Index(0), Step::Key("a")], &[Step::Key("metadata")]] {
+            assert_eq!(elsewhere.of_path(path), None, "{path:?}");
+        }
+        assert!(Elsewhere::of(&resource, &resource, &file).is_none());
     }
 }

@@ -6,12 +6,12 @@ use kube_yaml::{AliasBudget, Positions, Severity, Step, SyntaxDiagnostic, Valida
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
-use super::built::{Built, BuiltFrom, BuiltPlace};
+use super::built::{Built, BuiltFrom, BuiltPlace, Elsewhere, Written};
 use super::encrypted::{Place, Seal, closed, identity, is_encrypted, is_identified, is_list};
 use super::input::Input;
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
-use super::source::{Source, SourceText};
+use super::source::Source;
 use super::source::{explained, template};
 use super::validate::manifest;
 use crate::diagnostic::Diagnostic;
@@ -76,7 +76,8 @@ impl<'a> Chunk<'a> {
             };
             let seal = Seal::Open;
             let line = source.line;
-            let place = self.input.built_from.as_ref().and_then(|from| from.of(&document.value));
+            let value = document.value;
+            let place = self.input.built_from.as_ref().and_then(|from| from.of(&value));
             let mut positions = document.positions;
             let mut text = None;
             if let Some(BuiltPlace { file, document, .. }) = place {
@@ -85,10 +86,11 @@ impl<'a> Chunk<'a> {
                     source.line = document.line;
                     source.template.clone_from(&document.template);
                     positions = document.positions.clone();
-                    text = Some(document.text.clone());
+                    let elsewhere = Elsewhere::of(&value, &document.object, &self.input.name);
+                    text = Some(Written { text: document.text.clone(), elsewhere });
                 }
             }
-            self.object(document.value, positions, At { line, source, seal, text }, &mut read);
+            self.object(value, positions, At { line, source, seal, text }, &mut read);
         }
         read
     }
@@ -115,7 +117,7 @@ impl<'a> Chunk<'a> {
         let (value, seal) = if encrypted { self.opened(value, line, &source) } else { (value, seal) };
         let Value::Object(object) = value else {
             let message = source.explained(format!("expected an object, found {}", kind_of(&value)));
-            let shown = text.as_ref().unwrap_or(&self.input.text);
+            let shown = text.as_ref().map_or(&self.input.text, |written| &written.text);
             let diagnostic = Diagnostic::at(&source.file, mark, message).shown_in(shown, None);
             read.diagnostics.push(diagnostic.with_hint("every object has `apiVersion`, `kind` and `metadata`"));
             return;
@@ -145,7 +147,7 @@ impl<'a> Chunk<'a> {
         let is_hook = is_hook(&value);
         let built = |from: &BuiltFrom| Built { text: self.input.text.clone(), files: Arc::clone(&from.files) };
         let built = self.input.built_from.as_ref().map(built);
-        match checked(value, positions, source, text.unwrap_or_else(|| self.input.text.clone())) {
+        match checked(value, positions, source, text.unwrap_or_else(|| self.input.text.clone().into())) {
             Ok(mut manifest) => {
                 manifest.origin.built = built;
                 read.manifests.push(manifest);
@@ -164,7 +166,7 @@ impl<'a> Chunk<'a> {
     /// An object that is encrypted in the text. No message about it repeats what it says.
     fn sealed(&self, object: Value, positions: &Positions, at: At, read: &mut ReadChunk) {
         let At { line, source, seal, text } = at;
-        let text = || text.clone().unwrap_or_else(|| self.input.text.clone());
+        let text = || text.clone().unwrap_or_else(|| self.input.text.clone().into());
         let name = || Place { line, items: source.items.clone() }.name();
         let (known, is_identified, reason) = match seal {
             Seal::Closed(reason) => (identity(&object, &name()), is_identified(&object), reason),
@@ -202,7 +204,7 @@ struct At {
     /// True if it is a part of something encrypted.
     seal: Seal,
     /// The text that its positions are in, if it is not that of the input.
-    text: Option<SourceText>,
+    text: Option<Written>,
 }
 
 /// The budget for the aliases of all inputs together.
@@ -243,7 +245,7 @@ pub enum Hooks {
 }
 
 /// Checks an object, and makes its manifest.
-fn checked(object: Value, positions: Positions, source: Source, text: SourceText) -> Result<Manifest, Vec<Diagnostic>> {
+fn checked(object: Value, positions: Positions, source: Source, text: Written) -> Result<Manifest, Vec<Diagnostic>> {
     let is_hook = is_hook(&object);
     Ok(Manifest { is_hook, ..manifest(object, positions, source, text)? })
 }

@@ -5,11 +5,11 @@ use kube_yaml::{Mark, Positions, Step};
 use serde_json::Value;
 use structured_merge::GroupVersionKind;
 
-use super::built::Built;
+use super::built::{Built, Elsewhere, Written};
 use super::packed::Packed;
 use super::record::Record;
 use super::source::{Source, SourceText};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Location};
 use crate::object::holds_secrets;
 use crate::rules::FieldPattern;
 
@@ -35,7 +35,7 @@ pub struct Manifest {
 
 impl Manifest {
     /// Takes an object that was read. Only its identity is known yet.
-    pub(super) fn read(value: Value, positions: Positions, source: Source, text: SourceText) -> Self {
+    pub(super) fn read(value: Value, positions: Positions, source: Source, written: Written) -> Self {
         let gvk = GroupVersionKind::new(text_at(&value, &["apiVersion"]), text_at(&value, &["kind"]));
         let namespace = Some(text_at(&value, &["metadata", "namespace"])).filter(|namespace| !namespace.is_empty());
         Self {
@@ -44,7 +44,8 @@ impl Manifest {
             origin: Origin {
                 source,
                 positions,
-                text,
+                text: written.text,
+                elsewhere: written.elsewhere,
                 built: None,
                 is_secret: holds_secrets(&gvk, &value),
                 is_encrypted: false,
@@ -154,6 +155,8 @@ pub struct Origin {
     pub positions: Positions,
     /// The text that its positions are in.
     pub(super) text: SourceText,
+    /// The fields that are not in that text.
+    pub(super) elsewhere: Option<Arc<Elsewhere>>,
     /// The build that it was read from.
     pub(super) built: Option<Built>,
     /// True if its lines may be those of a Secret, so that none of them is shown.
@@ -195,14 +198,31 @@ impl Origin {
 
     /// A diagnostic at the key that a path leads to, or at the nearest key that exists.
     pub fn diagnostic_at_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
-        self.diagnostic_at(self.positions.nearest(path), None, message)
+        match self.elsewhere(path) {
+            Some(file) => self.diagnostic_in(file, message),
+            None => self.diagnostic_at(self.positions.nearest(path), None, message),
+        }
     }
 
     /// A diagnostic at the value that a path leads to, or at its key if the value begins on a later line.
     pub fn diagnostic_at_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
+        if let Some(file) = self.elsewhere(path) {
+            return self.diagnostic_in(file, message);
+        }
         let key = self.positions.nearest(path);
         let value = self.positions.value_at(path).filter(|value| value.line == key.line);
         self.diagnostic_at(value.unwrap_or(key), None, message)
+    }
+
+    /// The kustomization that sets the value at a path, if its text does not have it.
+    fn elsewhere(&self, path: &[Step<'_>]) -> Option<&Arc<str>> {
+        self.elsewhere.as_ref()?.of_path(path)
+    }
+
+    /// A diagnostic in a file, at no known line of it.
+    fn diagnostic_in(&self, file: &Arc<str>, message: impl Into<String>) -> Diagnostic {
+        let location = Location { file: Arc::clone(file), line: None, column: None };
+        Diagnostic { location: Some(location), ..Diagnostic::general(message) }
     }
 
     /// A diagnostic at a mark, with its lines unless they may be those of a Secret. `also` is a second mark.

@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 use structured_merge::{LAST_APPLIED, ObjectMeta as _};
 
 use super::bookkeeping::leave_out_bookkeeping;
+use super::built::Written;
 use super::manifest::Manifest;
 use super::mismatch::{Expected, advice, mismatch};
-use super::source::{CHART, Source, SourceText, rendered_by_helm};
+use super::source::{CHART, Source, rendered_by_helm};
 use crate::diagnostic::{Diagnostic, is_kustomization};
 use crate::object::name_rules::{
     MAX_ANNOTATIONS, annotation_key_refused, label_key_refused, label_value_refused, name_refused, namespace_refused,
@@ -37,7 +38,7 @@ pub(super) fn manifest(
     value: Value,
     positions: Positions,
     source: Source,
-    text: SourceText,
+    text: Written,
 ) -> Result<Manifest, Vec<Diagnostic>> {
     let mut manifest = Manifest::read(value, positions, source, text);
     let check = Check { manifest: &manifest, diagnostics: Vec::new(), refused: Vec::new(), ignored: Vec::new() };

@@ -49,9 +49,11 @@ fn add(from: &mut BuiltFrom, level: &Level, document: &Document, file: &Arc<str>
     else {
         return;
     };
+    let object = Arc::new(document.value.clone());
     for affix in &level.affixes {
         let built = BuiltDocument {
             line: document.start.line,
+            object: Arc::clone(&object),
             positions: document.positions.clone(),
             template: document.comment.as_deref().and_then(template_of),
             text: text.clone(),

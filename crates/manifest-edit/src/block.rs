@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::habits::Habits;
 use super::scalar::{Around, Former, literal, scalar};
-use super::values::by_name;
 
 /// Writes values as lines.
 #[derive(Clone, Copy)]
@@ -28,7 +27,7 @@ impl Block {
             lines.append(&mut entry);
         };
         match value {
-            Value::Object(map) => by_name(map).for_each(|(key, value)| add(self.entry(key, value, column))),
+            Value::Object(map) => map.iter().for_each(|(key, value)| add(self.entry(key, value, column))),
             Value::Array(items) => items.iter().for_each(|item| add(self.item(item, column))),
             other => add(vec![self.scalar(other)]),
         }

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::habits::Spaces;
 use super::scalar::{Around, Former, scalar};
-use super::values::by_name;
 
 /// The layout of a value in brackets.
 #[derive(Clone, Copy)]
@@ -48,7 +47,7 @@ impl Brackets<'_> {
         match value {
             Value::Object(map) if !map.is_empty() => {
                 text.push('{');
-                for (number, (key, value)) in by_name(map).enumerate() {
+                for (number, (key, value)) in map.iter().enumerate() {
                     self.separate(text, number > 0, below);
                     text.push_str(&self.key(key));
                     self.write(text, value, below);

@@ -5,13 +5,6 @@ use serde_json::{Map, Value};
 use super::change::Refusal;
 use super::change::{Change, Edit, Step};
 
-/// The entries of a new mapping in the order in which people write them: the name of an item first, and the others sorted. What has a
-/// kind has it before its name.
-pub fn by_name(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
-    let is_first = |(key, _): &(&String, &Value)| key.as_str() == "name" && !map.contains_key("kind");
-    map.iter().filter(is_first).chain(map.iter().filter(move |entry| !is_first(entry)))
-}
-
 /// A value with edits applied. The indices of all edits are those of the given value: values are set first, then entries
 /// and items are removed and inserted, the last ones first. A value behind the end of a list is appended, and mappings on the way that
 /// do not exist are made. Removing what does not exist changes nothing.

@@ -183,7 +183,7 @@ fn a_new_entry_is_made_in_the_overlay_and_a_base_is_left_alone() {
     assert_eq!(refused["path"], "spec.revisionHistoryLimit", "{run}");
     assert!(refused["reason"].as_str().unwrap().contains("base/web.yaml"), "{run}");
     assert_eq!(text(&ws, "base/web.yaml"), base);
-    assert!(text(&ws, kustomization).contains("replicas:\n- name: web\n  count: 4\n"), "{run}");
+    assert!(text(&ws, kustomization).contains("replicas:\n- count: 4\n  name: web\n"), "{run}");
     // kustomize reads the new entries as they are meant.
     let diff = ws.reconcile(["diff", "-k", "overlays/prod", "-o", "json"]).exits_with(1);
     let diff: Value = serde_json::from_str(&diff.stdout).unwrap();

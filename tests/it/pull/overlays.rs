@@ -263,7 +263,7 @@ fn the_names_of_new_entries_are_those_before_the_prefix() {
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
     ws.scale("deployment/prod-base-web", 3);
     ws.reconcile(["pull", "-k", "prod"]).exits_with(0);
-    let expected = "namePrefix: prod-\nresources: [../base]\nreplicas:\n- name: base-web\n  count: 3\n";
+    let expected = "namePrefix: prod-\nresources: [../base]\nreplicas:\n- count: 3\n  name: base-web\n";
     assert_eq!(text(&ws, "prod/kustomization.yaml"), expected);
     ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
 }

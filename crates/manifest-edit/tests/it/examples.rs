@@ -308,7 +308,7 @@ fn new_entries_have_the_spaces_of_the_others() {
     becomes("{\"a\": \"x: \",\"b\": 1}\n", &[set("c", json!(2))], "{\"a\": \"x: \",\"b\": 1,\"c\": 2}\n");
     becomes("{\"a\":\": \"}\n", &[set("c", json!(2))], "{\"a\":\": \",\"c\":2}\n");
     let wide = "a:\n-   name: x\n    b: 1\n";
-    becomes(wide, &[set("a.1", json!({"name": "w", "b": 2}))], &format!("{wide}-   name: w\n    b: 2\n"));
+    becomes(wide, &[set("a.1", json!({"name": "w", "b": 2}))], &format!("{wide}-   b: 2\n    name: w\n"));
     becomes(wide, &[set("c", json!([{"d": 1, "e": 2}, 3]))], &format!("{wide}c:\n-   d: 1\n    e: 2\n-   3\n"));
     becomes("a:\n-   x\n- y\n", &[insert("a.1", 0, json!("z"))], "a:\n-   x\n-   z\n- y\n");
 }

@@ -135,7 +135,7 @@ fn changes_in_a_list_that_kustomize_replaces_are_made_together() {
         {"op": "replace", "path": "/spec/items/1/v", "value": 7},
         {"op": "add", "path": "/spec/items/-", "value": {"name": "c", "v": 3}},
     ]);
-    patched(&ws, "shelf/web", &changes);
+    patched(&ws, &ws.fill_in("shelfs.$NS.example.com/web"), &changes);
     let flags = ["pull", "-k", "prod", "--add-patches", "--class", "changedByOther,unmanaged"];
     ws.reconcile(flags).exits_with(0);
     ws.reconcile(["diff", "-k", "prod"]).exits_with(0);

@@ -199,7 +199,7 @@ impl Origin {
     /// A diagnostic at the key that a path leads to, or at the nearest key that exists.
     pub fn diagnostic_at_key(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         match self.elsewhere(path) {
-            Some(file) => self.diagnostic_in(file, message),
+            Some(file) => diagnostic_in(file, message),
             None => self.diagnostic_at(self.positions.nearest(path), None, message),
         }
     }
@@ -207,7 +207,7 @@ impl Origin {
     /// A diagnostic at the value that a path leads to, or at its key if the value begins on a later line.
     pub fn diagnostic_at_value(&self, path: &[Step<'_>], message: impl Into<String>) -> Diagnostic {
         if let Some(file) = self.elsewhere(path) {
-            return self.diagnostic_in(file, message);
+            return diagnostic_in(file, message);
         }
         let key = self.positions.nearest(path);
         let value = self.positions.value_at(path).filter(|value| value.line == key.line);
@@ -219,15 +219,15 @@ impl Origin {
         self.elsewhere.as_ref()?.of_path(path)
     }
 
-    /// A diagnostic in a file, at no known line of it.
-    fn diagnostic_in(&self, file: &Arc<str>, message: impl Into<String>) -> Diagnostic {
-        let location = Location { file: Arc::clone(file), line: None, column: None };
-        Diagnostic { location: Some(location), ..Diagnostic::general(message) }
-    }
-
     /// A diagnostic at a mark, with its lines unless they may be those of a Secret. `also` is a second mark.
     pub fn diagnostic_at(&self, mark: Mark, also: Option<Mark>, message: impl Into<String>) -> Diagnostic {
         let diagnostic = Diagnostic::at(&self.source.file, mark, self.source.explained(message.into()));
         if self.is_secret { diagnostic } else { diagnostic.shown_in(&self.text, also) }
     }
+}
+
+/// A diagnostic in a file, at no known line of it.
+fn diagnostic_in(file: &Arc<str>, message: impl Into<String>) -> Diagnostic {
+    let location = Location { file: Arc::clone(file), line: None, column: None };
+    Diagnostic { location: Some(location), ..Diagnostic::general(message) }
 }

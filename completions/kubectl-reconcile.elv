@@ -291,7 +291,7 @@ set edit:completion:arg-completer[kubectl-reconcile] = {|@words|
             cand --validate 'Treatment of input that kubectl would silently change or drop: reject it, warn, or accept it'
             cand --hooks 'Treatment of hooks of Helm and Argo CD: leave them out, or use them like other objects'
             cand --config 'Configuration file to use instead of `.kubectl-reconcile.yaml` next to the manifests, above them in the same repository, or in the working directory'
-            cand --manager 'Show only fields of these managers, and their parents: globs such as `kubectl*` (repeatable)'
+            cand --manager 'Show only fields of these managers, and their parents: globs such as `kubectl-set` or `helm*` (repeatable)'
             cand --live 'Show the objects in this file instead of those of a cluster; without other objects, all of them'
             cand --field-manager 'Name of the field manager that applies and owns the fields of the manifests; with `--audit-log`, writes since its last apply count'
             cand --audit-log 'Name the users behind the managers from this audit log of the API server: JSON lines, also compressed with gzip (repeatable)'

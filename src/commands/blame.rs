@@ -81,7 +81,7 @@ pub struct BlameArgs {
     /// Show `status` as well
     #[arg(long, help_heading = "Output")]
     pub status: bool,
-    /// Show only fields of these managers, and their parents: globs such as `kubectl*` (repeatable)
+    /// Show only fields of these managers, and their parents: globs such as `kubectl-set` or `helm*` (repeatable)
     #[arg(long = "manager", value_name = "GLOB", value_delimiter = ',', help_heading = "Output")]
     pub managers: Vec<String>,
     /// Show only fields that were changed by hand, and their parents: with kubectl, or by a manager listed in `manualManagers`

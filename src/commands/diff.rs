@@ -1,6 +1,5 @@
 //! `diff`: read desired, read current, compare, report.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use reconcile_report::formats::text::{self, explained};
 use reconcile_report::upgrade_warning;
 use reconcile_report::{Baseline, ClusterInfo, Command, DroppedObject, FailOn, Failure, KnownDifferences, Report};
 use serde_json::Value;
-use structured_merge::{ObjectKey, defined_kind};
+use structured_merge::ObjectKey;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{CompareArgs, ConnectionArgs, InputArgs, OutputArgs, PruneArgs, ShardArgs, WaitTimeout};
@@ -25,6 +24,7 @@ use crate::engine::prune::{Planned, Requested};
 use crate::engine::reconciliation::Reconciliation;
 use crate::engine::upgrade::refused_by_upgrade;
 use crate::live::admission::Admission;
+use crate::live::definitions::Definitions;
 use crate::live::early::EarlySubject;
 use crate::live::types::Types;
 use crate::output::Output;
@@ -351,17 +351,6 @@ fn definition(target: &Target) -> Option<&Value> {
     target.key.gvk.is_crd().then(|| target.desired.object())
 }
 
-/// CustomResourceDefinitions by the group and the kind that they define. The first one of a kind counts.
-fn definitions_by_kind<'d>(all: impl Iterator<Item = &'d Value>) -> HashMap<(&'d str, &'d str), &'d Value> {
-    let mut found = HashMap::new();
-    for definition in all {
-        if let Some(kind) = defined_kind(definition) {
-            found.entry(kind).or_insert(definition);
-        }
-    }
-    found
-}
-
 /// Compares the input with the objects of a file. Also returns the plural names of its resources, as far as they are known.
 pub(crate) async fn without_cluster(
     args: &DiffArgs,
@@ -391,7 +380,7 @@ pub(crate) async fn without_cluster(
     }
     let plurals = usual_plural_names(plan.targets(), &defined);
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
-    let definitions = definitions_by_kind(snapshot.definitions().chain(plan.targets().filter_map(definition)));
+    let definitions = Definitions::of(snapshot.definitions().chain(plan.targets().filter_map(definition)));
     let redactor = Redactor::default();
     let events = Events::new(output, false).with_effects(!args.compare.no_effects).beside(known);
     let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
@@ -402,8 +391,7 @@ pub(crate) async fn without_cluster(
         let gvk = &target.key.gvk;
         let is_present = matches!(state, LiveState::Present(_));
         let context = CompareContext { schema: types.of(gvk), policy: &policy, types_will_change: false };
-        let definition = definitions.get(&(gvk.group.as_str(), gvk.kind.as_str())).copied();
-        let mut decision = offline(target, state, definition, context, &redactor);
+        let mut decision = offline(target, state, definitions.get(gvk), context, &redactor);
         if is_present && types.is_untyped(gvk) {
             let kind = &gvk.kind;
             decision.warnings.push(format!(

@@ -1,14 +1,37 @@
 //! CustomResourceDefinitions: their resource, and the live ones of the kinds of a run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, ObjectKey, builtin_kind};
+use structured_merge::{GroupVersionKind, ObjectKey, builtin_kind, defined_kind};
 
 use super::fetch::find;
 use crate::client::{Cluster, IN_FLIGHT};
 use reconcile_core::live::{LiveState, Resource, Target};
+
+/// CustomResourceDefinitions by the kinds that they define. The first one of a kind counts, and none defines a built-in kind.
+#[derive(Default)]
+pub(crate) struct Definitions<'d>(HashMap<(&'d str, &'d str), &'d Value>);
+
+impl<'d> Definitions<'d> {
+    /// Collects the kinds of definitions.
+    pub fn of(definitions: impl IntoIterator<Item = &'d Value>) -> Self {
+        let mut by_kind = HashMap::new();
+        for definition in definitions {
+            if let Some(kind) = defined_kind(definition) {
+                by_kind.entry(kind).or_insert(definition);
+            }
+        }
+        Self(by_kind)
+    }
+
+    /// The definition of a kind.
+    pub fn get(&self, gvk: &GroupVersionKind) -> Option<&'d Value> {
+        let definition = self.0.get(&(gvk.group.as_str(), gvk.kind.as_str()))?;
+        builtin_kind(gvk).is_none().then_some(*definition)
+    }
+}
 
 /// The resource of CustomResourceDefinitions.
 pub(crate) fn definitions() -> Resource {

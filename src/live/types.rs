@@ -1,16 +1,16 @@
 //! The types of the kinds of a run: built-in kinds from the table in the program, all others from the server's OpenAPI
 //! documents, or else from their CustomResourceDefinitions. Compiled documents are cached on disk with their hash.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use structured_merge::{GroupVersionKind, TypeRef, TypeTable, compile_definition, defined_kind};
+use structured_merge::{GroupVersionKind, TypeRef, TypeTable, compile_definition};
 use tokio::task::JoinSet;
 
 use super::cache::{Cache, CachedDocument};
-use super::definitions::live_definitions;
+use super::definitions::{Definitions, live_definitions};
 use super::openapi;
 use crate::client::{Address, Cluster, IN_FLIGHT, Request};
 use reconcile_core::live::Resource;
@@ -46,25 +46,23 @@ impl Types {
         kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
         definitions: impl IntoIterator<Item = &'a Value>,
     ) -> Self {
+        Self::defined_by(kinds, &Definitions::of(definitions))
+    }
+
+    /// The types of custom resources from these definitions.
+    pub(crate) fn defined_by<'a>(
+        kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
+        definitions: &Definitions<'_>,
+    ) -> Self {
         let mut types = Self::default();
         types.define(kinds, definitions);
         types
     }
 
-    fn define<'a>(
-        &mut self,
-        kinds: impl IntoIterator<Item = &'a GroupVersionKind>,
-        definitions: impl IntoIterator<Item = &'a Value>,
-    ) {
-        let mut by_kind = HashMap::new();
-        for definition in definitions {
-            if let Some(kind) = defined_kind(definition) {
-                by_kind.entry(kind).or_insert(definition);
-            }
-        }
+    fn define<'a>(&mut self, kinds: impl IntoIterator<Item = &'a GroupVersionKind>, definitions: &Definitions<'_>) {
         for gvk in kinds {
             if !self.defined.contains_key(gvk)
-                && let Some(definition) = by_kind.get(&(gvk.group.as_str(), gvk.kind.as_str()))
+                && let Some(definition) = definitions.get(gvk)
                 && let Some(table) = compile_definition(definition, gvk)
             {
                 self.defined.insert(gvk.clone(), table);
@@ -119,7 +117,7 @@ impl Types {
         rest.retain(|gvk, _| self.is_untyped(gvk));
         if !rest.is_empty() {
             let definitions = live_definitions(cluster, rest.values().copied()).await;
-            self.define(rest.into_keys(), &definitions);
+            self.define(rest.into_keys(), &Definitions::of(&definitions));
         }
     }
 

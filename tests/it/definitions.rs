@@ -369,3 +369,22 @@ fn values_are_checked_against_the_definition_in_the_same_input() {
         assert_eq!(before.is_null(), *name == "good", "{name}");
     }
 }
+
+/// A definition that claims a built-in kind says nothing about its objects, without a server either.
+#[test]
+fn no_definition_of_the_input_is_that_of_a_built_in_kind() {
+    let ws = Workspace::new();
+    let schema =
+        "{type: object, properties: {spec: {type: object, properties: {replicas: {type: integer, maximum: 1}}}}}";
+    ws.write(
+        "crd.yaml",
+        &format!(
+            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: deployments.apps}},
+               spec: {{group: apps, scope: Namespaced, names: {{plural: deployments, kind: Deployment}}, versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {schema}}}}}]}}}}"
+        ),
+    );
+    ws.write("web.yaml", crate::manifests::WEB);
+    ws.write("none.yaml", "");
+    let diff = ws.reconcile(["diff", "--live", "none.yaml", "-f", "crd.yaml", "-f", "web.yaml"]).exits_with(4);
+    assert_eq!(diff.object("Deployment", "web")["action"], "create", "{diff}");
+}

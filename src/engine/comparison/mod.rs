@@ -12,6 +12,7 @@ use crate::engine::interrupt::Interrupt;
 use crate::engine::membership::Memberships;
 use crate::engine::missing_owners::warn_of_missing_owners;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
+use crate::live::definitions::Definitions;
 use crate::live::discovery::Server;
 use crate::live::fetch::{fetch_into, get};
 use crate::live::release::release_base::{ComparedTarget, give_bases};
@@ -272,8 +273,7 @@ impl<'a> Comparison<'a> {
 #[derive(Default)]
 struct ComingKinds<'t> {
     types: Types,
-    definitions: DefinedKinds<'t>,
-    targets: &'t [&'t Target],
+    definitions: Definitions<'t>,
 }
 
 impl<'t> ComingKinds<'t> {
@@ -285,15 +285,14 @@ impl<'t> ComingKinds<'t> {
             return Self::default();
         }
         let definitions = targets.iter().filter(|target| target.key.gvk.is_crd()).map(|target| target.desired.object());
-        let types = Types::defined(kinds, definitions);
-        Self { types, definitions: DefinedKinds::in_list(targets.iter().copied()), targets }
+        let definitions = Definitions::of(definitions);
+        Self { types: Types::defined_by(kinds, &definitions), definitions }
     }
 
     /// The mistakes for which the server would refuse an object of such a kind.
     fn refusal(&self, target: &Target) -> Option<Diagnostic> {
         let gvk = &target.key.gvk;
-        let definition = self.definitions.place_of(gvk).and_then(|place| self.targets.get(place));
-        refused_by_definition(target, self.types.of(gvk), definition.map(|definition| definition.desired.object()))
+        refused_by_definition(target, self.types.of(gvk), self.definitions.get(gvk))
     }
 }
 

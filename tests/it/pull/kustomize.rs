@@ -101,6 +101,18 @@ pub fn shop() -> Workspace {
     ws
 }
 
+/// A base with these files, and an overlay `prod`.
+pub fn overlay_of(files: &[(&str, &str)], prod: &str) -> Workspace {
+    let ws = Workspace::new();
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    ws.write("base/kustomization.yaml", &format!("resources: [{}]\n", names.join(", ")));
+    for (name, content) in files {
+        ws.write(format!("base/{name}"), content);
+    }
+    ws.write("prod/kustomization.yaml", prod);
+    ws
+}
+
 pub fn text(ws: &Workspace, file: &str) -> String {
     fs::read_to_string(ws.folder().join(file)).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::kustomize::{places, replaced, text};
+use super::kustomize::{overlay_of, places, replaced, text};
 use super::overlays::{builds, counting};
 use super::{patched, pulled};
 use crate::control_plane::{Replaced as _, Workspace};
@@ -44,12 +44,7 @@ spec:
 
 /// The base with an overlay `prod` of nothing else.
 fn shop() -> Workspace {
-    let ws = Workspace::new();
-    ws.write("base/kustomization.yaml", "resources: [web.yaml, service.yaml]\n");
-    ws.write("base/web.yaml", WEB);
-    ws.write("base/service.yaml", SERVICE);
-    ws.write("prod/kustomization.yaml", "resources:\n- ../base\n");
-    ws
+    overlay_of(&[("web.yaml", WEB), ("service.yaml", SERVICE)], "resources:\n- ../base\n")
 }
 
 #[test]

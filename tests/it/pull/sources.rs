@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::kustomize::{replaced, text};
+use super::kustomize::{overlay_of, replaced, text};
 use super::patched;
 use crate::control_plane::{Replaced as _, Workspace};
 
@@ -22,18 +22,6 @@ spec:
 ";
 const ADD_PATCHES: &str = ": pass `--add-patches` to patch it in the overlay";
 
-/// A base with these files and an overlay `prod`, applied.
-fn applied(files: &[(&str, &str)], prod: &str) -> Workspace {
-    let ws = Workspace::new();
-    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
-    ws.write("base/kustomization.yaml", &format!("resources: [{}]\n", names.join(", ")));
-    for (name, content) in files {
-        ws.write(format!("base/{name}"), content);
-    }
-    ws.write("prod/kustomization.yaml", prod);
-    ws
-}
-
 /// Pulls without writing anything, and looks for a part of a reason.
 #[track_caller]
 fn is_refused(ws: &Workspace, flags: &[&str], reason: &str) {
@@ -45,7 +33,7 @@ fn is_refused(ws: &Workspace, flags: &[&str], reason: &str) {
 
 #[test]
 fn a_base_that_two_objects_are_built_from_is_named_with_the_flag_that_works() {
-    let ws = applied(&[("web.yaml", WEB)], "resources: [../a, ../b]\n");
+    let ws = overlay_of(&[("web.yaml", WEB)], "resources: [../a, ../b]\n");
     for name in ["a", "b"] {
         ws.write(format!("{name}/kustomization.yaml"), &format!("resources: [../base]\nnamePrefix: {name}-\n"));
     }
@@ -61,7 +49,7 @@ fn a_base_that_two_objects_are_built_from_is_named_with_the_flag_that_works() {
 #[test]
 fn another_value_of_the_same_object_is_named_by_its_path() {
     let images = "resources: [../base]\nimages:\n- name: shop/web\n  newTag: \"1.6\"\n";
-    let ws = applied(&[("web.yaml", WEB)], images);
+    let ws = overlay_of(&[("web.yaml", WEB)], images);
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
     ws.kubectl(["set", "image", "deployment/web", "app=shop/web:2"]).exits_with(0);
     let reason = "the place in prod/kustomization.yaml that sets it also sets spec.template.spec.containers[name=side].image, whose";
@@ -70,7 +58,7 @@ fn another_value_of_the_same_object_is_named_by_its_path() {
 
 #[test]
 fn what_no_file_has_is_not_said_to_be_set_in_the_base() {
-    let ws = applied(&[("web.yaml", WEB)], "resources: [../base]\n");
+    let ws = overlay_of(&[("web.yaml", WEB)], "resources: [../base]\n");
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
     patched(
         &ws,
@@ -87,7 +75,7 @@ fn a_common_label_is_named_where_it_is_and_with_what_else_has_it() {
     let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n";
     let prod = "resources: [../base]\nlabels:\n- pairs: {tier: front}\n";
-    let ws = applied(&[("svc.yaml", service), ("map.yaml", map)], prod);
+    let ws = overlay_of(&[("svc.yaml", service), ("map.yaml", map)], prod);
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
     replaced(&ws, "service/web", "/metadata/labels/tier", &json!("back"));
     is_refused(
@@ -100,7 +88,7 @@ fn a_common_label_is_named_where_it_is_and_with_what_else_has_it() {
 #[test]
 fn what_a_file_sets_is_not_blamed_on_a_transformer_that_has_the_same_text() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {b: \"1\"}\n";
-    let ws = applied(&[("map.yaml", map)], "resources: [../base]\ntransformers: [owner.yaml]\n");
+    let ws = overlay_of(&[("map.yaml", map)], "resources: [../base]\ntransformers: [owner.yaml]\n");
     let transformer = "\
 apiVersion: builtin
 kind: AnnotationsTransformer
@@ -124,7 +112,7 @@ fieldSpecs:
 fn an_anchor_in_a_kustomization_is_named() {
     let prod =
         "resources: [../base]\nimages:\n- name: shop/web\n  newTag: &t \"1.6\"\n- name: shop/other\n  newTag: *t\n";
-    let ws = applied(&[("web.yaml", &WEB.replaced("side, image: \"shop/web:1.5\"", "side, image: busybox"))], prod);
+    let ws = overlay_of(&[("web.yaml", &WEB.replaced("side, image: \"shop/web:1.5\"", "side, image: busybox"))], prod);
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
     ws.kubectl(["set", "image", "deployment/web", "app=shop/web:2"]).exits_with(0);
     is_refused(

@@ -245,6 +245,16 @@ fn what_only_the_manifest_of_client_side_apply_drops_is_pruned() {
     assert_eq!(diff.object("Deployment", "web")["side"], "either", "{diff}");
 }
 
+/// Resets the records of the Deployment `web`. The server begins them anew with the next apply: `before-first-apply` owns what is there.
+pub fn begin_records_anew(ws: &Workspace) {
+    let reset = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
+    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", reset]).exits_with(0);
+    let label =
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"a": "b"}}});
+    let path = ws.fill_in("/apis/apps/v1/namespaces/$NS/deployments/web?fieldManager=other-applier");
+    ws.plane().api().write(Method::PATCH, &path, "application/apply-patch+yaml", &label).unwrap();
+}
+
 /// The records are reset and begin anew: the copy of client-side apply still tells that somebody changed the value since.
 #[test]
 fn what_the_manifest_drops_after_somebody_changed_it_is_of_an_unknown_side() {
@@ -253,12 +263,7 @@ fn what_the_manifest_drops_after_somebody_changed_it_is_of_an_unknown_side() {
     ws.write("web.yaml", &with("minReadySeconds: 5"));
     ws.kubectl(["apply", "-f", "web.yaml"]).exits_with(0);
     ws.kubectl(["patch", "deployment/web", "-p", r#"{"spec": {"minReadySeconds": 9}}"#]).exits_with(0);
-    let reset = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
-    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", reset]).exits_with(0);
-    let label =
-        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"a": "b"}}});
-    let path = ws.fill_in("/apis/apps/v1/namespaces/$NS/deployments/web?fieldManager=other-applier");
-    ws.plane().api().write(Method::PATCH, &path, "application/apply-patch+yaml", &label).unwrap();
+    begin_records_anew(&ws);
     ws.write("web.yaml", PROBED);
     let diff = ws.reconcile(["diff", "-f", "web.yaml", "--fail-on", "cluster,either"]).exits_with(1);
     let change = diff.change("Deployment", "web", "spec.minReadySeconds");

@@ -1,10 +1,10 @@
 //! `--base PATH`: the manifests that were applied last, in files.
 
-use http::Method;
 use serde_json::{Value, json};
 
 use crate::control_plane::{Run, Workspace};
 use crate::manifests::WEB;
+use crate::sides::begin_records_anew;
 
 const IMAGE: &str = "spec.template.spec.containers[name=web].image";
 
@@ -97,12 +97,7 @@ fn what_nobody_owns_and_no_default_is_was_put_there_by_somebody() {
     ws.kubectl(["delete", "deployment/web"]).exits_with(0);
     ws.kubectl(["apply", "-f", "old/web.yaml"]).exits_with(0);
     ws.kubectl(["scale", "deployment/web", "--replicas=3"]).exits_with(0);
-    let reset = r#"[{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]"#;
-    ws.kubectl(["patch", "deployment/web", "--type=json", "-p", reset]).exits_with(0);
-    let label =
-        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"a": "b"}}});
-    let path = ws.fill_in("/apis/apps/v1/namespaces/$NS/deployments/web?fieldManager=other-applier");
-    ws.plane().api().write(Method::PATCH, &path, "application/apply-patch+yaml", &label).unwrap();
+    begin_records_anew(&ws);
     check("2", "both");
 }
 

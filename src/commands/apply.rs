@@ -1,7 +1,6 @@
 //! `apply`: read desired, read current, compare, show, act wave by wave, report.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum, ValueHint};
 use reconcile_core::compare::{EvidenceMode, Policy};
@@ -223,7 +222,6 @@ impl ContextCommand for Apply<'_> {
             to_follow.check(&run.info, &flags, &digests(plan.targets()))?;
         }
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
-        let redactor = Arc::clone(&comparison.redactor);
         // Objects of this shard still come after the objects of other shards that they need.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Existence);
         let mut pass = Box::pin(Reconciliation::compare(comparison, plan, apply_set)).await;
@@ -235,7 +233,7 @@ impl ContextCommand for Apply<'_> {
             );
         }
 
-        run.read_formers(&events.builder, &redactor).await;
+        run.read_formers(&events.builder, &pass).await;
         let would_be = events
             .builder
             .report(Command::Diff, &gate, &pass)

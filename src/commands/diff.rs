@@ -11,7 +11,9 @@ use reconcile_core::manifest::{DesiredSet, ReleaseInfo};
 use reconcile_core::plan::{DependencyKind, Plan};
 use reconcile_report::formats::text::{self, explained};
 use reconcile_report::upgrade_warning;
-use reconcile_report::{Baseline, ClusterInfo, Command, DroppedObject, FailOn, Failure, KnownDifferences, Report};
+use reconcile_report::{
+    Baseline, ClusterInfo, Command, DroppedObject, FailOn, Failure, FormerObject, KnownDifferences, Report,
+};
 use serde_json::Value;
 use structured_merge::ObjectKey;
 use tokio_util::sync::CancellationToken;
@@ -34,7 +36,7 @@ use crate::run::base::{Base, allows_pruning};
 use crate::run::contexts::{Choice, chosen};
 use crate::run::driver::ContextCommand;
 use crate::run::earlier_runs::{PlanFile, baseline, digests, flags};
-use crate::run::former::former;
+use crate::run::former::{Former, formers, policy_of_formers};
 use crate::run::invocation::{Invocation, Run};
 use crate::run::reading::Reading;
 use crate::run::reading::captured::Captured;
@@ -234,7 +236,6 @@ impl ContextCommand for Diff<'_> {
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         let digests = self.plan_file.as_ref().map(|_| digests(plan.targets()));
         let comparison = run.comparison(&args.compare, policy, &plan, &events);
-        let redactor = Arc::clone(&comparison.redactor);
         // Namespaces and definitions of other shards are read, too: their changes affect the objects of this shard.
         let plan = plan.shard(args.shard.shard, |need| need >= DependencyKind::Inside);
         let unmanaged = UnmanagedSearch::of(args.report_unmanaged.as_deref(), args.shard.shard, &gate, &plan, hooks)?;
@@ -243,7 +244,7 @@ impl ContextCommand for Diff<'_> {
         let (admission, pass) = futures::join!(admission, Reconciliation::compare(comparison, plan, apply_set));
         output.details(pass.unproven());
 
-        run.read_formers(&events.builder, &redactor).await;
+        run.read_formers(&events.builder, &pass).await;
         let planned = self.plan_file.as_ref().map(|_| events.builder.plan(&gate));
         let report = events.builder.last_report(Command::Diff, &gate, &pass);
         let report = report.with_only(args.compare.chosen()).with_remove_added(args.compare.removed_managers());
@@ -408,11 +409,20 @@ pub(crate) async fn without_cluster(
         events.receive(Event::Compared(target, decision));
     }
     let alone: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
-    let known = events.builder.former_objects(&alone).into_iter().filter_map(|key| match snapshot.state(&key) {
-        LiveState::Present(live) if !holds_redacted(&live) => Some(former(&key, live, &redactor)),
-        _ => None,
+    let renamings = events.builder.renamings(&alone);
+    let former_policy = policy_of_formers(&policy);
+    let compared = formers(renamings, plan.targets(), &dropped).into_iter().filter_map(|Former { target, .. }| {
+        let LiveState::Present(live) = snapshot.state(&target.key) else { return None };
+        if holds_redacted(&live) {
+            return None;
+        }
+        let gvk = &target.key.gvk;
+        let context = CompareContext { schema: types.of(gvk), policy: &former_policy, types_will_change: false };
+        let state = LiveState::Present(live.clone());
+        let decision = offline(&target, state, definitions.get(gvk), context, &redactor);
+        Some(FormerObject::new(&target, live, &decision, &redactor))
     });
-    events.builder.know_formers(known.collect());
+    events.builder.know_formers(compared.collect());
     let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
     report = report.with_only(args.compare.chosen()).with_remove_added(args.compare.removed_managers());
     report.warnings.extend(parents.warnings(&memberships));

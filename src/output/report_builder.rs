@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 
 use reconcile_report::{
-    ApplySetInfo, Command, FailOn, KnownDifferences, ObjectReport, ParentAction, Report, former_objects,
+    ApplySetInfo, Command, FailOn, FormerObject, KnownDifferences, ObjectReport, ParentAction, Renaming, Report,
+    renamings,
 };
 use structured_merge::ObjectKey;
 
@@ -26,8 +27,8 @@ pub(crate) struct ReportBuilder {
     shard: Option<Shard>,
     /// True if effects are reported.
     has_effects: bool,
-    /// The former objects of new ones with generated names, as far as no apply set deletes them.
-    formers: RefCell<Vec<ObjectReport>>,
+    /// The former objects of new ones with generated names.
+    formers: RefCell<Vec<FormerObject>>,
 }
 
 #[derive(Default)]
@@ -76,13 +77,13 @@ impl ReportBuilder {
         Report::compared(Command::Diff, self.objects.borrow().reports.clone(), gate)
     }
 
-    /// The objects that may be the former ones of new ones with generated names, and that no apply set deletes.
-    pub fn former_objects(&self, dropped: &[ObjectKey]) -> Vec<ObjectKey> {
-        former_objects(&self.objects.borrow().reports, dropped)
+    /// The objects that may be the former ones of new ones with generated names.
+    pub fn renamings(&self, dropped: &[ObjectKey]) -> Vec<Renaming> {
+        renamings(&self.objects.borrow().reports, dropped)
     }
 
     /// Shows new objects as the former ones under a new name.
-    pub fn know_formers(&self, formers: Vec<ObjectReport>) {
+    pub fn know_formers(&self, formers: Vec<FormerObject>) {
         self.formers.replace(formers);
     }
 

@@ -1,48 +1,109 @@
-//! The former objects of new ones with a hash of their content in the name, where no apply set deletes them: those to which live workloads
-//! refer, and those that only the base has. They are read, so that the report shows both as one object, with the differences.
+//! The former objects of new ones with a hash of their content in the name: those that the apply set deletes, those to which live workloads
+//! refer, and those that only the base has. They are compared with the manifests of the new ones, so that both are shown as one object, with
+//! what changed on which side.
+
+use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
-use reconcile_core::compare::{ObjectVerdict, Redactor, Secrecy};
-use reconcile_core::live::{LiveState, Resolution};
-use reconcile_report::ObjectReport;
+use reconcile_core::compare::{Action, Decision, Policy};
+use reconcile_core::live::{LiveState, Target};
+use reconcile_core::manifest::BaseObject;
+use reconcile_report::{FormerObject, ObjectReport, Renaming, renamings};
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectKey};
+use structured_merge::ObjectKey;
 
 use crate::client::IN_FLIGHT;
-use crate::live::fetch;
+use crate::engine::comparison::Comparison;
+use crate::engine::reconciliation::Reconciliation;
+use crate::live::fetch::get;
 use crate::output::report_builder::ReportBuilder;
 use crate::run::invocation::Run;
 
 /// Maximum number of objects that are read.
 const MOST: usize = 200;
 
-/// The report of a former object, as if it were to be deleted.
-pub(crate) fn former(key: &ObjectKey, mut live: Value, redactor: &Redactor) -> ObjectReport {
-    if let Some(Value::Object(metadata)) = live.get_mut("metadata") {
-        metadata.remove("managedFields");
+/// A former object with the manifest of the new one.
+pub(crate) struct Former<'t> {
+    /// The new object.
+    pub new: &'t Target,
+    /// The same manifest under the name of the former object, with what that had in the base.
+    pub target: Target,
+}
+
+/// The former objects of these targets.
+pub(crate) fn formers<'t>(
+    renamings: Vec<Renaming>,
+    targets: impl Iterator<Item = &'t Target>,
+    dropped: &[Target],
+) -> Vec<Former<'t>> {
+    if renamings.is_empty() {
+        return Vec::new();
     }
-    let secrecy = Secrecy::of(&key.gvk, None, Some(&live));
-    let live = redactor.value(&secrecy, &FieldPath::root(), &live);
-    ObjectReport::unwanted(key, ObjectVerdict::Delete { live, reason: String::new() })
+    let targets: BTreeMap<&ObjectKey, &Target> = targets.map(|target| (&target.key, target)).collect();
+    let former = |Renaming { new, former }: Renaming| {
+        let new = *targets.get(&new)?;
+        let target = new.under_name(&former.name);
+        if let Some(dropped) = dropped.iter().find(|dropped| dropped.key == former) {
+            let _ = target.base.set(BaseObject::Differs(dropped.desired.to_tree().into()));
+        }
+        Some(Former { new, target })
+    };
+    renamings.into_iter().filter_map(former).take(MOST).collect()
+}
+
+/// The policy by which former objects are compared. The new object is created as a whole: no difference is left, and what others added to
+/// the former one is not in it.
+pub(crate) fn policy_of_formers(policy: &Policy) -> Policy {
+    Policy { only: None, show_unmanaged: true, ..policy.clone() }
 }
 
 impl Run<'_> {
-    /// Reads the former objects, and gives them to the report of the run. What cannot be read is left out: both are shown on their own.
-    pub async fn read_formers(&self, builder: &ReportBuilder, redactor: &Redactor) {
-        if self.interrupt.is_set() {
-            return;
-        }
-        let keys = builder.former_objects(&self.keys_of_base_alone());
-        let reads = keys.into_iter().take(MOST).map(|key| self.read_former(key));
-        let found: Vec<_> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;
-        builder.know_formers(found.into_iter().flatten().map(|(key, live)| former(&key, live, redactor)).collect());
+    /// Compares the former objects, and gives them to the report of the run. What cannot be read is left out: both are shown on their own.
+    pub async fn read_formers(&self, builder: &ReportBuilder, pass: &Reconciliation<'_>) {
+        let comparison = pass.comparison();
+        let found = self.with_dropped(|dropped| {
+            let keys: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
+            formers(builder.renamings(&keys), pass.decided().map(|(target, _)| target), dropped)
+        });
+        let policy = policy_of_formers(&comparison.policy);
+        let compared = self.compare_formers(&found, comparison, &policy).await;
+        let object = |(former, live, decision): (&Former<'_>, _, _)| {
+            FormerObject::new(&former.target, live, &decision, &comparison.redactor)
+        };
+        builder.know_formers(compared.into_iter().map(object).collect());
     }
 
-    async fn read_former(&self, key: ObjectKey) -> Option<(ObjectKey, Value)> {
-        let Resolution::Known(resource) = self.server.discovery.resolve(&key.gvk) else { return None };
-        match fetch::find(&self.server.cluster, resource, &key).await {
-            LiveState::Present(live) => Some((key, live)),
-            LiveState::Absent | LiveState::Unreadable(_) => None,
+    /// Compares the objects that are missing under their new names with the former ones to which live workloads refer. Returns those that
+    /// could be compared, each with the decision about the former object.
+    pub async fn decide_about_formers<'t>(&self, pass: &'t Reconciliation<'_>) -> Vec<(&'t Target, Decision)> {
+        let objects: Vec<ObjectReport> =
+            pass.decided().map(|(target, decision)| ObjectReport::new(target, decision)).collect();
+        let targets = pass.decided().map(|(target, _)| target);
+        let found = self.with_dropped(|dropped| formers(renamings(&objects, &[]), targets, dropped));
+        let comparison = pass.comparison();
+        let compared = self.compare_formers(&found, comparison, &comparison.policy).await;
+        let known = compared.into_iter().filter(|(_, _, decision)| decision.verdict.action() != Action::Unknown);
+        known.map(|(former, _, decision)| (former.new, decision)).collect()
+    }
+
+    async fn compare_formers<'f, 't>(
+        &self,
+        formers: &'f [Former<'t>],
+        comparison: &Comparison<'_>,
+        policy: &Policy,
+    ) -> Vec<(&'f Former<'t>, Value, Decision)> {
+        if self.interrupt.is_set() {
+            return Vec::new();
         }
+        let compare = async |former: &'f Former<'t>| {
+            let resource = former.target.resource.as_deref().ok()?;
+            let LiveState::Present(live) = get(&self.server.cluster, &former.target, resource).await else {
+                return None;
+            };
+            let state = LiveState::Present(live.clone());
+            Some((former, live, comparison.decide_one(&former.target, state, policy).await))
+        };
+        let found: Vec<_> = futures::stream::iter(formers.iter().map(compare)).buffered(IN_FLIGHT).collect().await;
+        found.into_iter().flatten().collect()
     }
 }

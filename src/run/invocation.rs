@@ -377,12 +377,12 @@ impl Run<'_> {
         desired.hooks.iter().map(|hook| key_of(hook, discovery, namespaces)).collect()
     }
 
-    /// The objects that are in the base, and no longer in the manifests.
-    pub(super) fn keys_of_base_alone(&self) -> Vec<ObjectKey> {
+    /// Looks at the objects that are in the base, and no longer in the manifests.
+    pub(super) fn with_dropped<T>(&self, look: impl FnOnce(&[Target]) -> T) -> T {
         let rest = self.rest_of_base.take();
-        let keys = rest.dropped.iter().map(|target| target.key.clone()).collect();
+        let seen = look(&rest.dropped);
         self.rest_of_base.replace(rest);
-        keys
+        seen
     }
 
     /// The report with the objects that are in the base, no longer in the manifests, and still in the cluster.

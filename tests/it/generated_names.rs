@@ -215,3 +215,89 @@ fn older_generations_stay_where_the_new_one_is_left() {
     assert_eq!(config_maps(&ws).len(), 1, "{apply}");
     assert_eq!(ws.get("configmap", B)["data"]["timeout"], "45s");
 }
+
+#[test]
+fn each_difference_from_the_former_object_is_on_its_side() {
+    let with_set = &["--prune", "--applyset", "web"][..];
+    for set in [with_set, &[]] {
+        let ws = Workspace::new();
+        let run = |command: &str, flags: &[&str]| ws.reconcile([&[command, "-f", "new"], set, flags].concat());
+        let map = |name: &str, data: &str| {
+            format!(
+                "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}, data: {data}}}\n---\n{}",
+                workload(name)
+            )
+        };
+        ws.write("new/all.yaml", &map(A, "{timeout: 30s, same: a, level: low, gone: x}"));
+        run("apply", &[]).exits_with(0);
+        let edit = r#"{"data": {"level": "high", "note": "by hand"}}"#;
+        ws.kubectl(["patch", "configmap", A, "--type=merge", "-p", edit, "--field-manager=kubectl-edit"]).exits_with(0);
+        ws.write("new/all.yaml", &map(B, "{timeout: 45s, same: a, level: low}"));
+        let diff = run("diff", &[]).exits_with(1);
+        let object = diff.object("ConfigMap", B);
+        assert_eq!((&object["renamedFrom"], &object["side"]), (&json!(A), &json!("both")), "{diff}");
+        let sides: BTreeSet<String> = object["changes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|change| {
+                let manager = change["managers"][0]["manager"].as_str().unwrap_or("-");
+                let text = |field: &str| change[field].as_str().unwrap_or("-").to_owned();
+                format!("{} {} {} {} {manager}", text("path"), text("op"), text("class"), text("side"))
+            })
+            .collect();
+        let expected = [
+            "data.gone remove pruned manifest -",
+            "data.level change changedByOther cluster kubectl-edit",
+            "data.note remove unmanaged cluster kubectl-edit",
+            "data.timeout change pending manifest -",
+        ];
+        assert_eq!(sides, expected.map(str::to_owned).into(), "{diff}");
+        run("diff", &["--fail-on", "cluster"]).exits_with(1);
+        let live = ws.kubectl(["get", "configmap,deployment", "-o", "yaml", "--show-managed-fields"]).exits_with(0);
+        ws.write("live.yaml", &live.stdout);
+        if set.is_empty() {
+            let offline = run("diff", &["--live", "live.yaml", "-n", ws.namespace()]).exits_with(1);
+            assert_eq!(offline.object("ConfigMap", B)["changes"], object["changes"], "{offline}");
+        }
+        let apply = run("apply", &[]).exits_with(0);
+        assert_eq!(apply.object("ConfigMap", B)["outcome"], "updated", "{apply}");
+        assert_eq!(ws.get("configmap", B)["data"], json!({"timeout": "45s", "same": "a", "level": "low"}));
+        run("diff", &[]).exits_with(0);
+    }
+}
+
+#[test]
+fn what_nothing_tells_about_the_former_object_is_on_no_known_side() {
+    let ws = Workspace::new();
+    // Created by somebody who left no record of what the manifest was.
+    ws.write("old.yaml", &config(A, "30s"));
+    ws.kubectl(["create", "-f", "old.yaml"]).exits_with(0);
+    ws.write("web.yaml", &workload(A));
+    ws.reconcile(["apply", "-f", "web.yaml"]).exits_with(0);
+    ws.write("new/all.yaml", &format!("{}\n---\n{}", config(B, "45s"), workload(B)));
+    let diff = run(&ws, "diff", &[]).exits_with(1);
+    let object = diff.object("ConfigMap", B);
+    assert_eq!((&object["renamedFrom"], &object["side"]), (&json!(A), &json!("either")), "{diff}");
+    assert_eq!(diff.changes("ConfigMap", B), ["unrecorded data.timeout"], "{diff}");
+    // With a base, its former manifest is the record.
+    ws.write("base/all.yaml", &format!("{}\n---\n{}", config(A, "30s"), workload(A)));
+    let diff = run(&ws, "diff", &["--base", "base"]).exits_with(1);
+    assert_eq!(diff.changes("ConfigMap", B), ["pending data.timeout"], "{diff}");
+    assert_eq!(diff.object("ConfigMap", B)["changes"][0]["base"], "30s", "{diff}");
+}
+
+#[test]
+fn an_immutable_object_under_a_new_name_is_no_replacement() {
+    let ws = Workspace::new();
+    let fixed = |name: &str, timeout: &str| config(name, timeout).replaced(", data:", ", immutable: true, data:");
+    ws.write("new/all.yaml", &format!("{}\n---\n{}", fixed(A, "30s"), workload(A)));
+    run(&ws, "apply", &[]).exits_with(0);
+    ws.write("new/all.yaml", &format!("{}\n---\n{}", fixed(B, "45s"), workload(B)));
+    let diff = run(&ws, "diff", &[]).exits_with(1);
+    let object = diff.object("ConfigMap", B);
+    assert_eq!((&object["renamedFrom"], &object["action"]), (&json!(A), &json!("update")), "{diff}");
+    assert_eq!(diff.changes("ConfigMap", B), ["pending data.timeout"], "{diff}");
+    run(&ws, "apply", &[]).exits_with(0);
+    run(&ws, "diff", &[]).exits_with(0);
+}

@@ -316,6 +316,45 @@ fn a_missing_object_is_created_or_stays_missing() {
 }
 
 #[test]
+fn an_object_under_a_new_name_is_resolved_by_its_differences_from_the_former_one() {
+    let web = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: shop/web, envFrom: [{configMapRef: {name: settings}}]}]}
+";
+    let kustomization =
+        "resources: [web.yaml]\nconfigMapGenerator:\n- name: settings\n  literals:\n  - a=ours\n  - b=ours\n";
+    for (answers, code) in [("a\na\ny\n", 0), ("p\ns\ny\n", 1)] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", web);
+        ws.write("kustomization.yaml", kustomization);
+        ws.reconcile(["apply", "-k", "."]).exits_with(0);
+        let of_web = || {
+            let container = &ws.get("deployment", "web")["spec"]["template"]["spec"]["containers"][0];
+            container["envFrom"][0]["configMapRef"]["name"].as_str().unwrap().to_owned()
+        };
+        let former = of_web();
+        change(&ws, &former, &["a", "b"]);
+        // As after a pull of the first one alone.
+        ws.write("kustomization.yaml", &kustomization.replaced("a=ours", "a=theirs"));
+        let run = answering(&ws, answers).reconcile(["resolve", "-k", ".", "--color=never"]).exits_with(code);
+        assert!(run.stderr.contains("Difference 1 of 2") && run.stderr.contains("data.b: theirs → ours"), "{run}");
+        if code == 0 {
+            assert!(run.stderr.contains("+ create ConfigMap") && of_web() != former, "{run}");
+            assert_eq!(data(&ws, &of_web()), json!({"a": "theirs", "b": "ours"}));
+        } else {
+            assert_eq!((of_web(), file(&ws, "kustomization.yaml").matches("theirs").count()), (former, 2), "{run}");
+        }
+    }
+}
+
+#[test]
 fn what_needs_a_skipped_object_is_not_created() {
     let ws = Workspace::new();
     let inside = "{apiVersion: v1, kind: ConfigMap, metadata: {name: inside, namespace: $NS-new}}";

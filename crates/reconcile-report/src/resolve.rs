@@ -107,7 +107,8 @@ impl Question {
         self.objects.iter().flat_map(|object| {
             let difference = |change: &ChangeReport| Difference {
                 key: object.key.clone(),
-                action: object.diff.action,
+                // Under a new name, the object is created.
+                action: if object.renamed_from.is_some() { Action::Create } else { object.diff.action },
                 replacement: object.diff.replacement,
                 change: change.field_change(),
             };

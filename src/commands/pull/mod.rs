@@ -18,6 +18,7 @@ use self::questions::ask;
 use crate::cli::{
     CompareArgs, ConnectionArgs, ConsoleArgs, EvidenceArgs, InputArgs, OverlayArgs, ShardArgs, WritingArgs, hint_for,
 };
+use crate::engine::event::{Event, EventSink as _};
 use crate::engine::reconciliation::Reconciliation;
 use crate::output::Output;
 use crate::run::base::Base;
@@ -180,6 +181,10 @@ async fn report(
     warnings.extend(selection.unmatched(&keys).map(|name| format!("no object of the manifests is `{name}`")));
     let comparison = run.comparison(&compare, &policy, &plan, &collected);
     let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
+    // A kustomization gives a changed ConfigMap a new name, also one that was pulled in part.
+    for (new, decision) in run.decide_about_formers(&pass).await {
+        collected.receive(Event::Compared(new, &decision));
+    }
     warnings.extend(pass.warnings().iter().cloned());
     warnings.extend(run.server.cluster.warned_of_reads());
     pass.end();

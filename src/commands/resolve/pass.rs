@@ -62,6 +62,10 @@ impl ResolvePass<'_, '_> {
         comparison.redactor = Arc::clone(redactor);
         let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
         run.output.details(pass.unproven());
+        run.read_formers(&both.0.builder, &pass).await;
+        for (new, decision) in run.decide_about_formers(&pass).await {
+            both.1.borrow().receive(Event::Compared(new, &decision));
+        }
         let report = both.0.builder.last_report(Command::Diff, &FailOn::default(), &pass);
         pass.end();
         let classes = ClassInfo::pulled().map(|row| row.class).collect();

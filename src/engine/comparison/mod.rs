@@ -206,13 +206,18 @@ impl<'a> Comparison<'a> {
         if matches!(state, LiveState::Absent) {
             return false;
         }
-        let mut machine = ComparisonMachine::new(crd, state, self.types.of(&crd.key.gvk), &self.policy);
+        let verdict = self.decide_one(crd, state, &self.policy).await.verdict;
+        matches!(verdict.action(), Action::None | Action::Unknown)
+    }
+
+    /// Compares one object, apart from all others, by a policy.
+    pub async fn decide_one(&self, target: &Target, state: LiveState, policy: &Policy) -> Decision {
+        let mut machine = ComparisonMachine::new(target, state, self.types.of(&target.key.gvk), policy);
         self.ask_one(&mut machine, false, &ComingKinds::default()).await;
         while machine.leave() {
             self.ask_one(&mut machine, false, &ComingKinds::default()).await;
         }
-        let verdict = machine.decide(false, &self.redactor).verdict;
-        matches!(verdict.action(), Action::None | Action::Unknown)
+        machine.decide(false, &self.redactor)
     }
 
     /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.

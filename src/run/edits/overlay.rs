@@ -1,12 +1,10 @@
 //! `pull -k`: the accepted values are written where the kustomization sets them, if a build proves it.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reconcile_core::manifest::SourceText;
-use reconcile_core::pull::Obstacle;
 use reconcile_core::pull::kustomize::{AcceptedChange, Allowed, Candidate, Texts, alone, build_changes, search};
 use reconcile_core::text::name_without_credentials;
 use reconcile_report::pull::{EditedFile, FileContent, OtherOverlay};
@@ -120,7 +118,7 @@ impl OverlayPlan {
                     self.positions.push(position);
                 }
                 Err(reason) => {
-                    change.proposal.edit = Err(Obstacle::File(reason));
+                    change.refuse(&reason);
                     is_whole &= !has_place;
                 }
             }
@@ -244,18 +242,18 @@ impl OverlayPlan {
     }
 }
 
-/// Gives some changes the same obstacle.
-pub(crate) fn refuse_some(changes: &mut [Proposed], positions: &[usize], reason: &str) {
-    let positions: BTreeSet<&usize> = positions.iter().collect();
-    let is_one =
-        |(position, change): &(usize, &mut Proposed)| positions.contains(position) && change.proposal.edit.is_ok();
-    for (_, change) in changes.iter_mut().enumerate().filter(is_one) {
-        change.proposal.edit = Err(Obstacle::File(reason.to_owned()));
+/// Gives all changes the reason why they are not made.
+fn refuse(changes: &mut [Proposed], reason: &str) {
+    for change in changes {
+        change.refuse(reason);
     }
 }
 
-fn refuse(changes: &mut [Proposed], reason: &str) {
-    for change in changes.iter_mut().filter(|change| change.proposal.edit.is_ok()) {
-        change.proposal.edit = Err(Obstacle::File(reason.to_owned()));
+/// The same for the changes at these positions.
+pub(crate) fn refuse_some(changes: &mut [Proposed], positions: &[usize], reason: &str) {
+    for position in positions {
+        if let Some(change) = changes.get_mut(*position) {
+            change.refuse(reason);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use manifest_edit::{Edit, Refusal, edit};
 use reconcile_core::compare::{Class, FieldChange, holds_redacted};
-use reconcile_core::manifest::Origin;
+use reconcile_core::manifest::{Origin, SourceText};
 use reconcile_core::pull::{Obstacle, Proposal, is_obeyed};
 use reconcile_report::pull::{EditedFile, FileContent, question};
 use reconcile_report::{Styled, View};
@@ -45,16 +45,21 @@ impl Proposed {
         if self.place.is_some() {
             return true;
         }
-        let refusal = self.proposal.edit.as_ref().ok().and_then(|edit| self.refusal_alone(edit));
-        if let Some(refusal) = refusal {
+        if let Some(refusal) = self.refusal_alone() {
             self.proposal.edit = Err(Obstacle::Text(refusal));
         }
         self.proposal.edit.is_ok()
     }
 
-    fn refusal_alone(&self, one: &Edit) -> Option<Refusal> {
-        let edited = edit(self.origin.text().bytes(), std::slice::from_ref(one));
-        edited.refused.first().map(|refused| refused.refusal)
+    fn refusal_alone(&self) -> Option<Refusal> {
+        Trial::of(std::slice::from_ref(self))?.refused.first().map(|(_, refusal)| *refusal)
+    }
+
+    /// Gives a change that could be made the reason why it is not.
+    pub fn refuse(&mut self, reason: &str) {
+        if self.proposal.edit.is_ok() {
+            self.proposal.edit = Err(Obstacle::File(reason.to_owned()));
+        }
     }
 
     /// The question about it, with the lines of the file that change.
@@ -65,10 +70,7 @@ impl Proposed {
         }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let before = self.origin.text().bytes();
-        let after = match &self.proposal.edit {
-            Ok(one) => edit(before, std::slice::from_ref(one)).text,
-            Err(_) => before.to_vec(),
-        };
+        let after = Trial::of(std::slice::from_ref(self)).map_or_else(|| before.to_vec(), |trial| trial.after);
         let file = EditedFile {
             file: self.file().to_string(),
             written: false,
@@ -82,6 +84,28 @@ impl Proposed {
     /// Leaves it out.
     pub fn decline(&mut self) {
         self.proposal.edit = Err(Obstacle::Declined);
+    }
+}
+
+/// The text of one file with all changes that can be made together.
+pub(crate) struct Trial {
+    /// The text before.
+    pub text: SourceText,
+    /// The text with the changes.
+    pub after: Vec<u8>,
+    /// The positions of the changes that cannot be made, with the reasons.
+    pub refused: Vec<(usize, Refusal)>,
+}
+
+impl Trial {
+    /// Makes the changes of one file; `None` if there are none.
+    pub fn of(changes: &[Proposed]) -> Option<Self> {
+        let text = changes.first()?.origin.text().clone();
+        let edits = (0..).zip(changes).filter_map(|(at, one)| Some((at, one.proposal.edit.clone().ok()?)));
+        let (positions, edits): (Vec<usize>, Vec<Edit>) = edits.unzip();
+        let result = edit(text.bytes(), &edits);
+        let refused = result.refused.iter().filter_map(|one| Some((*positions.get(one.edit)?, one.refusal)));
+        Some(Self { after: result.text, refused: refused.collect(), text })
     }
 }
 
@@ -104,19 +128,13 @@ impl Refusals {
 
     /// Adds the reasons for the changes of one file.
     pub fn add_file(&mut self, changes: &[Proposed]) {
-        let Some(text) = changes.first().map(|first| first.origin.text()) else { return };
-        let of_file = text.file().and_then(|file| ManifestFile::open(file).err());
-        let edits: Vec<(usize, Edit)> = (0..)
-            .zip(changes)
-            .filter_map(|(index, proposed)| Some((index, proposed.proposal.edit.clone().ok()?)))
-            .collect();
-        let result = edit(text.bytes(), &edits.iter().map(|(_, edit)| edit.clone()).collect::<Vec<_>>());
+        let Some(trial) = Trial::of(changes) else { return };
+        let of_file = trial.text.file().and_then(|file| ManifestFile::open(file).err());
         let mut refused: HashMap<usize, Refusal> = HashMap::new();
-        for (number, one) in result.refused.iter().enumerate() {
-            let Some((index, edit)) = edits.get(one.edit) else { continue };
+        for (number, (index, refusal)) in trial.refused.into_iter().enumerate() {
             // Others may have been in the way.
-            let alone = changes.get(*index).filter(|_| number < TRIED_ALONE);
-            refused.extend(alone.map_or(Some(one.refusal), |one| one.refusal_alone(edit)).map(|why| (*index, why)));
+            let alone = changes.get(index).filter(|_| number < TRIED_ALONE);
+            refused.extend(alone.map_or(Some(refusal), Proposed::refusal_alone).map(|why| (index, why)));
         }
         for (index, Proposed { proposal, .. }) in changes.iter().enumerate() {
             let refusal = match &proposal.edit {

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use manifest_edit::{Edit, edit};
 use reconcile_core::compare::{FieldChange, ObjectVerdict};
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
@@ -18,7 +17,7 @@ use crate::engine::event::{Event, EventSink};
 use crate::run::edits::draft::Draft;
 use crate::run::edits::manifest_file::ManifestFile;
 use crate::run::edits::overlay::{OverlayDrafts, OverlayPlan, Target, refuse_some};
-use crate::run::edits::proposed::{Proposed, Refusals};
+use crate::run::edits::proposed::{Proposed, Refusals, Trial};
 
 /// Collects the objects that differ, in the order in which they are compared.
 #[derive(Default)]
@@ -278,36 +277,25 @@ impl Pulling {
 
 /// The new text of one file; `None` if nothing of it changes. Changes that cannot be made get their obstacle.
 fn drafted(changes: &mut [Proposed]) -> Option<Draft> {
-    let first = changes.first()?;
-    let name = Arc::clone(first.file());
-    let text = first.origin.text().clone();
-    let (indices, edits): (Vec<usize>, Vec<Edit>) = (0..)
-        .zip(changes.iter())
-        .filter_map(|(index, proposed)| Some((index, proposed.proposal.edit.clone().ok()?)))
-        .unzip();
+    let Trial { text, after, refused } = Trial::of(changes)?;
+    let name = Arc::clone(changes.first()?.file());
     let file = ManifestFile::open(text.file()?);
-    let result = edit(text.bytes(), &edits);
-    for refused in &result.refused {
-        if let Some(proposed) = indices.get(refused.edit).and_then(|index| changes.get_mut(*index)) {
-            proposed.proposal.edit = Err(Obstacle::Text(refused.refusal));
+    for (position, refusal) in refused {
+        if let Some(proposed) = changes.get_mut(position) {
+            proposed.proposal.edit = Err(Obstacle::Text(refusal));
         }
     }
-    if result.text == text.bytes() {
+    if after == text.bytes() {
         return None;
     }
     match file {
-        Ok(file) => Some(Draft::of_manifests(&name, file, text.bytes().to_vec(), result.text)),
+        Ok(file) => Some(Draft::of_manifests(&name, file, text.bytes().to_vec(), after)),
         Err(reason) => {
-            refuse(changes, &reason);
+            for change in changes {
+                change.refuse(&reason);
+            }
             None
         }
-    }
-}
-
-/// Gives all changes that could be made the file as their obstacle.
-fn refuse(changes: &mut [Proposed], reason: &str) {
-    for proposed in changes.iter_mut().filter(|proposed| proposed.proposal.edit.is_ok()) {
-        proposed.proposal.edit = Err(Obstacle::File(reason.to_owned()));
     }
 }
 

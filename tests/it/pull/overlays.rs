@@ -147,6 +147,54 @@ spec:
 }
 
 #[test]
+fn the_rest_of_a_generated_object_is_pulled_after_a_part_of_it() {
+    let ws = Workspace::new();
+    let job = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: shop/web, envFrom: [{configMapRef: {name: settings}}]}]}
+";
+    ws.write(
+        "base/kustomization.yaml",
+        "resources: [job.yaml]\nconfigMapGenerator:\n- name: settings\n  literals: [A=1, B=2]\n",
+    );
+    ws.write("base/job.yaml", job);
+    let prod = "resources: [../base]\nconfigMapGenerator:\n- name: settings\n  behavior: merge\n  literals:\n  - A=3\n";
+    ws.write("prod/kustomization.yaml", prod);
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    let names = ws.kubectl(["get", "configmap", "-o", "name"]).exits_with(0).stdout;
+    let settings = names.lines().find(|name| name.contains("/settings-")).unwrap();
+    replaced(&ws, settings, "/data/A", &json!("x"));
+    replaced(&ws, settings, "/data/B", &json!("y"));
+    let run = ws.reconcile(["pull", "-k", "prod", "-o", "json"]).exits_with(4);
+    assert_eq!(hows(&run), ["literal prod/kustomization.yaml data.A"], "{run}");
+    // The manifest has a new name now. The live object is the former one, in which only the other value is not what was applied.
+    let diff = ws.reconcile(["diff", "-k", "prod"]).exits_with(1);
+    let objects = diff.objects();
+    let map = objects.iter().find(|object| object["kind"] == "ConfigMap").unwrap();
+    assert_eq!(
+        (map["renamedFrom"].as_str(), &map["side"]),
+        (settings.strip_prefix("configmap/"), &json!("cluster")),
+        "{diff}"
+    );
+    let run = ws.reconcile(["pull", "-k", "prod", "-o", "json"]).exits_with(4);
+    assert!(run.stdout.contains("--add-patches") && !run.stderr.contains("does not exist"), "{run}");
+    let run = ws.reconcile(["pull", "-k", "prod", "--add-patches", "-o", "json"]).exits_with(0);
+    assert_eq!(hows(&run).len(), 1, "{run}");
+    let built = ws.kubectl(["kustomize", "prod"]).exits_with(0).stdout;
+    assert!(built.contains("A: x") && built.contains("B: \"y\"") || built.contains("B: y"), "{built}");
+    ws.reconcile(["pull", "-k", "prod", "--add-patches"]).exits_with(0);
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
+}
+
+#[test]
 fn a_file_that_a_secret_has_as_well_is_left_alone_and_not_shown() {
     let ws = Workspace::new();
     let kustomization = "\

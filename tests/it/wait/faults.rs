@@ -1,5 +1,6 @@
 //! Servers and networks that fail while somebody waits, and users who may not watch.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -188,6 +189,9 @@ fn an_interrupted_wait_reports_what_is_known() {
     ];
     for (number, (command, interrupt)) in waits.into_iter().enumerate() {
         let proxy = Proxy::new(&ws);
+        // The other object is read by the time the claim is watched.
+        let late = Fault::After(Arc::new(|| thread::sleep(Duration::from_secs(1))));
+        proxy.inject(usize::MAX, "GET", "persistentvolumeclaims !watch=true", late);
         let running = ws.through(&proxy.url()).start_reconcile([command, &["-f", "."][..]].concat());
         wait_until("it waits", || proxy.requests().iter().any(|request| request.contains("watch=true")));
         let started = Instant::now();

@@ -67,6 +67,13 @@ impl Target {
         }
     }
 
+    /// The same manifest for an object of another name, without a base.
+    pub fn under_name(&self, name: &str) -> Self {
+        let key = ObjectKey { name: name.to_owned(), ..self.key.clone() };
+        let desired = self.desired.under_name(name);
+        Self { key, desired, base: OnceLock::new(), ..self.clone() }
+    }
+
     /// Returns true if the status is written through a subresource only, as for most kinds.
     pub fn status_is_apart(&self) -> bool {
         self.resource.as_ref().map_or(true, |resource| resource.status)

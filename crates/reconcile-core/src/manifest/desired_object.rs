@@ -108,6 +108,15 @@ impl DesiredObject {
         }
     }
 
+    /// A copy with another name.
+    pub fn under_name(&self, name: &str) -> Self {
+        let mut object = self.object.to_tree();
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            metadata.insert("name".to_owned(), name.into());
+        }
+        Self { object: Packed::tree(object), ..self.unpacked() }
+    }
+
     /// A tree of the object.
     pub fn to_tree(&self) -> Value {
         self.object.to_tree()

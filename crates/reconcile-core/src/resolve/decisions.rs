@@ -144,6 +144,11 @@ impl Decisions {
         // A replacement makes all of the object as its manifest says.
         let replaces = verdict.action() == Action::Replace;
         let keeps_some = decided.iter().any(|(_, choice)| *choice != Choice::Apply);
+        // An object under a new name is created with all that differs from the former one.
+        let creates = |(one, _): &(Difference, Choice)| one.action == Action::Create && !one.is_whole_object();
+        if verdict.action() == Action::Create && decided.iter().all(creates) {
+            return if keeps_some { Consent::Inseparable } else { Consent::Write };
+        }
         if drift.iter().any(|change| stays(choice(change))) || replaces && keeps_some {
             return Consent::Inseparable;
         }

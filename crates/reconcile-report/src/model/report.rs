@@ -16,7 +16,7 @@ use super::diagnostic;
 use super::diagnostic::DiagnosticEntry;
 use super::gate::{FailClass, FailOn, class_names, classes};
 use super::identity::{Command, StartTime, ToolInfo, key};
-use super::object::renamed::paired;
+use super::object::renamed::{FormerObject, paired};
 use super::object::{ObjectMessages, ObjectReport};
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
@@ -213,7 +213,7 @@ impl Report {
     pub fn compared_paired(
         command: Command,
         objects: Vec<ObjectReport>,
-        formers: &[ObjectReport],
+        formers: &[FormerObject],
         mark: impl Fn(&mut ObjectReport),
         gate: &FailOn,
     ) -> Self {

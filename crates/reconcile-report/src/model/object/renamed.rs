@@ -4,7 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use reconcile_core::compare::{Action, Class, LeftDifference, Side, Versions};
+use reconcile_core::compare::{
+    Action, Class, Decision, LeftDifference, ObjectVerdict, Redactor, Secrecy, Side, Versions,
+};
+use reconcile_core::live::Target;
 use reconcile_core::object::generated::{Generated, generated_names, stem};
 use reconcile_core::pass::Outcome;
 use serde_json::Value;
@@ -14,21 +17,65 @@ use super::ObjectReport;
 use super::change::{ChangeReport, difference};
 use crate::model::classes::ClassInfo;
 
-/// The objects that may be the former ones of new objects with generated names, and that no apply set deletes: those to which live workloads
-/// refer where the manifests refer to the new one, and those that only the base has. A new object with several of them has none.
-pub fn former_objects(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<ObjectKey> {
+/// A new object with a generated name, and an object that may be the former one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renaming {
+    /// The new object.
+    pub new: ObjectKey,
+    /// The object that may be the former one.
+    pub former: ObjectKey,
+}
+
+/// A former object that was read, and compared with the manifest of the new one.
+pub struct FormerObject {
+    /// The object, as if it were to be deleted.
+    object: ObjectReport,
+    /// The differences that were found between the manifest and it.
+    changes: Vec<ChangeReport>,
+}
+
+impl FormerObject {
+    /// A live object, and the decision about it as if it had the manifest of the new one, under its own name.
+    pub fn new(former: &Target, mut live: Value, decision: &Decision, redactor: &Redactor) -> Self {
+        let key = &former.key;
+        if let Some(Value::Object(metadata)) = live.get_mut("metadata") {
+            metadata.remove("managedFields");
+        }
+        let secrecy = Secrecy::of(&key.gvk, None, Some(&live));
+        let live = redactor.value(&secrecy, &FieldPath::root(), &live);
+        let object = ObjectReport::unwanted(key, ObjectVerdict::Delete { live, reason: String::new() });
+        Self { object, changes: decision.verdict.changes().iter().cloned().map(ChangeReport::from).collect() }
+    }
+}
+
+/// The objects that may be the former ones of new objects with generated names: those that the apply set deletes, or else those to which
+/// live workloads refer where the manifests refer to the new one, and those that only the base has. A new object with several of the
+/// latter has none.
+pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Renaming> {
     let known: BTreeSet<&ObjectKey> = objects.iter().map(|object| &object.key).collect();
-    let deleted: BTreeSet<_> =
-        objects.iter().filter(|one| is_plain_deletion(one)).map(|one| Generated::of(&one.key)).collect();
+    let mut deleted: BTreeMap<Generated, Vec<&ObjectKey>> = BTreeMap::new();
+    for key in objects.iter().filter(|one| is_plain_deletion(one)).map(|one| &one.key) {
+        if let Some(generated) = Generated::of(key) {
+            deleted.entry(generated).or_default().push(key);
+        }
+    }
     let mut new: BTreeMap<Generated, Vec<&ObjectKey>> = BTreeMap::new();
     for object in objects.iter().filter(|object| object.diff.action == Action::Create) {
         if let Some(generated) = Generated::of(&object.key) {
             new.entry(generated).or_default().push(&object.key);
         }
     }
-    new.retain(|generated, keys| keys.len() == 1 && !deleted.contains(&Some(generated.clone())));
+    new.retain(|_, keys| keys.len() == 1);
+    let mut found = Vec::new();
+    new.retain(|generated, keys| {
+        let of_set = deleted.remove(generated);
+        for former in of_set.iter().flatten() {
+            found.extend(keys.iter().map(|new| Renaming { new: (*new).clone(), former: (*former).clone() }));
+        }
+        of_set.is_none()
+    });
     if new.is_empty() {
-        return Vec::new();
+        return found;
     }
     let mut former: BTreeMap<&ObjectKey, BTreeSet<String>> =
         new.values().flatten().map(|key| (*key, BTreeSet::new())).collect();
@@ -57,9 +104,10 @@ pub fn former_objects(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Ob
     let one = |(key, formers): (&ObjectKey, BTreeSet<String>)| {
         let mut formers = formers.into_iter();
         let name = formers.next().filter(|_| formers.next().is_none())?;
-        Some(ObjectKey { name, ..key.clone() })
+        Some(Renaming { new: key.clone(), former: ObjectKey { name, ..key.clone() } })
     };
-    former.into_iter().filter_map(one).collect()
+    found.extend(former.into_iter().filter_map(one));
+    found
 }
 
 /// Returns true for the deletion of an object of the apply set that is allowed and not refused.
@@ -72,7 +120,7 @@ fn is_plain_deletion(object: &ObjectReport) -> bool {
 /// Shows each new object with a generated name and the former one as one object under a new name: the newest that is deleted, or else that
 /// of `formers`, which stay. A deletion that still has to be allowed, or that cannot be done, stays on its own, and so do both if they are
 /// not done alike.
-pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[ObjectReport]) -> Vec<ObjectReport> {
+pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[FormerObject]) -> Vec<ObjectReport> {
     let mut renames = Renames::new();
     // The report of a shard has some already, of which another shard deletes the former one.
     for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
@@ -91,8 +139,13 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[ObjectReport]) -
         }
     }
     let mut staying: BTreeMap<Generated, &ObjectReport> = BTreeMap::new();
-    for (generated, object) in formers.iter().filter_map(|one| Some((Generated::of(&one.key)?, one))) {
-        staying.entry(generated).or_insert(object);
+    let mut compared: BTreeMap<&ObjectKey, &[ChangeReport]> = BTreeMap::new();
+    for FormerObject { object, changes } in formers {
+        compared.insert(&object.key, changes);
+        let stays = !objects.iter().any(|other| other.key == object.key);
+        if let Some(generated) = Generated::of(&object.key).filter(|_| stays) {
+            staying.entry(generated).or_insert(object);
+        }
     }
     for at in 0..objects.len() {
         let Some(new) = objects.get(at).filter(|object| object.diff.action == Action::Create) else { continue };
@@ -106,7 +159,8 @@ pub(crate) fn paired(mut objects: Vec<ObjectReport>, formers: &[ObjectReport]) -
             None => old.run.outcome.is_none(),
             Some(outcome) => outcome == Outcome::Created && (newest.is_none() || old.run.outcome.is_some()),
         };
-        if let Some(renamed) = renamed(new, old).filter(|_| is_alike) {
+        let compared = compared.get(&old.key).copied();
+        if let Some(renamed) = renamed(new, old, compared).filter(|_| is_alike) {
             gone.extend(newest);
             renames.insert((renamed.key.namespace.clone(), old.key.name.clone()), renamed.key.clone());
             if let Some(slot) = objects.get_mut(at) {
@@ -247,8 +301,8 @@ fn created_at(object: &Value) -> Option<&str> {
     object.metadata("creationTimestamp")?.as_str()
 }
 
-/// The new object with the differences from the old one; `None` if there are none.
-fn renamed(new: &ObjectReport, old: &ObjectReport) -> Option<ObjectReport> {
+/// The new object with the differences from the old one, which `compared` tells more about; `None` if there are none.
+fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[ChangeReport]>) -> Option<ObjectReport> {
     let desired = new.diff.changes.first()?.desired.as_ref()?;
     let live = live(old)?;
     let mut changes = changes(live, desired);
@@ -258,6 +312,9 @@ fn renamed(new: &ObjectReport, old: &ObjectReport) -> Option<ObjectReport> {
     let is_known = new.is_known() && old.is_known();
     for change in &mut changes {
         change.known = is_known;
+        if let Some(compared) = compared {
+            explain(change, compared.iter().find(|found| found.path.is_prefix_of(&change.path)));
+        }
     }
     let mut object = new.clone();
     object.renamed_from = Some(old.key.name.clone());
@@ -271,6 +328,22 @@ fn renamed(new: &ObjectReport, old: &ObjectReport) -> Option<ObjectReport> {
     object.diff.changes = changes;
     object.details.versions = Some(Arc::new(Versions::of_redacted(live, desired)));
     Some(object)
+}
+
+/// Gives a difference the class, side and owners that the comparison found. What others added to the former object is not in the new one,
+/// and nothing refuses to create that.
+fn explain(change: &mut ChangeReport, found: Option<&ChangeReport>) {
+    change.class = match found.map(|found| found.class) {
+        Some(Class::Conflict) => Class::ChangedByOther,
+        Some(class) => class,
+        None => Class::Unrecorded,
+    };
+    change.side = found.and_then(|found| found.side).or_else(|| Side::of_change(change.class, change.op));
+    let Some(found) = found else { return };
+    change.managers.clone_from(&found.managers);
+    if found.path == change.path {
+        change.base.clone_from(&found.base);
+    }
 }
 
 /// The differences of everything that the new object has, but for its name.
@@ -309,7 +382,7 @@ fn changes(live: &Value, desired: &Value) -> Vec<ChangeReport> {
 
 #[cfg(test)]
 mod tests {
-    use reconcile_core::compare::{Evidence, ObjectVerdict};
+    use reconcile_core::compare::Evidence;
     use reconcile_core::plan::deletion::{Deletion, DeletionKind};
     use serde_json::json;
     use structured_merge::GroupVersionKind;

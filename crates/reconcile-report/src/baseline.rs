@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use reconcile_core::compare::{Action, Class, REDACTED};
 use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::manifest::Packed;
 use reconcile_core::object::Shard;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, Op, PathElement};
@@ -46,8 +47,8 @@ struct KnownObject {
 /// The values of a known difference.
 #[derive(Debug)]
 struct KnownChange {
-    live: Option<Value>,
-    desired: Option<Value>,
+    live: Option<Packed>,
+    desired: Option<Packed>,
     /// False for what others added and no apply removes, for example.
     is_drift: bool,
     /// True if it follows from another object.
@@ -154,14 +155,14 @@ impl KnownDifferences {
             let former = known.changes.get(&(change.path.clone(), found_again(change.class, self.has_base)));
             change.known = former.filter(|former| former.is_drift || !change.is_drift()).is_some_and(|former| {
                 // Nothing tells whether a hidden value of the manifest is still the former one.
-                is_same(former.live.as_ref(), change.live.as_ref(), is_untouched)
-                    && is_same(former.desired.as_ref(), change.desired.as_ref(), is_renamed)
+                is_same(former.live.as_deref(), change.live.as_deref(), is_untouched)
+                    && is_same(former.desired.as_deref(), change.desired.as_deref(), is_renamed)
             });
         }
         for change in object.diff.changes.iter_mut().filter(|change| !known.renamed_items.is_empty() && !change.known) {
             let value = if change.op == Op::Add { &change.desired } else { &change.live };
             let is_item = matches!(change.op, Op::Add | Op::Remove);
-            let item = item(&change.path, value.as_ref()).filter(|_| is_item);
+            let item = item(&change.path, value.as_deref()).filter(|_| is_item);
             change.known = item.is_some_and(|item| known.renamed_items.contains(&item));
         }
         object.diff.known_added_items =
@@ -225,7 +226,7 @@ impl KnownObject {
 fn renamed_items(change: &ChangeReport) -> Vec<(Vec<PathElement>, String)> {
     let is_one = change.op == Op::Change && !change.follows.is_empty();
     let values = [&change.live, &change.desired].into_iter().filter(|_| is_one);
-    values.filter_map(|value| item(&change.path, value.as_ref())).collect()
+    values.filter_map(|value| item(&change.path, value.as_deref())).collect()
 }
 
 /// An item of a list: the path of the list, and the item as text.

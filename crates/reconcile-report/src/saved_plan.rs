@@ -331,7 +331,7 @@ struct Difference<'c> {
 
 impl<'c> Difference<'c> {
     fn of(ChangeReport { path, op, live, desired, .. }: &'c ChangeReport) -> Self {
-        Self { path, op: *op, live: live.as_ref(), desired: desired.as_ref() }
+        Self { path, op: *op, live: live.as_deref(), desired: desired.as_deref() }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Objects in a form that needs little memory: a map of `serde_json` takes more than 600 bytes even if it has one entry, and a manifest has
 //! many. An object is a text, from which a tree is made for as long as something looks at it.
 
+use std::ops::Deref;
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 /// The most levels of an object that is packed: `serde_json` reads no more than 128.
@@ -82,6 +84,27 @@ fn is_deep(value: &Value, most: usize) -> bool {
         Value::Object(map) => map.values().any(|value| is_deep(value, below)),
         Value::Array(items) => items.iter().any(|value| is_deep(value, below)),
         _ => false,
+    }
+}
+
+impl Deref for Packed {
+    type Target = Value;
+
+    /// The object, of which a tree is kept from now on.
+    fn deref(&self) -> &Value {
+        self.get()
+    }
+}
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.with(|object| object.serialize(to))
+    }
+}
+
+impl<'de> Deserialize<'de> for Packed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Value::deserialize(from).map(Self::tree)
     }
 }
 

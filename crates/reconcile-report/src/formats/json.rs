@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use reconcile_core::manifest::Packed;
 use reconcile_core::text::{harmless_json, yaml};
 use serde::Serialize;
 use serde_json::json;
@@ -48,7 +49,7 @@ fn leave_out(object: &mut ObjectReport) {
         let size = size(change);
         if size > LARGE {
             let values = [&mut change.live, &mut change.desired];
-            values.into_iter().flatten().for_each(|value| *value = json!({ OMITTED_BYTES: size }));
+            values.into_iter().flatten().for_each(|value| *value = Packed::tree(json!({ OMITTED_BYTES: size })));
         }
     }
 }
@@ -57,7 +58,7 @@ fn leave_out(object: &mut ObjectReport) {
 fn size(change: &ChangeReport) -> usize {
     let is_whole = change.path.elements().is_empty();
     let value = change.live.as_ref().or(change.desired.as_ref()).filter(|_| is_whole);
-    value.map_or(0, |value| value.to_string().len())
+    value.map_or(0, |value| value.with(|value| value.to_string().len()))
 }
 
 /// A value as a document, indented, with a line end. What a terminal would hide or act on, and what a pipeline would take for a command, is

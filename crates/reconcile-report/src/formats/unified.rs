@@ -99,8 +99,8 @@ pub fn files(reports: &Reports) -> Vec<FilePair> {
 fn pair(one: &ContextReport, object: &ObjectReport, names: &mut FileNames) -> Option<FilePair> {
     let whole = object.diff.changes.first();
     let (live, desired) = match (object.diff.action, &object.details.versions) {
-        (Action::Create, _) => (None, Some(masked(whole?.desired.as_ref()?))),
-        (Action::Delete, _) => (Some(masked(whole?.live.as_ref()?)), None),
+        (Action::Create, _) => (None, Some(masked(whole?.desired.as_deref()?))),
+        (Action::Delete, _) => (Some(masked(whole?.live.as_deref()?)), None),
         (Action::Update | Action::Replace, Some(versions)) => {
             (Some(versions.live.clone()), Some(versions.desired.clone()))
         }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reconcile_core::compare::{Class, Conflict};
+use reconcile_core::manifest::Packed;
 use reconcile_core::owners::{AuditAnswer, Owner};
 use reconcile_core::pass::Outcome;
 use ring::digest::{SHA256, digest};
-use serde_json::Value;
 use structured_merge::FieldPath;
 
 use crate::model::object::disposition::Disposition;
@@ -154,7 +154,7 @@ fn said(part: Item<'_>) -> Vec<u8> {
     let said = match part {
         Item::Conflict(conflict) => format!("{:?}", owners(std::slice::from_ref(&conflict.owner))),
         Item::Change(change) => {
-            let text = |value: &Option<Value>| value.as_ref().map(ToString::to_string);
+            let text = |value: &Option<Packed>| value.as_ref().map(|value| value.with(ToString::to_string));
             let live = text(&change.live);
             let desired = text(&change.desired);
             let managers = owners(&change.managers);

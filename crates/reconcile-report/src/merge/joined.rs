@@ -145,9 +145,10 @@ fn unmatched(reports: &[Report]) -> Option<Vec<String>> {
 fn name_redacted(report: &mut Report) {
     let Some(Shard { index, .. }) = report.shard.filter(|shard| shard.count >= 2) else { return };
     for change in report.objects.iter_mut().flat_map(|object| &mut object.diff.changes) {
-        for value in [&mut change.live, &mut change.desired, &mut change.base].into_iter().flatten() {
-            name_numbers(value, index);
+        for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
+            name_numbers(value.get_mut(), index);
         }
+        change.base.iter_mut().for_each(|value| name_numbers(value, index));
     }
 }
 

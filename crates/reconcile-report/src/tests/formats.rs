@@ -78,7 +78,7 @@ fn yaml_is_the_document_of_json() {
 fn a_large_object_is_left_out_of_json_unless_all_of_it_is_wanted() {
     let mut report = diff("plain");
     let large = json!({"kind": "ConfigMap", "data": {"a": "x".repeat(70_000)}});
-    report.objects[0].diff.changes[0].desired = Some(large.clone());
+    report.objects[0].diff.changes[0].desired = Some(large.clone().into());
     let small: Value = serde_json::from_str(&one(named("json"), &report)).unwrap();
     let size = large.to_string().len();
     assert_eq!(small["objects"][0]["changes"][0]["desired"], json!({"omittedBytes": size}));
@@ -86,7 +86,7 @@ fn a_large_object_is_left_out_of_json_unless_all_of_it_is_wanted() {
     let whole: Value = serde_json::from_str(&whole).unwrap();
     assert_eq!(whole["objects"][0]["changes"][0]["desired"], large);
     // Data that the document leaves out stays in the report.
-    assert_eq!(report.objects[0].diff.changes[0].desired, Some(large));
+    assert_eq!(report.objects[0].diff.changes[0].desired, Some(large.into()));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn the_same_finding_has_the_same_number_in_every_run() {
     let report = diff("plain");
     let mut later = report.clone();
     // The line and the live value of a field moved.
-    later.objects[1].diff.changes[0].live = Some(json!(9));
+    later.objects[1].diff.changes[0].live = Some(json!(9).into());
     later.objects[1].details.lines.clear();
     later.objects[1].diff.ignored[0].paths.push(FieldPath::of(&["spec", "other"]));
     let first = fingerprints(&report);

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use reconcile_core::compare::{Action, Class, Evidence, FieldChange, FieldDiff, ObjectVerdict};
+use reconcile_core::manifest::Packed;
 use reconcile_core::manifest::Source;
 use reconcile_core::object::certificates;
 use serde_json::{Value, json};
@@ -204,8 +205,8 @@ fn certificates_of_new_objects_are_summarised() {
             let change = &mut report.objects[0].diff.changes[0];
             (change.path, change.op, change.class) = (FieldPath::of(&["it"]), Op::Add, class);
             (change.live, change.desired) = match class {
-                Class::Pending => (None, Some(part.clone())),
-                _ => (Some(part.clone()), None),
+                Class::Pending => (None, Some(part.clone().into())),
+                _ => (Some(part.clone().into()), None),
             };
             report.objects[0].diff.action = Action::Update;
             for (name, text) in shown_in(&report, &["text", "markdown", "html"], full.clone()) {
@@ -335,7 +336,7 @@ fn rules_that_are_added_or_gone_are_shown_by_what_they_grant() {
     ] {
         let mut report = report(kind, &[(&["rules"], Value::Null, Value::Null)]);
         let change = &mut report.objects[0].diff.changes[0];
-        (change.op, change.live, change.desired) = (op, live, desired);
+        (change.op, change.live, change.desired) = (op, live.map(Packed::tree), desired.map(Packed::tree));
         for (name, text) in shown(&report, &READ) {
             match name {
                 "text" => assert!(text.contains(&format!("    rules (grants)\n      {sign} {grants}\n")), "{text}"),

@@ -127,7 +127,7 @@ impl Objects<'_> {
             if let Some(removed) = users::removed(change, |time| self.view.time(time)) {
                 page.element("<p", &removed, "</p>");
             }
-            if let Some(value) = change.desired.as_ref().or(change.live.as_ref()) {
+            if let Some(value) = change.desired.as_deref().or(change.live.as_deref()) {
                 whole(page, &yaml(value), &self.limits);
             }
         }

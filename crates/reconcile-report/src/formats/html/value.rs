@@ -1,6 +1,7 @@
 //! Values, side by side or one above the other: the style sheet decides which, from the same markup.
 
 use reconcile_core::compare::secret_number;
+use reconcile_core::manifest::Packed;
 use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::Op;
@@ -29,13 +30,17 @@ pub(super) fn values(page: &mut Markup, change: &ChangeReport, limits: &Limits) 
     }
     let values = [&change.live, &change.desired];
     let is_block = |value: &Value| is_long(value) || meaning::certificates(value).is_some();
-    if values.into_iter().flatten().any(is_block) { long(page, change, limits) } else { short(page, change) }
+    if values.into_iter().flatten().any(|value| is_block(value)) {
+        long(page, change, limits);
+    } else {
+        short(page, change);
+    }
 }
 
 fn short(page: &mut Markup, change: &ChangeReport) {
     let text = |value: &Value| if is_alone(change) { inline(&summarised(value)) } else { inline(value) };
-    let live = change.live.as_ref().map(text);
-    let desired = change.desired.as_ref().map(text);
+    let live = change.live.as_deref().map(text);
+    let desired = change.desired.as_deref().map(text);
     page.raw("<span class=\"v\">");
     match (change.op, live, desired) {
         (_, Some(live), _) if stays(change) => {
@@ -63,13 +68,13 @@ fn is_alone(change: &ChangeReport) -> bool {
 }
 
 fn long(page: &mut Markup, change: &ChangeReport, limits: &Limits) {
-    let text = |value: &Option<Value>| {
+    let text = |value: &Option<Packed>| {
         let text = |value: &Value| match meaning::certificates(value) {
             Some(sentences) => sentences.join("\n"),
             None if is_alone(change) => yaml(value),
             None => block(&shown(value)),
         };
-        value.as_ref().map(text).unwrap_or_default()
+        value.as_deref().map(text).unwrap_or_default()
     };
     let live = text(&change.live);
     let desired = text(&change.desired);

@@ -18,8 +18,8 @@ const SHORT: usize = 200;
 
 /// The lines of a change, each with everything visible: removed lines, added lines, and lines around them.
 pub(crate) fn lines(change: &ChangeReport, is_full: bool) -> Vec<String> {
-    let live = change.live.as_ref();
-    let desired = change.desired.as_ref();
+    let live = change.live.as_deref();
+    let desired = change.desired.as_deref();
     if change.path.elements().is_empty() {
         let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(&summarised(value))));
         return match (live, desired) {

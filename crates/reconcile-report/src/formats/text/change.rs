@@ -1,5 +1,6 @@
 //! One change: `path: live → desired`, or the lines that differ.
 
+use reconcile_core::manifest::Packed;
 use reconcile_core::text::{middle_cut, width};
 use serde_json::Value;
 use similar::ChangeTag;
@@ -113,7 +114,7 @@ impl Heading {
 }
 
 fn values(change: &ChangeReport) -> Values {
-    let own = |value: &Option<Value>| own_value(&change.path, value.clone().unwrap_or_default());
+    let own = |value: &Option<Packed>| own_value(&change.path, value.as_ref().map(Packed::to_tree).unwrap_or_default());
     let live = own(&change.live);
     let desired = own(&change.desired);
     match change.op {

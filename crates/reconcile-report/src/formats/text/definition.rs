@@ -71,7 +71,7 @@ fn both<'o>(object: &'o ObjectReport, summarised: &[&'o ChangeReport]) -> Option
         return Some((whole.live.pointer("/spec/versions")?, whole.desired.pointer("/spec/versions")?));
     }
     let change = summarised.first()?;
-    Some((change.live.as_ref()?, change.desired.as_ref()?))
+    Some((change.live.as_deref()?, change.desired.as_deref()?))
 }
 
 /// Appends the summary of the versions in which these changes are.

@@ -34,7 +34,7 @@ pub(super) fn warnings<'o>(object: &'o ObjectReport, view: &View) -> Vec<&'o str
 
 /// Returns true if the cluster keeps a value of its own where the manifest has none: nobody can or needs to do anything about it.
 fn is_harmless(change: &ChangeReport) -> bool {
-    let says_nothing = match &change.desired {
+    let says_nothing = match change.desired.as_deref() {
         None | Some(Value::Null) => true,
         Some(Value::Object(fields)) => fields.is_empty(),
         Some(Value::Array(items)) => items.is_empty(),

@@ -141,7 +141,7 @@ fn deleted(sheet: &mut Sheet<'_>, object: &ObjectReport) {
 
 /// Appends the whole object that is to be created, in which secrets are masked and certificates are summarised.
 fn content(sheet: &mut Sheet<'_>, object: &ObjectReport) {
-    let desired = object.diff.changes.first().and_then(|change| change.desired.as_ref());
+    let desired = object.diff.changes.first().and_then(|change| change.desired.as_deref());
     let Some(desired) = desired.filter(|_| object.diff.action == Action::Create) else { return };
     let text = yaml(&masked(&summarised(desired)));
     let lines: Vec<Line<'_>> = text.lines().map(|line| (ChangeTag::Insert, line.into())).collect();
@@ -173,8 +173,15 @@ fn about(object: &ObjectReport) -> String {
     let Some(change) = object.diff.changes.first().filter(|_| object.diff.action == Action::Create) else {
         return String::new();
     };
-    let Some(desired) = &change.desired else { return String::new() };
     let mut parts: Vec<String> = why::missing(change).map(ToOwned::to_owned).into_iter().collect();
+    if let Some(desired) = &change.desired {
+        desired.with(|desired| add_workload(desired, &mut parts));
+    }
+    parts.join(", ")
+}
+
+/// Adds the replicas and the images of a workload.
+fn add_workload(desired: &Value, parts: &mut Vec<String>) {
     match desired.pointer("/spec/replicas").and_then(Value::as_u64) {
         Some(1) => parts.push("1 replica".to_owned()),
         Some(replicas) => parts.push(format!("{replicas} replicas")),
@@ -187,7 +194,6 @@ fn about(object: &ObjectReport) -> String {
     if let Some(more @ 1..) = images.len().checked_sub(IMAGES) {
         parts.push(format!("{more} more"));
     }
-    parts.join(", ")
 }
 
 /// The changes that are shown if there are too many: drift before anything else, so that nobody can hide it behind other changes.

@@ -1,11 +1,12 @@
 use reconcile_core::compare::{Class, FieldChange, Side};
+use reconcile_core::manifest::Packed;
 use reconcile_core::owners::{AuditAnswer, Owner};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use structured_merge::{Change, FieldPath, Op};
 
-use super::bounded_value::present;
+use super::bounded_value::{present, present_packed};
 
 /// A difference. Values of Secrets are objects with the one field `redacted`. A large object that is created or deleted as a whole
 /// is an object with the one field `omittedBytes`, its size in bytes, unless `--full` is given.
@@ -22,11 +23,13 @@ pub struct ChangeReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
     /// The live value; absent if there is none.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub live: Option<Value>,
+    #[serde(default, deserialize_with = "present_packed", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    pub live: Option<Packed>,
     /// The value that an apply would leave; absent if there is none.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub desired: Option<Value>,
+    #[serde(default, deserialize_with = "present_packed", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    pub desired: Option<Packed>,
     /// The value that was applied last; absent if there is none, or without a base.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub base: Option<Value>,
@@ -54,8 +57,8 @@ impl From<FieldChange> for ChangeReport {
             op,
             class,
             side,
-            live,
-            desired,
+            live: live.map(Packed::tree),
+            desired: desired.map(Packed::tree),
             base,
             managers,
             follows: Vec::new(),
@@ -67,10 +70,25 @@ impl From<FieldChange> for ChangeReport {
 }
 
 impl ChangeReport {
+    /// The difference of an object that does not exist, whose value is no tree.
+    pub(super) fn missing(desired: Packed) -> Self {
+        Self { desired: Some(desired), ..FieldChange::missing(Value::Null).into() }
+    }
+
+    /// The same of an object that is to be deleted.
+    pub(super) fn pruned(live: Packed) -> Self {
+        Self { live: Some(live), ..FieldChange::pruned(Value::Null).into() }
+    }
+
     /// The difference alone.
     pub(crate) fn field_change(&self) -> FieldChange {
         let Self { path, op, class, live, desired, managers, .. } = self;
-        let change = Change { path: path.clone(), op: *op, from: live.clone(), to: desired.clone() };
+        let change = Change {
+            path: path.clone(),
+            op: *op,
+            from: live.as_ref().map(Packed::to_tree),
+            to: desired.as_ref().map(Packed::to_tree),
+        };
         let change = FieldChange::new(change, *class).with_managers(managers.clone());
         FieldChange { side: self.side, base: self.base.clone(), defaulted: self.defaulted.clone(), ..change }
     }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reconcile_core::compare::{
-    Action, Class, Conflict, Decision, Effect, Evidence, FieldChange, FieldDiff, IgnoredFields, LeftDifference,
-    ObjectVerdict, Reason, Replacement, Side, UnmanagedCount, Versions,
+    Action, Class, Conflict, Decision, Effect, Evidence, FieldDiff, IgnoredFields, LeftDifference, ObjectVerdict,
+    Reason, Replacement, Side, UnmanagedCount, Versions,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects::of_deletion;
@@ -320,12 +320,12 @@ impl ObjectReport {
                 report.messages.hint = hint;
             }
             ObjectVerdict::Create { desired, .. } => {
-                report.diff.changes = vec![FieldChange::missing(desired.into_tree()).into()];
+                report.diff.changes = vec![ChangeReport::missing(desired)];
             }
             ObjectVerdict::Delete { live, reason } => {
                 report.name_live(Some(&live));
                 report.diff.effects.extend(of_deletion(key, &live));
-                report.diff.changes = vec![FieldChange::pruned(live).into()];
+                report.diff.changes = vec![ChangeReport::pruned(live.into())];
                 report.messages.reason = Some(reason);
             }
             ObjectVerdict::Kept { reason } => report.messages.reason = Some(reason),

@@ -90,8 +90,8 @@ pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Renamin
         named.entry((key.namespace.as_deref(), &key.name)).or_default().push(key);
     }
     for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
-        let before = generated_names(object.diff.changes.iter().filter_map(|change| change.live.as_ref()));
-        let after = generated_names(object.diff.changes.iter().filter_map(|change| change.desired.as_ref()));
+        let before = generated_names(object.diff.changes.iter().filter_map(|change| change.live.as_deref()));
+        let after = generated_names(object.diff.changes.iter().filter_map(|change| change.desired.as_deref()));
         for name in after.difference(&before) {
             let same_stem = before.difference(&after).filter(|other| stem(other) == stem(name));
             for key in named.get(&(object.key.namespace.as_deref(), name)).into_iter().flatten() {
@@ -215,14 +215,14 @@ fn follow(object: &mut ObjectReport, renames: &Renames) {
     let new_of = |name: &str| renames.get(&(namespace.clone(), name.to_owned()));
     let mut removed: BTreeMap<(Vec<PathElement>, String), (FieldPath, Vec<String>)> = BTreeMap::new();
     for change in object.diff.changes.iter_mut().filter(|change| change.follows.is_empty()) {
-        let Some(live) = change.live.as_ref().filter(|_| change.op != Op::Move) else { continue };
+        let Some(live) = change.live.as_deref().filter(|_| change.op != Op::Move) else { continue };
         if generated_names(std::iter::once(live)).into_iter().all(|name| new_of(name).is_none()) {
             continue;
         }
         let mut follows = Vec::new();
         let now = under_new_names(live, &new_of, &mut follows);
         match (change.op, list_of(&change.path)) {
-            (Op::Change, _) if change.desired.as_ref() == Some(&now) => change.follows.extend(follows),
+            (Op::Change, _) if change.desired.as_deref() == Some(&now) => change.follows.extend(follows),
             (Op::Remove, Some(list)) => {
                 removed.insert((list, now.to_string()), (change.path.clone(), follows));
             }
@@ -294,7 +294,7 @@ fn under_new_names<'r>(
 
 /// The live object of a deletion.
 fn live(object: &ObjectReport) -> Option<&Value> {
-    object.diff.changes.first()?.live.as_ref()
+    object.diff.changes.first()?.live.as_deref()
 }
 
 fn created_at(object: &Value) -> Option<&str> {

@@ -106,9 +106,10 @@ mod tests {
     }
 
     fn shown(live: &str, desired: &str) -> Option<Vec<String>> {
-        let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).unwrap_or("-").to_owned();
-        let change =
-            |change: &ChangeReport| format!("{}: {} → {}", change.path, text(&change.live), text(&change.desired));
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or("-").to_owned();
+        let change = |change: &ChangeReport| {
+            format!("{}: {} → {}", change.path, text(change.live.as_deref()), text(change.desired.as_deref()))
+        };
         differences(&json!(live), &json!(desired)).map(|changes| changes.iter().map(change).collect())
     }
 

@@ -51,8 +51,8 @@ impl Meaning {
 
     /// The meaning of a change of a value to another one, and of rules that are added or removed; `None` for other changes.
     pub fn of_change(change: &ChangeReport) -> Option<(Self, &Value, &Value)> {
-        let live = change.live.as_ref();
-        let desired = change.desired.as_ref();
+        let live = change.live.as_deref();
+        let desired = change.desired.as_deref();
         if stays(change) || live == desired {
             return None;
         }

@@ -212,8 +212,8 @@ mod tests {
     fn found(live: &Value, desired: &Value) -> Vec<String> {
         let parts = parts("data.config", live, desired);
         let change = |change: &ChangeReport| {
-            let value = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), ToString::to_string);
-            format!("{} {} {}", change.path, value(&change.live), value(&change.desired))
+            let value = |value: Option<&Value>| value.map_or("-".to_owned(), ToString::to_string);
+            format!("{} {} {}", change.path, value(change.live.as_deref()), value(change.desired.as_deref()))
         };
         parts.map(|parts| parts.changes.iter().map(change).collect()).unwrap_or_default()
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, wait_until};
+use crate::control_plane::{ControlPlane, Fault, Proxy, Replaced, Run, Workspace, is_before, wait_until};
 
 const DEFINITION: &str = "
 apiVersion: apiextensions.k8s.io/v1
@@ -364,8 +364,11 @@ fn values_are_checked_against_the_definition_in_the_same_input() {
     ws.wait_for_types();
     let after = ws.reconcile(["diff", "-f", "crd.yaml", "-f", "cogs.yaml"]).exits_with(4);
     assert_eq!(after.object("Cog", "good")["action"], "create");
+    let longer = is_before(32, "the message about texts that are too long is that of newer versions");
     for ((name, _), (before, after)) in cases.iter().zip(mistakes(&before).into_iter().zip(mistakes(&after))) {
-        assert_eq!(before, after, "{name}");
+        if !(longer && after.to_string().contains("may not be longer than")) {
+            assert_eq!(before, after, "{name}");
+        }
         assert_eq!(before.is_null(), *name == "good", "{name}");
     }
 }

@@ -11,7 +11,7 @@ use reconcile_core::live::{Discovery, Resolution};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::control_plane::{Fault, Proxy, Replaced as _, Run, Workspace, wait_until};
+use crate::control_plane::{Fault, Proxy, Replaced as _, Run, Workspace, is_before, wait_until};
 
 /// The two requests of discovery, as patterns of the proxy.
 const CORE: &str = "/api !/apis !/api/ !openapi";
@@ -133,11 +133,9 @@ fn custom_kinds_and_policies_are_read_before_the_work_begins() {
     }
     let flags = ["-f", ".", "--prune", "--applyset=shop"];
     ws.reconcile([&["apply"][..], &flags].concat()).exits_with(0);
-    let proxy = late(
-        &ws,
-        "/secrets/shop",
-        &["/$NS.example.com/v1/namespaces/$NS/notes?limit=", "/mutatingadmissionpolicies?limit="],
-    );
+    let policies = if is_before(36, "policies that mutate") { "webhookconfigurations" } else { "admissionpolicies" };
+    let policies = format!("/mutating{policies}?limit=");
+    let proxy = late(&ws, "/secrets/shop", &["/$NS.example.com/v1/namespaces/$NS/notes?limit=", &policies]);
     let started = Instant::now();
     let run = ws.through(&proxy.url()).reconcile([&["diff"][..], &flags].concat()).exits_with(0);
     assert!(started.elapsed() < Duration::from_secs(20), "the parent waited in vain: {:#?}", proxy.requests());

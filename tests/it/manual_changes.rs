@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ANY_FIELDS, Fault, Proxy, Replaced, Run, Workspace, definition};
+use crate::control_plane::{ANY_FIELDS, Fault, Proxy, Replaced, Run, Workspace, definition, is_before};
 use crate::manifests::WEB;
 
 const SERVICE: &str = "
@@ -193,6 +193,9 @@ const EXCLUSIVE: [(&str, &str, &str); 6] = [
 #[test]
 fn what_excludes_a_field_of_the_manifest_goes_whatever_the_server_says() {
     for (kind, manifest, patch) in EXCLUSIVE {
+        if kind == "Ingress" && is_before(31, "the port of an Ingress is recorded field by field") {
+            continue;
+        }
         let ws = Workspace::new();
         let name = if kind == "PersistentVolume" { ws.namespace() } else { "web" };
         ws.write("web.yaml", &manifest.replace("NAME", name));

@@ -56,6 +56,8 @@ pub enum Fault {
     PlainJson,
     /// This closure runs just before the server receives the request.
     After(Arc<dyn Fn() + Send + Sync>),
+    /// This closure runs, and then the request has another fault.
+    AfterThat(Arc<dyn Fn() + Send + Sync>, Box<Fault>),
 }
 
 /// A fault of a new connection, before its first request.

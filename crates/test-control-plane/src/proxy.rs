@@ -221,7 +221,12 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Answer, BoxError> {
     let uri = request.uri().path_and_query().map_or("", |path| path.as_str());
-    match state.fault_for(request.method().as_str(), uri) {
+    let mut fault = state.fault_for(request.method().as_str(), uri);
+    while let Some(Fault::AfterThat(event, then)) = fault {
+        tokio::task::spawn_blocking(move || event()).await?;
+        fault = Some(*then);
+    }
+    match fault {
         None => Ok(fault::whole(state.forward(request).await?)),
         Some(Fault::Answer(status, headers, body)) => fault::made_up(status, headers, body),
         Some(Fault::Endless) => fault::endless(),
@@ -253,7 +258,7 @@ async fn answer(
             parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
             Ok(fault::whole(state.forward(Request::from_parts(parts, body)).await?))
         }
-        Some(Fault::After(event)) => {
+        Some(Fault::After(event) | Fault::AfterThat(event, _)) => {
             tokio::task::spawn_blocking(move || event()).await?;
             Ok(fault::whole(state.forward(request).await?))
         }

@@ -67,8 +67,7 @@ fn a_token_file_that_is_rotated_half_way_is_read_again() {
         let kubeconfig = kubeconfig(&pass.ws, &proxy, &json!({"tokenFile": file}));
         let rotated = file.clone();
         let rotate = move || fs::write(&rotated, "bearer-token-of-editor\n").expect("a token file");
-        proxy.inject(1, "GET", "/api", Fault::After(Arc::new(rotate)));
-        proxy.inject(1, method, pattern, expired());
+        proxy.inject(1, method, pattern, Fault::AfterThat(Arc::new(rotate), Box::new(expired())));
         let caller = pass.ws.env("KUBECONFIG", &kubeconfig);
         let (run, requests) = pass.ws.requests_during(|| caller.reconcile(ARGUMENTS).exits_with(0));
         assert_eq!(proxy.clear(), Vec::<String>::new(), "{method} {pattern}: {run}");

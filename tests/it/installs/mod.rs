@@ -52,7 +52,12 @@ fn sets_are_installed_heal_from_drift_and_are_upgraded() {
     let sum = |count: fn(&Figures) -> usize| all.iter().map(count).sum::<usize>();
     let pulled = sum(|figures| figures.pulled);
     let applied = sum(|figures| figures.applied);
-    assert!(pulled + applied >= ENDED && pulled >= PULLED, "only {pulled} drifts were pulled and {applied} applied");
+    // Older versions have fewer of the kinds.
+    let wanted = if is_before(36, "kinds that came later") { PULLED / 2 } else { PULLED };
+    assert!(
+        pulled + applied >= ENDED * wanted / PULLED && pulled >= wanted,
+        "only {pulled} drifts were pulled and {applied} applied"
+    );
     let (proven, objects) = all.iter().fold((0, 0), |(p, o), figures| (p + figures.proven, o + figures.objects));
     assert!(
         proven * 1000 >= objects * proven_of_thousand(),

@@ -178,7 +178,8 @@ fn changes_of_one_place_are_tried_together_whatever_else_is_tried() {
     assert!(builds(&ws) <= 12, "too many builds: {run}");
     assert_eq!(pulled(&run)["summary"]["refused"].as_u64().unwrap_or_default(), 0, "{run}");
     assert!(text(&ws, "prod/kustomization.yaml").contains("newTag: \"3\""), "{run}");
-    ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
+    // The same kubectl builds it: older ones know no file with several patches.
+    ws.env("PATH", &counted).reconcile(["diff", "-k", "prod"]).exits_with(0);
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn objects_that_are_not_chosen_do_not_count() {
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
     ws.delete("configmap/gone");
     ws.patch_as("kubectl-edit", "configmap/m", &json!({"data": {"a": "z"}}));
-    ws.allow("reader", "get,list,patch", "configmaps");
+    ws.allow("reader", "get,list,create,patch", "configmaps");
     let pull = |flags: &[&str]| ws.as_user("reader").reconcile([&["pull", "-f", ".", "--dry-run"][..], flags].concat());
     let all = pull(&[]).exits_with(4);
     assert!(all.stderr.contains("web cannot be compared") && all.stderr.contains("gone does not exist"), "{all}");

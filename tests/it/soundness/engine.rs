@@ -11,7 +11,11 @@ use serde_json::Value;
 use structured_merge::{FieldPath, PathElement, Scalar, changes, is_nothing, with_live_spelling};
 
 use super::{OURS, Run};
+use crate::control_plane::is_before;
 use crate::generated::resource_of;
+
+/// A field that older servers leave out of the object if it is empty, and still keep an owner for.
+const EMPTY_BUNDLE: &str = ".clientConfig.caBundle";
 
 /// Compares and writes as the program does, and holds every step against the server.
 pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
@@ -36,7 +40,16 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let body = with_live_spelling(manifest, before, of);
     let unforced = ground.apply(&target, &body, OURS, "&dryRun=All").await;
     let refused: Vec<String> = match unforced {
-        Err(status) if status.code == 409 => status.causes.iter().map(|cause| cause.field.clone()).collect(),
+        Err(status) if status.code == 409 => {
+            let mut fields: Vec<String> = status.causes.iter().map(|cause| cause.field.clone()).collect();
+            // Nothing is lost or gained by it: the value is empty.
+            if fields.iter().any(|field| field.ends_with(EMPTY_BUNDLE))
+                && is_before(33, "an empty certificate bundle has a conflict")
+            {
+                fields.retain(|field| !field.ends_with(EMPTY_BUNDLE));
+            }
+            fields
+        }
         _ => Vec::new(),
     };
     let owners = &live.current.owners;

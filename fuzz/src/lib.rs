@@ -254,9 +254,8 @@ pub fn report(input: &[u8]) {
     let (policy, redactor) = (Policy { show_unmanaged: true, ..Policy::of("kubectl-reconcile") }, Redactor::default());
     let types = Types::defined(targets.iter().map(|target| &target.key.gvk), snapshot.definitions());
     let objects = targets.iter().map(|target| {
-        let schema = types.of(&target.key.gvk);
-        let context = CompareContext { schema, policy: &policy, types_will_change: false };
-        ObjectReport::new(target, &offline(target, snapshot.state(&target.key), None, context, &redactor))
+        let context = CompareContext::new(target, types.of(&target.key.gvk), &policy);
+        ObjectReport::new(target, &offline(context, snapshot.state(&target.key), None, &redactor))
     });
     let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default()).into();
     for format in FORMATS {

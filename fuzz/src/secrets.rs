@@ -109,9 +109,8 @@ fn check(manifest: &Value, live: &Value) {
     let states = [LiveState::Present(live.clone()), LiveState::Present(manifest.clone()), LiveState::Absent];
     for state in states {
         let objects = targets.iter().map(|target| {
-            let context =
-                CompareContext { schema: types.of(&target.key.gvk), policy: &policy, types_will_change: false };
-            ObjectReport::new(target, &offline(target, state.clone(), None, context, &redactor))
+            let context = CompareContext::new(target, types.of(&target.key.gvk), &policy);
+            ObjectReport::new(target, &offline(context, state.clone(), None, &redactor))
         });
         let report = Report::compared(Command::Diff, objects.collect(), &FailOn::default()).into();
         for format in FORMATS {

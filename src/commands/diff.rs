@@ -391,8 +391,8 @@ pub(crate) async fn without_cluster(
         let state = snapshot.state(&target.key);
         let gvk = &target.key.gvk;
         let is_present = matches!(state, LiveState::Present(_));
-        let context = CompareContext { schema: types.of(gvk), policy: &policy, types_will_change: false };
-        let mut decision = offline(target, state, definitions.get(gvk), context, &redactor);
+        let context = CompareContext::new(target, types.of(gvk), &policy);
+        let mut decision = offline(context, state, definitions.get(gvk), &redactor);
         if is_present && types.is_untyped(gvk) {
             let kind = &gvk.kind;
             decision.warnings.push(format!(

@@ -99,8 +99,8 @@ impl<'a> ApplyRun<'a> {
                 (ObjectVerdict::Create { evidence, .. }, false) => ObjectVerdict::leaving_missing(*evidence),
                 (verdict, true) if verdict.leaves_missing() => {
                     let schema = types.of(&item.target().key.gvk);
-                    let context = CompareContext { schema, policy, types_will_change: false };
-                    decide(item.target(), item.decision.finding.clone(), context, redactor).verdict
+                    let context = CompareContext::new(item.target(), schema, policy);
+                    decide(context, item.decision.finding.clone(), redactor).verdict
                 }
                 _ => continue,
             };

@@ -104,7 +104,8 @@ fn object(key: &ObjectKey, role: &str) -> Value {
             "fieldsType": "FieldsV1", "fieldsV1": fields}]}})
 }
 
-fn target(key: &ObjectKey, plural: &str) -> Target {
+/// The target of an object, whose status is a subresource if it has one.
+pub fn target(key: &ObjectKey, plural: &str, object: Value, status: bool) -> Target {
     let text = b"{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}".to_vec();
     let input = Input::new("generated", text);
     let options = ReadOptions {
@@ -114,14 +115,12 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
         allow_empty: false,
     };
     let manifest = read(&[input], &options).expect("a manifest").manifests.remove(0);
-    let object = json!({"apiVersion": key.gvk.api_version(), "kind": key.gvk.kind, "spec": {"role": "admin"},
-        "metadata": {"name": key.name, "namespace": key.namespace}});
     let resource = Resource {
         gvk: key.gvk.clone(),
         plural: plural.to_owned(),
         namespaced: true,
         verbs: ["get", "list", "patch", "create"].map(ToOwned::to_owned).into(),
-        status: false,
+        status,
         pending: false,
     };
     Target {
@@ -132,6 +131,12 @@ fn target(key: &ObjectKey, plural: &str) -> Target {
         base: std::sync::OnceLock::new(),
         shard_member: None,
     }
+}
+
+fn with_a_role(key: &ObjectKey, plural: &str) -> Target {
+    let object = json!({"apiVersion": key.gvk.api_version(), "kind": key.gvk.kind, "spec": {"role": "admin"},
+        "metadata": {"name": key.name, "namespace": key.namespace}});
+    target(key, plural, object, false)
 }
 
 /// What `diff` asks of the server about one object.
@@ -163,7 +168,7 @@ fn no_name_makes_a_dry_run_a_write_or_leads_to_another_object() {
             let gvk = GroupVersionKind { group, version, kind: "Widget".to_owned() };
             let key = ObjectKey { gvk, namespace: Some(namespace), name };
             *fake.live.lock().unwrap() = object(&key, "guest");
-            runtime.block_on(compare(&cluster, &target(&key, &plural)));
+            runtime.block_on(compare(&cluster, &with_a_role(&key, &plural)));
             let root = if key.gvk.group.is_empty() { vec!["api"] } else { vec!["apis", &key.gvk.group] };
             let namespace = key.namespace.as_deref().unwrap_or_default();
             let collection = [&root[..], &[&key.gvk.version, "namespaces", namespace, &plural]].concat();

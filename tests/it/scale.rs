@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use manifest_edit::{Change, Edit, Edited, Step, edit};
 use reconcile_core::compare::{
-    Class, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, ObjectPair, ObjectVerdict, Policy, Prediction,
-    Redactor, Side, UnmanagedCount, Versions, judge, predict,
+    Class, CompareContext, Conflict, Evidence, FieldChange, FieldDiff, ForceConflicts, LiveObject, ObjectVerdict,
+    Policy, Redactor, Side, UnmanagedCount, Versions, judge,
 };
 use reconcile_core::diagnostic::Location;
 use reconcile_core::owners::{AuditAnswer, Owner};
@@ -15,11 +15,12 @@ use reconcile_report::formats::{FORMATS, Render};
 use reconcile_report::{Baseline, Command, FailOn, ObjectReport, Report, Reports, View};
 use serde_json::{Map, Value, json};
 use structured_merge::{
-    FieldPath, FieldSet, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, PathElement, Scalar, TypeRef,
-    builtin, builtin_kind, field_set, prove, with_live_spelling,
+    FieldPath, GroupVersionKind, ManagedObject, ObjectKey, Op, Operation, PathElement, Scalar, TypeRef, builtin,
+    builtin_kind, field_set, prove, with_live_spelling,
 };
 
 use crate::control_plane::Workspace;
+use crate::requests::target;
 
 const OURS: &str = "kubectl-reconcile";
 
@@ -40,29 +41,15 @@ fn compare(pair: &(Value, Value)) -> usize {
 
 fn compare_under(policy: &Policy, (manifest, live): &(Value, Value)) -> usize {
     let (gvk, schema) = of(manifest);
-    let kind = builtin_kind(&gvk);
-    let managed = ManagedObject::new(live.clone(), OURS);
-    if let Some(kind) = kind {
-        let _ = prove(manifest, &managed, schema, kind, policy);
+    let key = ObjectKey { gvk, namespace: None, name: "a".to_owned() };
+    let target = target(&key, "any", manifest.clone(), true);
+    let context = CompareContext::new(&target, schema, policy);
+    let object = LiveObject::new(context, live.clone());
+    if let Some(kind) = builtin_kind(&key.gvk) {
+        let _ = prove(manifest, &object.current, schema, kind, policy);
     }
-    let prediction: Prediction = predict(manifest, &managed, schema, kind, policy);
-    let nothing = FieldSet::new();
-    let subject = ObjectPair {
-        base: None,
-        gvk: &gvk,
-        versions: &[],
-        manifest,
-        written: manifest,
-        ignored: &nothing,
-        partly_ignored: &nothing,
-        kept_by_owners: &nothing,
-        removed: &nothing,
-        live: &managed,
-        schema,
-        status_is_apart: true,
-        is_encrypted: false,
-    };
-    let (diff, _) = judge(subject, &prediction, policy, &Redactor::default());
+    let prediction = context.predict(manifest, &object.current);
+    let (diff, _) = judge(context, &object, &prediction, &Redactor::default());
     assert!(with_live_spelling(manifest, live, schema).is_object());
     diff.changes.len() + diff.conflicts.len()
 }

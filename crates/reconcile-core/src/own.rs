@@ -104,7 +104,7 @@ impl Recipient<'_> {
         let mut values = Lookup::of(&live.current.object);
         let is_left_out = |path: &FieldPath| {
             let is_leaf = fields.below(path).is_none_or(FieldSet::is_empty);
-            let is_ignored = live.wanted.ignores(path) || is_leaf && live.wanted.ignored.contains_at_or_below(path);
+            let is_ignored = live.ignores(path) || is_leaf && live.ignored.contains_at_or_below(path);
             is_ignored
                 || differing
                     .iter()

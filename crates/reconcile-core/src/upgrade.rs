@@ -138,7 +138,7 @@ impl<'a> Upgrade<'a> {
     }
 
     fn is_left_alone(&self, path: &FieldPath) -> bool {
-        let ignored: &FieldSet = &self.live.wanted.ignored;
+        let ignored: &FieldSet = &self.live.ignored;
         ignored.contains_at_or_above(path) || ignored.contains_at_or_below(path)
     }
 

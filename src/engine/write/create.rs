@@ -123,14 +123,14 @@ impl Writer<'_> {
     /// Handles an apply that should have created the object, and found an existing one. An object without any other owner is the one
     /// that we created, if the first answer was lost and the request was repeated.
     fn joined(&self, object: Value) -> Written {
-        let live = LiveObject::new(self.target, object, self.schema, self.policy);
+        let live = LiveObject::new(CompareContext::new(self.target, self.schema, self.policy), object);
         let owners = &live.current.owners;
         if owners.others.is_empty() && owners.unreadable.is_empty() {
             return Written::Created;
         }
         let policy = Policy { show_unmanaged: true, ..self.policy.clone() };
-        let context = CompareContext { schema: self.schema, policy: &policy, types_will_change: false };
-        let decision = decide(self.target, ComparisonResult::Proven(Some(Box::new(live))), context, self.redactor);
+        let context = CompareContext::new(self.target, self.schema, &policy);
+        let decision = decide(context, ComparisonResult::Proven(Some(Box::new(live))), self.redactor);
         let is_unmanaged = |change: &&FieldChange| change.class == Class::Unmanaged;
         let unmanaged: Vec<&FieldChange> = decision.verdict.changes().iter().filter(is_unmanaged).collect();
         if unmanaged.is_empty() {

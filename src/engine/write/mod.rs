@@ -191,9 +191,10 @@ impl Writer<'_> {
         after: &Prediction,
         left_behind: &mut Option<String>,
     ) -> Result<(), RequestError> {
-        let LiveObject { current: ManagedObject { object: live, owners: before }, wanted, .. } = live;
+        let wanted = live.sent(self.target);
+        let ManagedObject { object: live, owners: before } = &live.current;
         if self.policy.updates(before) {
-            return self.update_fields(live, wanted.object(self.target), after).await;
+            return self.update_fields(live, wanted, after).await;
         }
         let api_version = self.target.key.gvk.api_version();
         let claims = after.owners.our_fields();
@@ -212,7 +213,6 @@ impl Writer<'_> {
             version = self.record_owners(settled.to_json(live), &version).await?;
             has_taken_over = true;
         }
-        let wanted = wanted.object(self.target);
         let mut body = with_live_spelling(wanted, live, self.schema);
         if let Some(Value::Object(metadata)) = body.get_mut("metadata") {
             metadata.insert("uid".into(), live.metadata("uid").cloned().unwrap_or_default());

@@ -3,7 +3,7 @@
 use kubectl_reconcile::engine::comparison::dry_run::drive;
 use kubectl_reconcile::engine::write::{Replacements, Written};
 use reconcile_core::compare::{
-    Action, CompareContext, ComparisonMachine, ComparisonResult, ForceConflicts, Policy, Redactor, decide, predict,
+    Action, CompareContext, ComparisonMachine, ComparisonResult, ForceConflicts, Policy, Redactor, decide,
 };
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::DesiredObject;
@@ -26,8 +26,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     target.desired = DesiredObject::exactly(manifest.clone(), target.desired.origin.clone());
     let kind = target.key.gvk.kind.clone();
     let of = ground.of(&target);
-    let context = CompareContext { schema: of, policy: &policy, types_will_change: false };
-    let decided = |finding: ComparisonResult| decide(&target, finding, context, &Redactor::default());
+    let context = CompareContext::new(&target, of, &policy);
+    let decided = |finding: ComparisonResult| decide(context, finding, &Redactor::default());
 
     let finding = ask(run, &target, &policy, live.clone()).await;
     let decision = decided(finding);
@@ -62,7 +62,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         run.tally.fail("other conflicts", format!("server {refused:?}, here {taken:?}: {about}"));
     }
 
-    let here = predict(manifest, &live.current, of, target.kind().as_ref(), &policy);
+    let here = context.predict(manifest, &live.current);
     let status_is_apart = resource_of(&target).status;
     let guessed =
         decided(ComparisonResult::Predicted { live: live.clone(), prediction: Box::new(here.clone()) }).verdict;

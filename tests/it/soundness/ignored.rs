@@ -28,13 +28,12 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let policy = Policy { force, ignore: rules(pattern), ..Policy::of(OURS) };
 
     let finding = ask(run, &target, &policy, live.clone()).await;
-    let context = CompareContext { schema: of, policy: &policy, types_will_change: false };
-    let decision = decide(&target, finding, context, &Redactor::default());
+    let decision = decide(CompareContext::new(&target, of, &policy), finding, &Redactor::default());
     let ComparisonResult::Predicted { live, .. } = &decision.finding else {
         return run.tally.count("ignored", "proven, refused or unknown");
     };
     let before = &live.current.object;
-    let ignored = &live.wanted.ignored;
+    let ignored = &live.ignored;
     if ignored.is_empty() {
         return run.tally.count("ignored", "created with the manifest's value");
     }

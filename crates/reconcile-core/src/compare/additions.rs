@@ -9,13 +9,12 @@
 
 use serde_json::{Value, json};
 use structured_merge::{
-    ClaimStrength, FieldPath, FieldSet, GroupVersionKind, LAST_APPLIED, ListKind, Lookup, ManagedFieldsEntry,
-    ManagedObject, ObjectMeta as _, PathElement, Scalar, TypeRef, claim_strength, fields_last_applied, fields_of,
-    item_element, owns_last_applied, with_string_data,
+    ClaimStrength, FieldPath, FieldSet, LAST_APPLIED, ListKind, Lookup, ManagedFieldsEntry, ManagedObject,
+    ObjectMeta as _, PathElement, Scalar, TypeRef, claim_strength, fields_last_applied, fields_of, item_element,
+    owns_last_applied, with_string_data,
 };
 
-use super::policy::Policy;
-use super::wanted::Wanted;
+use super::prediction::CompareContext;
 
 /// The field manager of client-side `kubectl apply`.
 pub(super) const CLIENT_SIDE_APPLY: &str = "kubectl-client-side-apply";
@@ -53,13 +52,12 @@ impl<'a> Additions<'a> {
 
 /// The claims on the fields that an apply takes out, with those on everything in them; empty unless the policy says so.
 pub(super) fn to_remove(
-    gvk: &GroupVersionKind,
+    context: CompareContext<'_>,
     live: &ManagedObject,
-    wanted: &Wanted,
     manifest: &Value,
-    schema: TypeRef<'_>,
-    policy: &Policy,
+    ignored: &FieldSet,
 ) -> FieldSet {
+    let CompareContext { target, schema, policy, .. } = context;
     let ManagedObject { object, owners } = live;
     let is_removed = |entry: &ManagedFieldsEntry| policy.removes_additions_of(entry);
     if !owners.others.iter().any(is_removed) {
@@ -71,13 +69,13 @@ pub(super) fn to_remove(
     let added = owners.others.iter().filter(|entry| is_removed(entry) && !is_former(entry));
     let added = added
         .fold(FieldSet::new(), |all, entry| all.union(&entry.fields.filter(|path| additions.has_added(entry, path))));
-    let stays = with_string_data(gvk, fields_of(manifest, schema).union(&owners.our_fields()), &[]);
+    let stays = with_string_data(&target.key.gvk, fields_of(manifest, schema).union(&owners.our_fields()), &[]);
     let of_others = owners.others.iter().filter(|entry| !is_removed(entry));
-    let kept = of_others.fold(stays, |all, entry| all.union(&entry.fields)).union(&wanted.ignored);
+    let kept = of_others.fold(stays, |all, entry| all.union(&entry.fields)).union(ignored);
     let mut values = Lookup::of(object);
     let mut found = FieldSet::new();
     added.visit(&mut |path, below| {
-        let is_open = !found.contains_at_or_above(path) && !wanted.ignores(path) && !is_kept(path);
+        let is_open = !found.contains_at_or_above(path) && !ignored.contains_at_or_above(path) && !is_kept(path);
         if !is_open || claim_strength(&kept, path, schema) == ClaimStrength::Own {
             return;
         }

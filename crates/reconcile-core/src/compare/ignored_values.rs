@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use structured_merge::{
     Applier as _, FieldPath, FieldSet, ManagedFieldsEntry, ManagedObject, PathElement, TypeRef, Unpaired, WithParts,
-    changes, predict, whole_value, with_parts_of,
+    changes, whole_value, with_parts_of,
 };
 
 use super::policy::{ForceConflicts, Policy};
-use crate::live::Target;
+use super::prediction::CompareContext;
 use crate::rules::{Coverage, RuleRef};
 
 /// The ignored values of an object that exists.
@@ -53,13 +53,8 @@ enum WiderRule {
 
 impl IgnoredValues {
     /// Finds the ignored values of an object among its covered fields.
-    pub fn of(
-        target: &Target,
-        live: &ManagedObject,
-        coverage: &Coverage,
-        schema: TypeRef<'_>,
-        policy: &Policy,
-    ) -> Self {
+    pub fn of(context: CompareContext<'_>, live: &ManagedObject, coverage: &Coverage) -> Self {
+        let CompareContext { target, schema, policy, .. } = context;
         let mut values = Self::default();
         let around = values.sort_by_value(coverage, schema, target.key.gvk.is_secret());
         if around.is_empty() {
@@ -76,7 +71,7 @@ impl IgnoredValues {
         if paired.is_empty() {
             return values;
         }
-        let predicted = predict(&object, live, schema, target.kind().as_ref(), policy).object;
+        let predicted = context.predict(&object, live).object;
         let differences = changes(&live.object, &predicted, schema, target.status_is_apart());
         let differences: FieldSet = differences.into_iter().map(|change| change.path).collect();
         for (value, parts) in paired {

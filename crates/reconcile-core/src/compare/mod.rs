@@ -15,6 +15,7 @@ mod decision;
 mod diff;
 mod effect;
 mod ignored_values;
+mod live_object;
 mod machine;
 mod nulls;
 mod offline;
@@ -26,27 +27,26 @@ mod rejection;
 #[cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
 mod replacement;
 mod secrecy;
-mod wanted;
 
 pub use classify::only::Chosen;
 pub use decision::judge::judge;
 pub use decision::membership::{Membership, UnnamedSet};
 pub use decision::object_verdict::ObjectVerdict;
-pub use decision::{CompareContext, ComparisonResult, Decision, Following, LiveObject, decide};
+pub use decision::{ComparisonResult, Decision, Following, decide};
 pub use diff::{
     Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, LeftDifference, Reason, Replacement,
     Side, UnmanagedCount,
 };
 pub use effect::{Effect, EffectKind};
+pub use live_object::LiveObject;
 pub use machine::{Answer, ComparisonMachine, Question, ROUNDS};
 pub use nulls::{DefinedKinds, leave_out_nulls, may_hold_refused_nulls};
 pub use offline::offline;
 pub use policy::{EvidenceMode, ForceConflicts, Policy, RemoveAdded, Replace, WriteAs};
 pub(crate) use prediction::unreadable_owners;
-pub use prediction::{ObjectPair, Prediction, predict};
+pub use prediction::{CompareContext, Prediction};
 pub use rejection::refusal::{Refusal, missing_namespace, refusal, refused_by_definition};
 pub use replacement::{REPLACE, cost, probe_object, replace_guard};
 pub use secrecy::Secrecy;
 pub use secrecy::redact::{REDACTED, Redactor, holds_redacted, secret_number, withheld};
 pub use secrecy::versions::{Versions, masked};
-pub use wanted::Wanted;

@@ -1,22 +1,23 @@
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
-use super::decision::{CompareContext, ComparisonResult, Decision, decide};
+use super::decision::{ComparisonResult, Decision, decide};
 use super::machine::ComparisonMachine;
 use super::policy::{EvidenceMode, Policy};
+use super::prediction::CompareContext;
 use super::rejection::refusal::refused_by_definition;
 use super::secrecy::redact::{Redactor, is_withheld};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::live::{LiveState, Target, is_builtin_group};
+use crate::live::{LiveState, is_builtin_group};
 
 /// Decides about an object of a snapshot, without a server. `definition` is the CustomResourceDefinition of its kind, if there is one.
 pub fn offline(
-    target: &Target,
+    context: CompareContext<'_>,
     live: LiveState,
     definition: Option<&Value>,
-    context: CompareContext<'_>,
     redactor: &Redactor,
 ) -> Decision {
+    let target = context.target;
     let finding = match live {
         _ if let (true, Err(diagnostic)) = (target.desired.is_refused(), &target.resource) => {
             ComparisonResult::Unknown(diagnostic.clone())
@@ -51,5 +52,5 @@ pub fn offline(
             return machine.decide(context.types_will_change, redactor);
         }
     };
-    decide(target, finding, context, redactor)
+    decide(context, finding, redactor)
 }

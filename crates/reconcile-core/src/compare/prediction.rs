@@ -1,12 +1,12 @@
-//! The result of an apply, predicted by the server's dry run or computed locally.
+//! The context of a comparison, and the result of an apply, predicted by the server's dry run or computed locally.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, GroupVersionKind, KindInfo, ManagedObject, Ownership, TypeRef};
+use structured_merge::{FieldSet, ManagedObject, Ownership, TypeRef};
 
 use super::diff::Evidence;
 use super::policy::Policy;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::manifest::BaseObject;
+use crate::live::Target;
 
 /// An object as an apply would leave it, with its owners and the evidence for it.
 #[derive(Clone, Debug)]
@@ -24,29 +24,42 @@ pub struct Prediction {
     pub rewrites_records: bool,
 }
 
-/// Predicts an apply without the server.
-pub fn predict(
-    manifest: &Value,
-    live: &ManagedObject,
-    schema: TypeRef<'_>,
-    kind: Option<&KindInfo>,
-    policy: &Policy,
-) -> Prediction {
-    predict_displacing(manifest, live, schema, kind, policy, FieldSet::new())
+/// The object of a comparison as it is desired, with its type and the policy of the run.
+#[derive(Clone, Copy)]
+pub struct CompareContext<'a> {
+    /// The desired object.
+    pub target: &'a Target,
+    /// The type's fields.
+    pub schema: TypeRef<'a>,
+    /// The policy of the run.
+    pub policy: &'a Policy,
+    /// True if the kind's CustomResourceDefinition changes in this input, so that the server's types are about to change.
+    pub types_will_change: bool,
 }
 
-/// Predicts an apply that also removes fields that conflict with the manifest (`in_the_way`).
-pub(super) fn predict_displacing(
-    manifest: &Value,
-    live: &ManagedObject,
-    schema: TypeRef<'_>,
-    kind: Option<&KindInfo>,
-    policy: &Policy,
-    in_the_way: FieldSet,
-) -> Prediction {
-    let ManagedObject { object, owners } =
-        structured_merge::predict_displacing(manifest, live, schema, kind, policy, &in_the_way);
-    Prediction { object, owners, evidence: Evidence::Local, in_the_way, rewrites_records: false }
+impl<'a> CompareContext<'a> {
+    /// A comparison with the types that the server has and keeps.
+    pub fn new(target: &'a Target, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
+        Self { target, schema, policy, types_will_change: false }
+    }
+
+    /// Predicts an apply without the server.
+    pub fn predict(&self, manifest: &Value, live: &ManagedObject) -> Prediction {
+        self.predict_displacing(manifest, live, FieldSet::new())
+    }
+
+    /// Predicts an apply that also removes fields that conflict with the manifest (`in_the_way`).
+    pub(super) fn predict_displacing(
+        &self,
+        manifest: &Value,
+        live: &ManagedObject,
+        in_the_way: FieldSet,
+    ) -> Prediction {
+        let kind = self.target.kind();
+        let ManagedObject { object, owners } =
+            structured_merge::predict_displacing(manifest, live, self.schema, kind.as_ref(), self.policy, &in_the_way);
+        Prediction { object, owners, evidence: Evidence::Local, in_the_way, rewrites_records: false }
+    }
 }
 
 /// The diagnostic for an object with an owner whose fields are unknown. It cannot be compared or written: a conflict with that
@@ -59,42 +72,4 @@ pub(crate) fn unreadable_owners(owners: &Ownership) -> Option<Diagnostic> {
     let hint =
         "see the record with `kubectl get --show-managed-fields -o yaml`, or use a newer version of this program";
     Some(Diagnostic::new(Code::UnreadableOwners, message).with_hint(hint))
-}
-
-/// One object in its desired and in its live form.
-#[derive(Clone, Copy, Debug)]
-pub struct ObjectPair<'a> {
-    /// The group, version and kind.
-    pub gvk: &'a GroupVersionKind,
-    /// Every API version in which the server has a kind of this name.
-    pub versions: &'a [String],
-    /// The object as an apply sends it.
-    pub manifest: &'a Value,
-    /// The manifest with its ignored fields, to find the secret values in it.
-    pub written: &'a Value,
-    /// True if the manifest is encrypted, so that all values are secret.
-    pub is_encrypted: bool,
-    /// The fields that rules ignore: they are never differences.
-    pub ignored: &'a FieldSet,
-    /// The values of which rules ignore parts. A controller owns them because of these parts, which is no conflict.
-    pub partly_ignored: &'a FieldSet,
-    /// Those of them that their owners keep, because the rules hold for these owners only: to take them is a conflict.
-    pub kept_by_owners: &'a FieldSet,
-    /// The live object and its owners.
-    pub live: &'a ManagedObject,
-    /// The claims on the fields that others added, and that the apply takes out.
-    pub removed: &'a FieldSet,
-    /// The object as it was applied last, if that is known.
-    pub base: Option<&'a BaseObject>,
-    /// The type's fields.
-    pub schema: TypeRef<'a>,
-    /// True if `status` belongs to a subresource.
-    pub status_is_apart: bool,
-}
-
-impl ObjectPair<'_> {
-    /// Returns true if a rule ignores everything at a path.
-    pub(super) fn ignores(&self, path: &FieldPath) -> bool {
-        self.ignored.contains_at_or_above(path)
-    }
 }

@@ -17,7 +17,8 @@ use structured_merge::{
 };
 
 use crate::compare::diff::{FieldChange, Side};
-use crate::compare::prediction::{ObjectPair, Prediction};
+use crate::compare::live_object::LiveObject;
+use crate::compare::prediction::{CompareContext, Prediction};
 use crate::manifest::BaseObject;
 
 /// The label that a run adds to the members of its apply set. Whether the base had it, no manifest tells.
@@ -80,28 +81,34 @@ impl Moved {
 
 impl<'a> BaseComparison<'a> {
     /// Compares the base of an object with its other versions.
-    pub fn of(subject: &ObjectPair<'a>, prediction: &Prediction, base: &'a BaseObject) -> Self {
+    pub fn of(
+        context: CompareContext<'a>,
+        live: &'a LiveObject,
+        prediction: &Prediction,
+        base: &'a BaseObject,
+    ) -> Self {
+        let CompareContext { target, schema, .. } = context;
         let (object, is_same) = match base {
-            BaseObject::Same => (Cow::Borrowed(subject.written), true),
+            BaseObject::Same => (Cow::Borrowed(target.desired.object()), true),
             BaseObject::Differs(object) => (Cow::Borrowed(&**object), false),
             BaseObject::Absent => (Cow::Owned(Value::Object(serde_json::Map::new())), false),
         };
-        let schema = subject.schema;
-        let fields = |object: &Value| with_string_data(subject.gvk, fields_of(object, schema), &[]);
+        let fields = |object: &Value| with_string_data(&target.key.gvk, fields_of(object, schema), &[]);
         let over = |manifest: &Value, object: &Value| {
             let manifest = with_node_ports(with_string_data_folded(manifest), object, schema);
-            changes(object, &merge(&manifest, object, schema), schema, subject.status_is_apart)
+            changes(object, &merge(&manifest, object, schema), schema, target.status_is_apart())
         };
         let of_base = fields(&object);
         let paths = |changes: Vec<Change>| changes.into_iter().map(|change| change.path).collect::<FieldSet>();
         let desired = Differences::of(over(&object, &prediction.object));
+        let sent = live.sent(target);
         Self {
-            added: fields(subject.manifest).difference(&of_base),
-            live: Differences::of(over(&object, &subject.live.object)),
-            written: paths(over(&object, &with_string_data_folded(subject.manifest))),
-            overridden: paths(over(subject.manifest, &prediction.object)),
+            added: fields(sent).difference(&of_base),
+            live: Differences::of(over(&object, &live.current.object)),
+            written: paths(over(&object, &with_string_data_folded(sent))),
+            overridden: paths(over(sent, &prediction.object)),
             desired,
-            makers: makers(&subject.live.owners.others, &of_base),
+            makers: makers(&live.current.owners.others, &of_base),
             fields: of_base,
             is_same,
             object: match with_string_data_folded(&object) {

@@ -9,8 +9,9 @@ use structured_merge::{
 };
 
 use crate::compare::diff::{Class, Conflict, FieldChange};
+use crate::compare::live_object::LiveObject;
 use crate::compare::policy::{ForceConflicts, Policy};
-use crate::compare::prediction::ObjectPair;
+use crate::compare::prediction::CompareContext;
 
 /// The fields that other managers lose to an apply and that the policy does not allow us to take.
 pub(crate) struct ContestedFields<'a> {
@@ -26,18 +27,20 @@ impl<'a> ContestedFields<'a> {
     /// Collects the fields that owners lose to the apply that leaves `after`. `before_first_apply` is the owner that the server
     /// invents for an object without a record of owners; it loses the values that change.
     pub fn between(
-        subject: &ObjectPair<'a>,
+        context: CompareContext<'a>,
+        live: &'a LiveObject,
         before_first_apply: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         after: &Ownership,
-        policy: &'a Policy,
     ) -> Self {
-        let counts = |entry: &ManagedFieldsEntry| !is_forgotten(entry, subject.gvk, subject.versions);
+        let CompareContext { target, policy, .. } = context;
+        let gvk = &target.key.gvk;
+        let counts = |entry: &ManagedFieldsEntry| !is_forgotten(entry, gvk, &target.versions);
         let ours = after.our_fields();
-        let lost = subject.live.owners.lost(after).into_iter().filter(|lost| counts(lost.entry));
+        let lost = live.current.owners.lost(after).into_iter().filter(|lost| counts(lost.entry));
         let (given_up, lost): (Vec<_>, Vec<_>) = lost.partition(|lost| policy.takes_from(lost.entry));
-        let renamed = renamed(&subject.live.object, subject.gvk, &lost);
-        let mut manifest = Lookup::of(subject.manifest);
+        let renamed = renamed(&live.current.object, gvk, &lost);
+        let mut manifest = Lookup::of(live.sent(target));
         let taken = |lost: &LostFields<'a>| {
             let mut taken = lost.taken_by(&ours);
             taken.extend(emptied(lost, &mut manifest).into_iter().map(|path| (path, lost.entry)));
@@ -51,9 +54,9 @@ impl<'a> ContestedFields<'a> {
             fields.extend(both.filter(|path| changed.contains_at_or_below(path)).map(|path| (path, entry)));
         }
         if policy.force != ForceConflicts::None {
-            fields.retain(|(path, entry)| !is_owned_for_a_part(subject, path, entry));
+            fields.retain(|(path, entry)| !is_owned_for_a_part(live, path, entry));
         }
-        fields.extend(given_up.iter().flat_map(|lost| kept_by_owner(lost, subject, &ours, policy)));
+        fields.extend(given_up.iter().flat_map(|lost| kept_by_owner(lost, live, &ours, policy)));
         let paths = fields.iter().map(|(path, _)| path.clone()).collect();
         Self { policy, fields, paths, renamed }
     }
@@ -110,24 +113,18 @@ impl<'a> ContestedFields<'a> {
 
     /// The conflicts without a visible difference: nulls, fields that the server stores in another place, and fields that admission
     /// resets. An apply with force ignores them; without force, the server refuses the apply because of them.
-    pub fn without_difference(
-        &self,
-        live: &Value,
-        manifest: &Value,
-        ignored: &FieldSet,
-        found: &[FieldChange],
-    ) -> Vec<FieldChange> {
+    pub fn without_difference(&self, live: &LiveObject, manifest: &Value, found: &[FieldChange]) -> Vec<FieldChange> {
         let seen = paths_of(found);
-        let is_unseen = |path: &FieldPath| !seen.overlaps(path) && !ignored.contains_at_or_above(path);
+        let is_unseen = |path: &FieldPath| !seen.overlaps(path) && !live.ignores(path);
         let mut losers: BTreeMap<&FieldPath, Vec<&ManagedFieldsEntry>> = BTreeMap::new();
         for (path, entry) in &self.fields {
             losers.entry(path).or_default().push(entry);
         }
-        let mut live = Lookup::of(live);
+        let mut values = Lookup::of(&live.current.object);
         let mut manifest = Lookup::of(manifest);
         let conflict = |path: FieldPath| {
             let managers = self.policy.owners(losers.get(&path).into_iter().flatten().copied());
-            let from = live.value(&path).cloned();
+            let from = values.value(&path).cloned();
             let to = manifest.value(&path).cloned();
             FieldChange::new(Change { path, op: Op::Change, from, to }, Class::Conflict).with_managers(managers)
         };
@@ -136,21 +133,21 @@ impl<'a> ContestedFields<'a> {
 }
 
 /// Returns true if a controller owns a value because of the part of it that a rule ignores. An applier means all of it.
-fn is_owned_for_a_part(subject: &ObjectPair<'_>, path: &FieldPath, entry: &ManagedFieldsEntry) -> bool {
+fn is_owned_for_a_part(live: &LiveObject, path: &FieldPath, entry: &ManagedFieldsEntry) -> bool {
     entry.operation == Operation::Update
-        && subject.partly_ignored.contains_at_or_above(path)
-        && !subject.kept_by_owners.contains_at_or_above(path)
+        && live.partly_ignored.contains_at_or_above(path)
+        && !live.kept_by_owners.contains_at_or_above(path)
 }
 
 /// The fields that an owner keeps although the policy allows to take others from it.
 fn kept_by_owner<'a>(
     lost: &LostFields<'a>,
-    subject: &ObjectPair<'_>,
+    live: &LiveObject,
     ours: &FieldSet,
     policy: &Policy,
 ) -> Vec<(FieldPath, &'a ManagedFieldsEntry)> {
     let mut taken = lost.taken_by(ours);
-    taken.retain(|(path, entry)| !policy.adopts(entry) && subject.kept_by_owners.contains_at_or_above(path));
+    taken.retain(|(path, entry)| !policy.adopts(entry) && live.kept_by_owners.contains_at_or_above(path));
     taken
 }
 

@@ -9,15 +9,16 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 use structured_merge::{
-    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry, Op,
-    Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, is_default, owns_last_applied,
-    with_string_data,
+    Change, ClaimStrength, Claimants, FieldPath, FieldSet, LAST_APPLIED, LastApplied, Lookup, ManagedFieldsEntry,
+    ManagedObject, Op, Ownership, PathElement, TypeRef, claim_strength, fields_last_applied, is_default,
+    owns_last_applied, with_string_data,
 };
 
 use crate::compare::additions::{Additions, CLIENT_SIDE_APPLY, usual_defaults};
 use crate::compare::diff::{Class, FieldChange, Side};
+use crate::compare::live_object::LiveObject;
 use crate::compare::policy::Policy;
-use crate::compare::prediction::{ObjectPair, Prediction};
+use crate::compare::prediction::{CompareContext, Prediction};
 use crate::owners::Owner;
 use base::{BaseComparison, BaseRecords};
 use conflicts::{ContestedFields, paths_of};
@@ -51,29 +52,31 @@ pub(crate) struct Classifier<'a> {
 impl<'a> Classifier<'a> {
     /// Reads the owners of an object before the apply and in its prediction.
     pub fn new(
-        subject: &ObjectPair<'a>,
+        context: CompareContext<'a>,
+        live: &'a LiveObject,
         before_first_apply: Option<&'a ManagedFieldsEntry>,
         differences: &[Change],
         prediction: &Prediction,
-        policy: &'a Policy,
     ) -> Self {
-        let before = &subject.live.owners;
+        let CompareContext { target, schema, policy, .. } = context;
+        let object = &live.current.object;
+        let before = &live.current.owners;
         let after = &prediction.owners;
         let ours = before.our_fields();
         let is_first = before.ours.is_none() && !differences.is_empty();
         let is_of_client_side = before.others.iter().any(|entry| entry.manager == CLIENT_SIDE_APPLY);
-        let needs_copy = subject.base.is_some() || is_of_client_side && !differences.is_empty();
+        let needs_copy = target.base.get().is_some() || is_of_client_side && !differences.is_empty();
         Self {
-            last_applied: is_first.then(|| LastApplied::of(&subject.live.object, subject.schema)).flatten(),
-            copy: needs_copy.then(|| fields_last_applied(&subject.live.object, subject.schema)).flatten(),
-            schema: subject.schema,
-            removed: subject.removed,
+            last_applied: is_first.then(|| LastApplied::of(object, schema)).flatten(),
+            copy: needs_copy.then(|| fields_last_applied(object, schema)).flatten(),
+            schema,
+            removed: &live.removed,
             claimants: Claimants::of(&before.others),
-            contested: ContestedFields::between(subject, before_first_apply, differences, after, policy),
-            passing: settled(subject, prediction, policy).map(|owners| owners.our_fields()).unwrap_or_default(),
+            contested: ContestedFields::between(context, live, before_first_apply, differences, after),
+            passing: settled(context, live, after).map(|owners| owners.our_fields()).unwrap_or_default(),
             claims: after.our_fields().union(&ours),
-            ours_before: with_string_data(subject.gvk, ours, &before.others),
-            ours_after: with_string_data(subject.gvk, after.our_fields(), &[]),
+            ours_before: with_string_data(&target.key.gvk, ours, &before.others),
+            ours_after: with_string_data(&target.key.gvk, after.our_fields(), &[]),
             is_frozen: prediction.rewrites_records,
             parts: OnceCell::new(),
             before,
@@ -379,9 +382,8 @@ impl<'a> Classifier<'a> {
 }
 
 /// The owners once manual claims have been transferred to us; `None` if there are none.
-fn settled(subject: &ObjectPair<'_>, after: &Prediction, policy: &Policy) -> Option<Ownership> {
-    let claims = after.owners.our_fields();
-    let api_version = subject.gvk.api_version();
-    let live = subject.live;
-    live.owners.with_claims_transferred(&live.object, subject.schema, &claims, &api_version, policy)
+fn settled(context: CompareContext<'_>, live: &LiveObject, after: &Ownership) -> Option<Ownership> {
+    let CompareContext { target, schema, policy, .. } = context;
+    let ManagedObject { object, owners } = &live.current;
+    owners.with_claims_transferred(object, schema, &after.our_fields(), &target.key.gvk.api_version(), policy)
 }

@@ -13,26 +13,29 @@ use crate::compare::classify::Classifier;
 use crate::compare::classify::base::BaseComparison;
 use crate::compare::classify::conflicts::paths_of;
 use crate::compare::diff::{Class, Evidence, FieldChange, FieldDiff, UnmanagedCount};
+use crate::compare::live_object::LiveObject;
 use crate::compare::policy::{ForceConflicts, Policy};
-use crate::compare::prediction::{ObjectPair, Prediction};
+use crate::compare::prediction::{CompareContext, Prediction};
 use crate::compare::secrecy::Secrecy;
 use crate::compare::secrecy::redact::Redactor;
 use crate::object::RBAC;
 
 /// Classifies the changes that an apply would make. The texts are warnings for the author of the manifest.
 pub fn judge(
-    subject: ObjectPair<'_>,
+    context: CompareContext<'_>,
+    live: &LiveObject,
     prediction: &Prediction,
-    policy: &Policy,
     redactor: &Redactor,
 ) -> (FieldDiff, Vec<String>) {
-    let before_first_apply = owner_before_first_apply(&subject);
-    let mut differences = changes(&subject.live.object, &prediction.object, subject.schema, subject.status_is_apart);
-    leave_out_bookkeeping(&mut differences, subject.gvk, subject.manifest, subject.schema);
-    join_rules(&mut differences, &subject, prediction);
-    let classifier = Classifier::new(&subject, before_first_apply.as_ref(), &differences, prediction, policy);
+    let CompareContext { target, schema, policy, .. } = context;
+    let object = &live.current.object;
+    let before_first_apply = owner_before_first_apply(context, object);
+    let mut differences = changes(object, &prediction.object, schema, target.status_is_apart());
+    leave_out_bookkeeping(&mut differences, &target.key.gvk, live.sent(target), schema);
+    join_rules(&mut differences, &target.key.gvk, object, prediction);
+    let classifier = Classifier::new(context, live, before_first_apply.as_ref(), &differences, prediction);
 
-    let mut found = differing(&subject, &classifier, differences, policy);
+    let mut found = differing(context, live, &classifier, differences);
     // Nothing follows from nothing: a policy that came after the object changes it, for example.
     if !found.iter().any(super::super::diff::FieldChange::is_drift) {
         let following = found.iter_mut().filter(|change| change.class == Class::Consequence);
@@ -40,33 +43,39 @@ pub fn judge(
     }
     let conflicts = classifier.contested.conflicts(&found);
     // Lists of a kind with unknown types are compared by position: items that others added would seem to override ours.
-    if prediction.evidence != Evidence::Proven && subject.schema.declares("kind") {
-        found.extend(overridden(subject, prediction, &found));
+    if prediction.evidence != Evidence::Proven && schema.declares("kind") {
+        found.extend(overridden(context, live, prediction, &found));
     }
-    let mut live = Lookup::of(&subject.live.object);
-    let warnings = add_released(&subject, &classifier, &mut live, &mut found);
+    let mut values = Lookup::of(object);
+    let warnings = add_released(&target.key.gvk, live, &classifier, &mut values, &mut found);
     let is_settled = |change: &FieldChange| change.is_drift() || change.class == Class::Released;
     if !found.iter().any(is_settled) && classifier.is_adopting(&prediction.owners) {
         found.push(FieldChange::of_object(Op::Change, Class::Adopted));
     }
     let drifts: FieldSet = found.iter().filter(|change| change.is_drift()).map(|change| change.path.clone()).collect();
-    let mut added = added_items(subject.live, &prediction.owners.our_fields(), policy);
-    added.retain(|path| !subject.ignores(path) && !drifts.overlaps(path));
-    let mut unmanaged = classifier.unmanaged(&subject.live.object, &mut live, &found);
-    unmanaged.retain(|change| !subject.ignores(&change.path));
+    let mut added = added_items(&live.current, &prediction.owners.our_fields(), policy);
+    added.retain(|path| !live.ignores(path) && !drifts.overlaps(path));
+    let mut unmanaged = classifier.unmanaged(object, &mut values, &found);
+    unmanaged.retain(|change| !live.ignores(&change.path));
     let counted = UnmanagedCount::of(&unmanaged);
     if policy.show_unmanaged {
         found.extend(unmanaged);
     }
 
     found.sort_by(|a, b| a.path.cmp(&b.path));
-    let base = subject.base.map(|base| BaseComparison::of(&subject, prediction, base));
+    let base = target.base.get().map(|base| BaseComparison::of(context, live, prediction, base));
     if let Some(base) = &base {
         for change in &mut found {
             classifier.settle_by_base(base, change);
         }
     }
-    redact(&subject, prediction, redactor, base.as_ref().map(BaseComparison::object), &mut found);
+    if !found.is_empty() {
+        let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(object));
+        let secrecy = secrecy.with_result(&prediction.object).of_encrypted(target.desired.origin.is_encrypted);
+        let base = base.as_ref().map(BaseComparison::object);
+        let of_base = base.map_or(secrecy, |base| secrecy.with_base(&target.key.gvk, base));
+        redact(&mut found, &secrecy, &of_base, redactor);
+    }
     let diff = FieldDiff {
         evidence: prediction.evidence,
         changes: found,
@@ -81,39 +90,37 @@ pub fn judge(
 }
 
 /// Joins the differences inside the rules of a role: the list is one value, and only as a whole it says what is granted.
-fn join_rules(differences: &mut Vec<Change>, subject: &ObjectPair<'_>, prediction: &Prediction) {
+fn join_rules(differences: &mut Vec<Change>, gvk: &GroupVersionKind, live: &Value, prediction: &Prediction) {
     let rules = FieldPath::of(&["rules"]);
-    let is_role = subject.gvk.group == RBAC && ["ClusterRole", "Role"].contains(&subject.gvk.kind.as_str());
+    let is_role = gvk.group == RBAC && ["ClusterRole", "Role"].contains(&gvk.kind.as_str());
     let is_inside = |change: &Change| change.path != rules && rules.is_prefix_of(&change.path);
     if !is_role || !differences.iter().any(is_inside) {
         return;
     }
     differences.retain(|change| !is_inside(change));
-    let from = &subject.live.object;
-    let to = &prediction.object;
-    let from = from.get("rules").cloned();
-    let to = to.get("rules").cloned();
+    let from = live.get("rules").cloned();
+    let to = prediction.object.get("rules").cloned();
     differences.push(Change { path: rules, op: Op::Change, from, to });
 }
 
 /// The differences that count, with their classes, and the conflicts without a difference if they block the apply.
 fn differing(
-    subject: &ObjectPair<'_>,
+    context: CompareContext<'_>,
+    live: &LiveObject,
     classifier: &Classifier<'_>,
     differences: Vec<Change>,
-    policy: &Policy,
 ) -> Vec<FieldChange> {
+    let manifest = live.sent(context.target);
     let mut found = classifier.classified(differences);
     // The last-applied annotation is removed together with its owner, whose claims are transferred to us.
     let copy = FieldPath::of(&["metadata", "annotations", LAST_APPLIED]);
     found.retain(|change| change.op != Op::Remove || change.path != copy);
-    found.retain(|change| !subject.ignores(&change.path));
-    if policy.force == ForceConflicts::None {
-        let without_difference =
-            classifier.contested.without_difference(&subject.live.object, subject.manifest, subject.ignored, &found);
+    found.retain(|change| !live.ignores(&change.path));
+    if context.policy.force == ForceConflicts::None {
+        let without_difference = classifier.contested.without_difference(live, manifest, &found);
         found.extend(without_difference);
     }
-    let mut manifest = Lookup::of(subject.manifest);
+    let mut manifest = Lookup::of(manifest);
     for change in &mut found {
         change.defaulted = defaulted(change, &mut manifest);
     }
@@ -122,49 +129,40 @@ fn differing(
 
 /// Adds the fields that we give up and other managers keep. Returns warnings about the fields that stay without an owner.
 fn add_released(
-    subject: &ObjectPair<'_>,
+    gvk: &GroupVersionKind,
+    live: &LiveObject,
     classifier: &Classifier<'_>,
-    live: &mut Lookup<'_>,
+    values: &mut Lookup<'_>,
     found: &mut Vec<FieldChange>,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
-    for change in classifier.released(live, found) {
+    for change in classifier.released(values, found) {
         match change {
-            change if subject.ignores(&change.path) => {}
-            change if change.managers.is_empty() => warnings.extend(kept_string_data(subject.gvk, &change.path)),
+            change if live.ignores(&change.path) => {}
+            change if change.managers.is_empty() => warnings.extend(kept_string_data(gvk, &change.path)),
             change => found.push(change),
         }
     }
     warnings
 }
 
-fn redact(
-    subject: &ObjectPair<'_>,
-    prediction: &Prediction,
-    redactor: &Redactor,
-    base: Option<&Value>,
-    found: &mut [FieldChange],
-) {
-    if found.is_empty() {
-        return;
-    }
-    let secrecy = Secrecy::of(subject.gvk, Some(subject.written), Some(&subject.live.object));
-    let secrecy = secrecy.with_result(&prediction.object).of_encrypted(subject.is_encrypted);
-    let of_base = base.map_or(secrecy, |base| secrecy.with_base(subject.gvk, base));
+fn redact(found: &mut [FieldChange], secrecy: &Secrecy<'_>, of_base: &Secrecy<'_>, redactor: &Redactor) {
     for change in found {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
-            *value = redactor.value(&secrecy, &change.path, value);
+            *value = redactor.value(secrecy, &change.path, value);
         }
         if let Some(value) = &mut change.base {
-            *value = redactor.value(&of_base, &change.path, value);
+            *value = redactor.value(of_base, &change.path, value);
         }
     }
 }
 
 /// The owner that the server invents for an object without a record of owners.
-fn owner_before_first_apply(subject: &ObjectPair<'_>) -> Option<ManagedFieldsEntry> {
-    let kind = KindInfo { gvk: subject.gvk.clone(), root: 0, namespaced: false, status: subject.status_is_apart };
-    unrecorded(&subject.live.object, subject.schema, Some(&kind), &subject.gvk.api_version())
+fn owner_before_first_apply(context: CompareContext<'_>, live: &Value) -> Option<ManagedFieldsEntry> {
+    let CompareContext { target, schema, .. } = context;
+    let gvk = &target.key.gvk;
+    let kind = KindInfo { gvk: gvk.clone(), root: 0, namespaced: false, status: target.status_is_apart() };
+    unrecorded(live, schema, Some(&kind), &gvk.api_version())
 }
 
 /// The fields of an added value that the manifest does not have.
@@ -199,12 +197,19 @@ fn collect_defaulted(defaulted: &mut Vec<FieldPath>, path: &FieldPath, value: &V
 }
 
 /// The fields where an apply changes nothing, although the manifest has another value: admission or the server keeps its own.
-fn overridden(subject: ObjectPair<'_>, prediction: &Prediction, found: &[FieldChange]) -> Vec<FieldChange> {
-    let manifest = with_node_ports(with_string_data_folded(subject.manifest), &prediction.object, subject.schema);
-    let wanted = merge(&manifest, &prediction.object, subject.schema);
+fn overridden(
+    context: CompareContext<'_>,
+    live: &LiveObject,
+    prediction: &Prediction,
+    found: &[FieldChange],
+) -> Vec<FieldChange> {
+    let CompareContext { target, schema, .. } = context;
+    let sent = live.sent(target);
+    let manifest = with_node_ports(with_string_data_folded(sent), &prediction.object, schema);
+    let wanted = merge(&manifest, &prediction.object, schema);
     let differs = paths_of(found);
-    let mut kept = changes(&prediction.object, &wanted, subject.schema, subject.status_is_apart);
-    leave_out_bookkeeping(&mut kept, subject.gvk, subject.manifest, subject.schema);
+    let mut kept = changes(&prediction.object, &wanted, schema, target.status_is_apart());
+    leave_out_bookkeeping(&mut kept, &target.key.gvk, sent, schema);
     kept.into_iter()
         .filter(|change| !differs.overlaps(&change.path))
         .filter(|change| change.op != Op::Move)

@@ -9,21 +9,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, ManagedObject, ObjectKey, TypeRef};
+use structured_merge::{FieldPath, FieldSet, ObjectKey};
 
-use crate::compare::additions::to_remove;
-use crate::compare::diff::{Class, Evidence, FieldChange, FieldDiff, Reason, Replacement};
+use crate::compare::diff::{Class, Evidence, FieldDiff, Reason, Replacement};
 use crate::compare::effect::Effect;
-use crate::compare::policy::{Policy, Replace};
-use crate::compare::prediction::{ObjectPair, Prediction, predict};
+use crate::compare::live_object::{LiveObject, covering_new};
+use crate::compare::policy::Replace;
+use crate::compare::prediction::{CompareContext, Prediction};
 use crate::compare::rejection::refusal::{Refusal, missing_namespace};
 use crate::compare::replacement::{cost, larger_claim, replace_guard};
 use crate::compare::secrecy::Secrecy;
 use crate::compare::secrecy::redact::Redactor;
 use crate::compare::secrecy::versions::Versions;
-use crate::compare::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::live::Target;
 use crate::owners::ObjectTimes;
 use crate::rules::RuleRef;
 use judge::judge;
@@ -81,25 +79,9 @@ pub struct Following {
     pub of: Vec<ObjectKey>,
 }
 
-/// The type and the policy by which an object is compared.
-#[derive(Clone, Copy)]
-pub struct CompareContext<'a> {
-    /// The type's fields.
-    pub schema: TypeRef<'a>,
-    /// The policy of the run.
-    pub policy: &'a Policy,
-    /// True if the kind's CustomResourceDefinition changes in this input, so that the server's types are about to change.
-    pub types_will_change: bool,
-}
-
 /// Decides about one object. The order of the objects must be fixed, as it gives their secret values their numbers.
-pub fn decide(
-    target: &Target,
-    finding: ComparisonResult,
-    context: CompareContext<'_>,
-    redactor: &Redactor,
-) -> Decision {
-    let mut builder = VerdictBuilder { target, context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
+pub fn decide(context: CompareContext<'_>, finding: ComparisonResult, redactor: &Redactor) -> Decision {
+    let mut builder = VerdictBuilder { context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
     let verdict = builder.verdict(&finding);
     let VerdictBuilder { warnings, rules, .. } = builder;
     Decision { finding, verdict, warnings, rules, membership: None, effects: Vec::new(), following: Vec::new() }
@@ -107,7 +89,6 @@ pub fn decide(
 
 /// Builds a verdict, and collects the warnings and rules that belong to it.
 struct VerdictBuilder<'a> {
-    target: &'a Target,
     context: CompareContext<'a>,
     redactor: &'a Redactor,
     warnings: Vec<String>,
@@ -134,9 +115,8 @@ impl VerdictBuilder<'_> {
     }
 
     fn creation(&mut self, evidence: Evidence) -> ObjectVerdict {
-        let CompareContext { schema, policy, .. } = self.context;
-        let target = self.target;
-        self.rules = Wanted::covering_new(target, schema, policy);
+        let target = self.context.target;
+        self.rules = covering_new(self.context);
         let desired = target.desired.with_object(|manifest| {
             let secrecy = Secrecy::of(&target.key.gvk, Some(manifest), None);
             let secrecy = secrecy.of_encrypted(target.desired.origin.is_encrypted);
@@ -170,13 +150,14 @@ impl VerdictBuilder<'_> {
     }
 
     fn replacement(&mut self, live: &LiveObject, reason: &str) -> ObjectVerdict {
+        let CompareContext { target, policy, .. } = self.context;
+        let object = &live.current.object;
         let fields = self.fields(live, None);
         // A size is no reason to replace a claim.
-        if larger_claim(self.target, &live.current.object).is_none() {
-            self.warnings.extend(cost(&self.target.key.gvk, &live.current.object));
+        if larger_claim(target, object).is_none() {
+            self.warnings.extend(cost(&target.key.gvk, object));
         }
-        let (replacement, hint) = match (replace_guard(self.target, &live.current.object), self.context.policy.replace)
-        {
+        let (replacement, hint) = match (replace_guard(target, object), policy.replace) {
             (Some(replace_guard), _) => (Replacement::Protected, Some(replace_guard)),
             (None, Replace::Never) => {
                 (Replacement::NeedsFlag, Some("pass `--replace=immutable` to delete and recreate it".to_owned()))
@@ -188,76 +169,26 @@ impl VerdictBuilder<'_> {
 
     /// Compares the fields of a live object with those that an apply would leave. Without a prediction, a local one is made.
     fn fields(&mut self, live: &LiveObject, prediction: Option<&Prediction>) -> FieldDiff {
-        let CompareContext { schema, policy, .. } = self.context;
-        let target = self.target;
-        let LiveObject { current, wanted, removed } = live;
-        let manifest = wanted.object(target);
-        let own = || predict(manifest, current, schema, target.kind().as_ref(), policy);
+        let CompareContext { target, policy, .. } = self.context;
+        let current = &live.current;
+        let own = || self.context.predict(live.sent(target), current);
         let prediction = prediction.map_or_else(|| Cow::Owned(own()), Cow::Borrowed);
-        let pair = ObjectPair {
-            gvk: &target.key.gvk,
-            versions: &target.versions,
-            manifest,
-            written: target.desired.object(),
-            ignored: &wanted.ignored,
-            partly_ignored: &wanted.partly_ignored,
-            kept_by_owners: &wanted.kept_by_owners,
-            is_encrypted: target.desired.origin.is_encrypted,
-            live: current,
-            removed,
-            base: target.base.get(),
-            schema,
-            // Nearly every kind has its status in a subresource, so an unknown kind is taken to have one.
-            status_is_apart: target.status_is_apart(),
-        };
-        let (mut fields, warnings) = judge(pair, &prediction, policy, self.redactor);
+        let (mut fields, warnings) = judge(self.context, live, &prediction, self.redactor);
         if policy.updates(&current.owners) {
             // An update records no fields that are equal already.
             fields.changes.retain(|change| !matches!(change.class, Class::Adopted | Class::Released));
         }
-        fields.ignored = wanted.hidden(target, current, schema, policy);
+        fields.ignored = live.hidden(self.context);
         // A changed definition is shown by its versions as a whole, not by each field of its schemas.
         if (policy.keeps_versions || target.key.gvk.is_crd()) && fields.has_drift() {
             let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(&current.object));
-            let secrecy = secrecy.of_encrypted(pair.is_encrypted);
-            let versions = Versions::of(&current.object, &prediction.object, &secrecy, pair.status_is_apart);
+            let secrecy = secrecy.of_encrypted(target.desired.origin.is_encrypted);
+            let versions = Versions::of(&current.object, &prediction.object, &secrecy, target.status_is_apart());
             fields.versions = Some(Arc::new(versions));
         }
-        self.warnings.extend(wanted.warnings.iter().cloned().chain(warnings));
-        self.rules.clone_from(&wanted.covering);
+        self.warnings.extend(live.warnings.iter().cloned().chain(warnings));
+        self.rules.clone_from(&live.covering);
         fields
-    }
-}
-
-/// A live object, and the values that are computed once each time it is read.
-#[derive(Clone, Debug)]
-pub struct LiveObject {
-    /// The object and its owners.
-    pub current: ManagedObject,
-    /// The object that an apply sends over it.
-    pub wanted: Wanted,
-    /// The claims on the fields that others added, and that the apply takes out.
-    pub removed: FieldSet,
-}
-
-impl LiveObject {
-    /// Reads the owners of an object, and applies the ignore rules to it.
-    pub fn new(target: &Target, object: Value, schema: TypeRef<'_>, policy: &Policy) -> Self {
-        Self::leaving(&[], target, object, schema, policy)
-    }
-
-    /// Reads the object for a pass that leaves these differences.
-    pub(crate) fn leaving(
-        left: &[FieldChange],
-        target: &Target,
-        object: Value,
-        schema: TypeRef<'_>,
-        policy: &Policy,
-    ) -> Self {
-        let current = ManagedObject::new(object, &policy.manager);
-        let wanted = Wanted::leaving(left, target, &current, schema, policy);
-        let removed = to_remove(&target.key.gvk, &current, &wanted, wanted.object(target), schema, policy);
-        Self { current, wanted, removed }
     }
 }
 

@@ -23,15 +23,15 @@ use structured_merge::{
 
 use super::additions::without_defaults;
 use super::decision::membership::Membership;
-use super::decision::{CompareContext, ComparisonResult, Decision, LiveObject, decide};
+use super::decision::{ComparisonResult, Decision, decide};
 use super::diff::{Evidence, FieldChange};
+use super::live_object::LiveObject;
 use super::patch::{replacement, version};
 use super::policy::{EvidenceMode, Policy};
-use super::prediction::{Prediction, predict_displacing, unreadable_owners};
+use super::prediction::{CompareContext, Prediction, unreadable_owners};
 use super::rejection::InTheWay;
 use super::rejection::refusal::{Refusal, wrong_types};
 use super::secrecy::redact::Redactor;
-use super::wanted::Wanted;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::live::discreet::shown_warning_about;
 use crate::live::{LiveState, Target, failed_request};
@@ -67,9 +67,7 @@ pub enum Answer {
 
 /// Compares one object, question by question.
 pub struct ComparisonMachine<'a> {
-    target: &'a Target,
-    schema: TypeRef<'a>,
-    policy: &'a Policy,
+    context: CompareContext<'a>,
     state: State,
     rounds: usize,
     warnings: Vec<String>,
@@ -89,7 +87,7 @@ enum State {
     Applying(Option<Box<LiveObject>>),
     /// Waits for the new version of an object that changed during the dry run. The answer belongs to that version, and counts if the
     /// same body would be sent over it.
-    Reading { answer: Value, wanted: Wanted },
+    Reading { answer: Value, live: Box<LiveObject> },
     /// Waits for the answer to a patch: claims are transferred before the apply, so that it removes more than its answer shows.
     Pruning { live: Box<LiveObject>, prediction: Box<Prediction> },
     /// Waits for the answer to a patch after the apply was rejected: claims are transferred before the apply, and the patch tries the
@@ -127,8 +125,8 @@ struct Trial {
 /// An update without the fields that are in the way.
 #[derive(Clone)]
 struct Attempt {
-    /// The object to send.
-    wanted: Wanted,
+    /// The object to send, if it is not that of the live object.
+    sent: Option<Value>,
     /// Its result.
     prediction: Prediction,
     taken: Vec<InTheWay>,
@@ -137,12 +135,9 @@ struct Attempt {
 impl<'a> ComparisonMachine<'a> {
     /// Creates a comparison with the object that was read. [`Self::start`] begins it.
     pub fn new(target: &'a Target, live: LiveState, schema: TypeRef<'a>, policy: &'a Policy) -> Self {
-        let state = State::Read(live);
         Self {
-            target,
-            schema,
-            policy,
-            state,
+            context: CompareContext::new(target, schema, policy),
+            state: State::Read(live),
             rounds: ROUNDS,
             warnings: Vec::new(),
             unproven: None,
@@ -158,17 +153,18 @@ impl<'a> ComparisonMachine<'a> {
         let mut machine = ComparisonMachine::new(&unpacked, live, schema, policy);
         machine.start();
         let ComparisonMachine { state, rounds, warnings, unproven, membership, left, selections, .. } = machine;
-        Self { target, schema, policy, state, rounds, warnings, unproven, membership, left, selections }
+        let context = CompareContext::new(target, schema, policy);
+        Self { context, state, rounds, warnings, unproven, membership, left, selections }
     }
 
     /// The target that is compared.
     pub fn target(&self) -> &'a Target {
-        self.target
+        self.context.target
     }
 
     /// The policy of the comparison.
     pub fn policy(&self) -> &'a Policy {
-        self.policy
+        self.context.policy
     }
 
     /// The object that was read, as long as the comparison has not begun.
@@ -225,20 +221,20 @@ impl<'a> ComparisonMachine<'a> {
     /// The next question; `None` if the comparison is done or has not begun.
     pub fn question(&self) -> Option<Question> {
         let patch = |live: &LiveObject, object: &Value| {
-            Some(Question::Patch(replacement(&live.current.object, object, self.target.status_is_apart())))
+            Some(Question::Patch(replacement(&live.current.object, object, self.context.target.status_is_apart())))
         };
         match &self.state {
             State::Applying(Some(live)) => {
-                let manifest = live.wanted.object(self.target);
-                Some(Question::Apply(with_live_spelling(manifest, &live.current.object, self.schema)))
+                let manifest = live.sent(self.context.target);
+                Some(Question::Apply(with_live_spelling(manifest, &live.current.object, self.context.schema)))
             }
-            State::Applying(None) => Some(Question::Apply(self.target.desired.to_tree())),
+            State::Applying(None) => Some(Question::Apply(self.context.target.desired.to_tree())),
             State::Reading { .. } => Some(Question::Read),
             State::Pruning { live, prediction } => patch(live, &prediction.object),
             State::Transferring { live, trial } => {
-                let manifest = Cow::Borrowed(trial.attempt.wanted.object(self.target));
-                let manifest = with_node_ports(manifest, &live.current.object, self.schema);
-                patch(live, &verbatim(&manifest, &trial.attempt.prediction.object, self.schema))
+                let sent = trial.attempt.sent.as_ref().unwrap_or_else(|| live.sent(self.context.target));
+                let manifest = with_node_ports(Cow::Borrowed(sent), &live.current.object, self.context.schema);
+                patch(live, &verbatim(&manifest, &trial.attempt.prediction.object, self.context.schema))
             }
             State::Probing { probes, .. } => probes.last().map(|probe| Question::Create(probe.object.clone())),
             State::Read(_) | State::Done(_) => None,
@@ -248,7 +244,7 @@ impl<'a> ComparisonMachine<'a> {
     /// Compares the object again without the differences that the pass leaves, if it leaves some and resolves others. Returns false if
     /// there are none. The base has to be known.
     pub fn leave(&mut self) -> bool {
-        let Some(chosen) = &self.policy.only else { return false };
+        let Some(chosen) = &self.context.policy.only else { return false };
         let State::Done(finding) = &self.state else { return false };
         let (ComparisonResult::Predicted { live, .. } | ComparisonResult::Refused { live: Some(live), .. }) = finding
         else {
@@ -258,8 +254,8 @@ impl<'a> ComparisonMachine<'a> {
             return false;
         }
         // What the server refuses may be what is left.
-        let context = CompareContext { schema: self.schema, policy: self.policy, types_will_change: true };
-        let verdict = decide(self.target, finding.clone(), context, &Redactor::default()).verdict;
+        let context = CompareContext { types_will_change: true, ..self.context };
+        let verdict = decide(context, finding.clone(), &Redactor::default()).verdict;
         let left = chosen.to_leave(&verdict);
         if left.is_empty() {
             return false;
@@ -286,12 +282,12 @@ impl<'a> ComparisonMachine<'a> {
             (State::Applying(live), Answer::Refused(error)) => self.apply_rejected(live, error),
             (State::Transferring { live, trial }, Answer::Object(object)) => self.trial_accepted(live, trial, object),
             (State::Transferring { live, trial }, Answer::Refused(error)) => self.trial_rejected(live, trial, &error),
-            (State::Reading { answer, wanted }, Answer::Live(LiveState::Present(object)))
+            (State::Reading { answer, live: before }, Answer::Live(LiveState::Present(object)))
                 if self.left.is_empty() && version(&object) == version(&answer) =>
             {
                 let live = self.live_object(object);
-                let is_same = live.wanted.object(self.target) == wanted.object(self.target)
-                    && live.wanted.membership == wanted.membership;
+                let target = self.context.target;
+                let is_same = live.sent(target) == before.sent(target) && live.membership == before.membership;
                 if is_same { self.predicted(live, answer) } else { self.compare(live) }
             }
             (State::Reading { .. }, Answer::Live(live)) => self.begin(live),
@@ -325,14 +321,13 @@ impl<'a> ComparisonMachine<'a> {
     /// Decides by the finding. The order of the objects must be fixed, as it gives their secret values their numbers.
     /// `types_will_change` is true if the kind's CustomResourceDefinition changes in this input.
     pub fn decide(mut self, types_will_change: bool, redactor: &Redactor) -> Decision {
-        let target = self.target;
         let warnings = std::mem::take(&mut self.warnings);
         let membership = self.membership.take();
-        let context = CompareContext { schema: self.schema, policy: self.policy, types_will_change };
+        let context = CompareContext { types_will_change, ..self.context };
         let left = std::mem::take(&mut self.left);
-        let mut decision = decide(target, self.into_finding(), context, redactor);
+        let mut decision = decide(context, self.into_finding(), redactor);
         if let Some(chosen) = &context.policy.only {
-            chosen.settle(&mut decision.verdict, target, &left);
+            chosen.settle(&mut decision.verdict, context.target, &left);
         }
         decision.warnings.extend(warnings);
         Decision { membership, ..decision }
@@ -342,8 +337,8 @@ impl<'a> ComparisonMachine<'a> {
     fn begin(&mut self, live: LiveState) -> State {
         self.left.clear();
         match live {
-            LiveState::Absent if self.policy.evidence == EvidenceMode::ReadOnly => self.missing_locally(),
-            LiveState::Absent if !self.policy.tries_creations => {
+            LiveState::Absent if self.context.policy.evidence == EvidenceMode::ReadOnly => self.missing_locally(),
+            LiveState::Absent if !self.context.policy.tries_creations => {
                 State::Done(ComparisonResult::Missing(Evidence::Server))
             }
             LiveState::Absent => State::Applying(None),
@@ -356,8 +351,8 @@ impl<'a> ComparisonMachine<'a> {
     }
 
     fn live_object(&mut self, object: Value) -> LiveObject {
-        let live = LiveObject::leaving(&self.left, self.target, object, self.schema, self.policy);
-        self.membership.clone_from(&live.wanted.membership);
+        let live = LiveObject::leaving(&self.left, self.context, object);
+        self.membership.clone_from(&live.membership);
         live
     }
 
@@ -374,7 +369,7 @@ impl<'a> ComparisonMachine<'a> {
             Proof::Proven => {
                 // The report counts and shows the fields that others added.
                 let others = &mut live.current.owners.others.iter();
-                let is_shown = !live.wanted.covering.is_empty() || others.any(|entry| entry.subresource != "status");
+                let is_shown = !live.covering.is_empty() || others.any(|entry| entry.subresource != "status");
                 State::Done(ComparisonResult::Proven(is_shown.then(|| Box::new(live))))
             }
             Proof::Inconclusive(_) => self.ask(live),
@@ -386,18 +381,19 @@ impl<'a> ComparisonMachine<'a> {
         if let Some(diagnostic) = unreadable_owners(&live.current.owners) {
             return State::Done(ComparisonResult::Unknown(diagnostic));
         }
-        if self.policy.evidence == EvidenceMode::ReadOnly {
+        if self.context.policy.evidence == EvidenceMode::ReadOnly {
             return self.predicted_locally(Box::new(live));
         }
         State::Applying(Some(Box::new(live)))
     }
 
     fn proof(&mut self, live: &LiveObject) -> Proof {
-        let Some(kind) = self.target.kind() else { return Proof::Inconclusive(Unproven::NoEntry) };
-        if self.policy.evidence == EvidenceMode::Server {
+        let Some(kind) = self.context.target.kind() else { return Proof::Inconclusive(Unproven::NoEntry) };
+        if self.context.policy.evidence == EvidenceMode::Server {
             return Proof::Inconclusive(Unproven::NoEntry);
         }
-        let proof = prove(live.wanted.object(self.target), &live.current, self.schema, &kind, self.policy);
+        let proof =
+            prove(live.sent(self.context.target), &live.current, self.context.schema, &kind, self.context.policy);
         if let Proof::Inconclusive(unproven) = &proof {
             self.unproven = Some(unproven.clone());
         }
@@ -406,21 +402,19 @@ impl<'a> ComparisonMachine<'a> {
 
     /// An object to create, about which no server is asked.
     fn missing_locally(&self) -> State {
-        State::Done(match wrong_types(self.target, self.schema, &FieldSet::new()) {
+        State::Done(match wrong_types(self.context.target, self.context.schema, &FieldSet::new()) {
             Some(refusal) => ComparisonResult::Refused { live: None, refusal },
             None => ComparisonResult::Missing(Evidence::Local),
         })
     }
 
     fn predicted_locally(&self, live: Box<LiveObject>) -> State {
-        if let Some(refusal) = wrong_types(self.target, self.schema, &live.wanted.ignored) {
+        if let Some(refusal) = wrong_types(self.context.target, self.context.schema, &live.ignored) {
             return State::Done(ComparisonResult::Refused { live: Some(live), refusal });
         }
-        let manifest = live.wanted.object(self.target);
-        let kind = self.target.kind();
+        let manifest = live.sent(self.context.target);
         let removed = without_defaults(&live.removed, &live.current.object);
-        let prediction = predict_displacing(manifest, &live.current, self.schema, kind.as_ref(), self.policy, removed);
-        let prediction = Box::new(prediction);
+        let prediction = Box::new(self.context.predict_displacing(manifest, &live.current, removed));
         State::Done(ComparisonResult::Predicted { live, prediction })
     }
 
@@ -431,13 +425,13 @@ impl<'a> ComparisonMachine<'a> {
             return self.predicted(*live, object);
         }
         self.rounds -= 1;
-        State::Reading { answer: object, wanted: live.wanted }
+        State::Reading { answer: object, live }
     }
 
     /// Takes the answer to the apply, if it belongs to the version that was read.
     fn predicted(&self, live: LiveObject, answer: Value) -> State {
-        let api_version = self.target.key.gvk.api_version();
-        let owners = Ownership::of(&answer, &self.policy.manager);
+        let api_version = self.context.target.key.gvk.api_version();
+        let owners = Ownership::of(&answer, &self.context.policy.manager);
         if let Some(diagnostic) = unreadable_owners(&owners) {
             return State::Done(ComparisonResult::Unknown(diagnostic));
         }
@@ -450,17 +444,17 @@ impl<'a> ComparisonMachine<'a> {
         let before = &live.current;
         let settled = before.owners.with_fields_displaced(
             &before.object,
-            self.schema,
+            self.context.schema,
             &claims,
             &live.removed,
             &api_version,
-            self.policy,
+            self.context.policy,
         );
         let Some(settled) = settled else { return State::Done(ComparisonResult::Predicted { live, prediction }) };
-        let stays = structured_merge::fields_of(live.wanted.object(self.target), self.schema);
-        let stays = with_string_data(&self.target.key.gvk, stays, &[]);
+        let stays = structured_merge::fields_of(live.sent(self.context.target), self.context.schema);
+        let stays = with_string_data(&self.context.target.key.gvk, stays, &[]);
         let kept = settled.fields_of_others().union(&stays);
-        let pruned = prune(&prediction.object, self.schema, &settled.our_fields(), &kept);
+        let pruned = prune(&prediction.object, self.context.schema, &settled.our_fields(), &kept);
         let before = std::mem::replace(&mut prediction.object, pruned);
         if before == prediction.object {
             return State::Done(ComparisonResult::Predicted { live, prediction });
@@ -487,7 +481,7 @@ impl<'a> ComparisonMachine<'a> {
 
     /// The diagnostic for a request that failed.
     fn failure(&self, live: Option<&Value>, error: &RequestError) -> Diagnostic {
-        failed_request(self.target, live, error)
+        failed_request(self.context.target, live, error)
     }
 
     /// Adds the warnings of an answer as they may be shown, each once: several questions are about the same object.
@@ -499,7 +493,7 @@ impl<'a> ComparisonMachine<'a> {
             | State::Probing { live, .. } => Some(&live.current.object),
             State::Applying(None) | State::Reading { .. } | State::Read(_) | State::Done(_) => None,
         };
-        for text in warnings.into_iter().map(|text| shown_warning_about(self.target, live, text)) {
+        for text in warnings.into_iter().map(|text| shown_warning_about(self.context.target, live, text)) {
             if !self.warnings.contains(&text) {
                 self.warnings.push(text);
             }

@@ -4,9 +4,9 @@ use serde_json::Value;
 use structured_merge::{FieldSet, without_system_fields};
 
 use super::{Answer, ComparisonMachine, Probe, State};
-use crate::compare::decision::{ComparisonResult, LiveObject};
+use crate::compare::decision::ComparisonResult;
+use crate::compare::live_object::LiveObject;
 use crate::compare::policy::{EvidenceMode, RemoveAdded};
-use crate::compare::prediction::predict;
 use crate::compare::rejection::refusal::{Refusal, refusal, unchangeable};
 use crate::compare::rejection::{Blame, RejectedObject, blame, refused_result};
 use crate::compare::replacement::{may_be_immutable, probe_object};
@@ -18,13 +18,13 @@ impl ComparisonMachine<'_> {
     pub(super) fn pruning_rejected(&mut self, mut live: Box<LiveObject>, error: &RequestError) -> State {
         if error.status().is_some_and(|status| status.code == 409) && self.rounds > 0 {
             self.rounds -= 1;
-            return State::Reading { answer: Value::Null, wanted: live.wanted };
+            return State::Reading { answer: Value::Null, live };
         }
         if !live.removed.is_empty()
             && let Some(status) = error.refusal().filter(|status| matches!(status.code, 400 | 403 | 422))
             && let Some(refusal) = self.removal_refused(&live, status)
         {
-            if self.policy.remove_added == RemoveAdded::Offered {
+            if self.context.policy.remove_added == RemoveAdded::Offered {
                 live.removed = FieldSet::new();
                 return self.compare(*live);
             }
@@ -35,7 +35,7 @@ impl ComparisonMachine<'_> {
 
     /// The refusal of an object without what others added, for which nothing of it is applied; `None` if the server did not try it.
     fn removal_refused(&self, live: &LiveObject, status: &StatusError) -> Option<Refusal> {
-        let reason = match refusal(self.target, Some(&live.current.object), self.schema, status) {
+        let reason = match refusal(self.context.target, Some(&live.current.object), self.context.schema, status) {
             Refusal::Immutable(reason) => reason,
             Refusal::Typed(diagnostic) | Refusal::Other(diagnostic) => diagnostic.message,
             Refusal::NotTried(_) | Refusal::NoNamespace(_) => return None,
@@ -53,8 +53,8 @@ impl ComparisonMachine<'_> {
             ));
         };
         let object = live.as_ref().map(|live| &live.current.object);
-        match (refusal(self.target, object, self.schema, status), live) {
-            (Refusal::NotTried(diagnostic), live) if self.policy.evidence == EvidenceMode::Auto => {
+        match (refusal(self.context.target, object, self.context.schema, status), live) {
+            (Refusal::NotTried(diagnostic), live) if self.context.policy.evidence == EvidenceMode::Auto => {
                 self.warnings
                     .push(format!("compared locally, because the server cannot be asked: {}", diagnostic.message));
                 match live {
@@ -76,19 +76,18 @@ impl ComparisonMachine<'_> {
     /// them all. If it rejects the manifest itself, its values are invalid; if it rejects only the merged object, live fields clash
     /// with the manifest. `None` if a probe shows nothing.
     fn probes(&self, live: &LiveObject, status: &StatusError, refused: &Diagnostic) -> Option<(Vec<Probe>, Refusal)> {
-        let gvk = &self.target.key.gvk;
-        let manifest = self.target.desired.object();
+        let gvk = &self.context.target.key.gvk;
+        let manifest = self.context.target.desired.object();
         let object = &live.current.object;
-        let sent = live.wanted.object(self.target);
+        let sent = live.sent(self.context.target);
         let subject = self.subject(object, status);
         let own = |is_specific| {
             Some(Probe { object: probe_object(gvk, manifest, object)?, refused: refused.clone(), is_specific })
         };
         let refused = refused_result(&subject, status);
         if may_be_immutable(status) {
-            let kind = self.target.kind();
-            let merged = predict(sent, &live.current, self.schema, kind.as_ref(), self.policy).object;
-            let accepted = Refusal::Immutable(unchangeable(self.target, object, status));
+            let merged = self.context.predict(sent, &live.current).object;
+            let accepted = Refusal::Immutable(unchangeable(self.context.target, object, status));
             let object = probe_object(gvk, &without_system_fields(&merged), object)?;
             return Some((vec![Probe { object, refused, is_specific: false }, own(false)?], accepted));
         }
@@ -113,8 +112,10 @@ impl ComparisonMachine<'_> {
 
     /// The diagnostic for the rejection of a probe.
     fn diagnostic_of(&self, probe: Probe, error: &RequestError) -> Diagnostic {
-        let refusal =
-            error.status().filter(|_| probe.is_specific).map(|status| refusal(self.target, None, self.schema, status));
+        let refusal = error
+            .status()
+            .filter(|_| probe.is_specific)
+            .map(|status| refusal(self.context.target, None, self.context.schema, status));
         match refusal {
             Some(Refusal::Other(diagnostic)) if !diagnostic.details.is_empty() => diagnostic,
             _ => probe.refused,
@@ -122,6 +123,6 @@ impl ComparisonMachine<'_> {
     }
 
     pub(super) fn subject<'s>(&'s self, live: &'s Value, status: &StatusError) -> RejectedObject<'s> {
-        RejectedObject::new(self.target, Some(live), self.schema, status)
+        RejectedObject::new(self.context.target, Some(live), self.context.schema, status)
     }
 }

@@ -9,10 +9,11 @@
 use structured_merge::ManagedObject;
 
 use super::{Attempt, ComparisonMachine, State, Trial};
-use crate::compare::decision::{ComparisonResult, LiveObject};
+use crate::compare::decision::ComparisonResult;
 use crate::compare::diff::Evidence;
+use crate::compare::live_object::LiveObject;
 use crate::compare::nulls::holds_null;
-use crate::compare::prediction::{Prediction, predict_displacing};
+use crate::compare::prediction::{CompareContext, Prediction};
 use crate::compare::rejection::refusal::is_about_immutable_fields;
 use crate::compare::rejection::{InTheWay, Reach, in_the_way, is_unconvertible};
 use crate::request::RequestError;
@@ -99,9 +100,9 @@ impl ComparisonMachine<'_> {
             let trial = Trial { attempt, error, accepted: Some(accepted), earlier, spared };
             return State::Transferring { live, trial: Box::new(trial) };
         }
-        live.wanted = accepted.wanted;
+        live.sent = accepted.sent.or(live.sent.take());
         if accepted.prediction.rewrites_records {
-            live.current.owners = live.current.owners.under(&self.target.key.gvk.api_version());
+            live.current.owners = live.current.owners.under(&self.context.target.key.gvk.api_version());
         }
         State::Done(ComparisonResult::Predicted { live, prediction: Box::new(accepted.prediction) })
     }
@@ -114,7 +115,7 @@ impl ComparisonMachine<'_> {
         let subject = self.subject(&live.current.object, status);
         let reaches: &[Reach] = if is_about_immutable_fields(status) { &[Reach::Named] } else { &Reach::ALL };
         reaches.iter().find_map(|reach| {
-            let found = in_the_way(&subject, status, &live.current.owners, self.policy, *reach);
+            let found = in_the_way(&subject, status, &live.current.owners, self.context.policy, *reach);
             let new: Vec<InTheWay> =
                 found.into_iter().filter(|one| !taken.iter().any(|other| other.path == one.path)).collect();
             // Even without a field in the way, claims on those of the manifest may have to pass.
@@ -126,31 +127,30 @@ impl ComparisonMachine<'_> {
     /// Predicts the apply after claims have been transferred to us: manual ones on fields of the manifest, and all on those in the way.
     /// `None` if there are none.
     fn attempt(&self, live: &LiveObject, taken: Vec<InTheWay>, rewrites_records: bool) -> Option<Attempt> {
-        let LiveObject { current, wanted, removed } = live;
-        let in_the_way = taken.iter().fold(removed.clone(), |all, one| all.union(&one.fields));
-        let wanted = wanted.without_nulls_at(&in_the_way, self.target, self.schema);
-        let manifest = wanted.object(self.target);
-        let kind = self.target.kind();
+        let CompareContext { target, schema, policy, .. } = self.context;
+        let current = &live.current;
+        let in_the_way = taken.iter().fold(live.removed.clone(), |all, one| all.union(&one.fields));
+        let sent = live.sent_without_nulls_at(&in_the_way, self.context);
+        let manifest = sent.as_ref().unwrap_or_else(|| live.sent(target));
         // A patch drops nulls for which the server refuses an apply. If the types are known, such nulls have already been removed.
-        if !self.schema.declares("kind") && holds_null(manifest) {
+        if !schema.declares("kind") && holds_null(manifest) {
             return None;
         }
-        let claims = structured_merge::field_set(manifest, self.schema, kind.as_ref());
-        let api_version = self.target.key.gvk.api_version();
+        let claims = structured_merge::field_set(manifest, schema, target.kind().as_ref());
+        let api_version = target.key.gvk.api_version();
         let object = current.object.clone();
         let owners = if rewrites_records { current.owners.under(&api_version) } else { current.owners.clone() };
         if rewrites_records && owners == current.owners {
             return None;
         }
-        let settled =
-            owners.with_fields_displaced(&object, self.schema, &claims, &in_the_way, &api_version, self.policy);
+        let settled = owners.with_fields_displaced(&object, schema, &claims, &in_the_way, &api_version, policy);
         if settled.is_none() && !rewrites_records {
             return None;
         }
         let current = ManagedObject { object, owners };
-        let prediction = predict_displacing(manifest, &current, self.schema, kind.as_ref(), self.policy, in_the_way);
+        let prediction = self.context.predict_displacing(manifest, &current, in_the_way);
         let prediction = Prediction { rewrites_records, ..prediction };
-        Some(Attempt { wanted, prediction, taken })
+        Some(Attempt { sent, prediction, taken })
     }
 }
 

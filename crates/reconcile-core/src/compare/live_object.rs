@@ -1,5 +1,5 @@
-//! The object that an apply sends over an existing one: the manifest, with the live values of the fields that rules ignore, and with
-//! the label of an apply set that the object stays in.
+//! A live object, and the object that an apply sends over it: the manifest, with the live values of the fields that rules ignore, and
+//! with the label of an apply set that the object stays in.
 //!
 //! ```text
 //! manifest, live object, rules ─coverage─▶ ignored fields
@@ -8,7 +8,7 @@
 //!     ├─ in a list that is replaced as a whole, and that differs elsewhere ─▶ the live value, in the list of the manifest
 //!     └─ in something that this apply creates ─▶ the value of the manifest
 //! ```
-//! A missing object is created as the manifest has it. [`Wanted::over`] runs once each time an object is read, and everything that
+//! A missing object is created as the manifest has it. [`LiveObject::new`] runs once each time an object is read, and everything that
 //! compares or writes the object uses its result: the proof, the dry run, the local prediction, the display, and the write, also
 //! after a 409.
 
@@ -21,75 +21,96 @@ use structured_merge::{
     changes, field_set, fields_of, item_element, leave_out_bookkeeping, with_fields_of, without_fields,
 };
 
+use super::additions::to_remove;
 use super::classify::only::left_fields;
 use super::decision::membership::{Membership, UnnamedSet, set_label, unnamed_set};
 use super::diff::{FieldChange, IgnoredFields};
 use super::ignored_values::IgnoredValues;
 use super::policy::Policy;
-use super::prediction::predict;
+use super::prediction::CompareContext;
 use crate::live::Target;
 use crate::rules::{BUILT_IN, Coverage, CoveredObject, IGNORE_ANNOTATION, RuleRef};
 
-/// An object as an apply sends it over the live one.
-#[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    /// The object; `None` if it is the manifest itself.
-    object: Option<Value>,
+/// A live object, and the values that are computed once each time it is read.
+#[derive(Clone, Debug)]
+pub struct LiveObject {
+    /// The object and its owners.
+    pub current: ManagedObject,
+    /// The object that an apply sends over it; `None` if it is the manifest itself.
+    pub(super) sent: Option<Value>,
+    /// The claims on the fields that others added, and that the apply takes out.
+    pub removed: FieldSet,
     /// The fields that rules ignore, each with everything below it.
     pub ignored: FieldSet,
-    /// The values that an apply replaces as a whole although rules ignore parts of them: it sends the live values of these parts.
+    /// The values that an apply replaces as a whole although rules ignore parts of them: it sends the live values of these parts. A
+    /// controller owns them because of these parts, which is no conflict.
     pub partly_ignored: FieldSet,
-    /// Those of them that their owners keep, because the rules hold for these owners only.
+    /// Those of them that their owners keep, because the rules hold for these owners only: to take them is a conflict.
     pub kept_by_owners: FieldSet,
     /// The rule that ignores each of these fields.
     rules: BTreeMap<FieldPath, RuleRef>,
     /// All rules that cover a field of the object.
     pub covering: BTreeSet<RuleRef>,
-    /// The apply set that the live object does not leave, if its manifest does not name it.
+    /// The apply set that the object does not leave, if its manifest does not name it.
     pub membership: Option<Membership>,
     /// Warnings about rules that ignore more than they name.
     pub warnings: Vec<String>,
 }
 
-impl Wanted {
-    /// Computes the object to send over a live one.
-    pub fn over(target: &Target, live: &ManagedObject, schema: TypeRef<'_>, policy: &Policy) -> Self {
-        Self::leaving(&[], target, live, schema, policy)
+impl LiveObject {
+    /// Reads the owners of an object, and applies the ignore rules to it.
+    pub fn new(context: CompareContext<'_>, object: Value) -> Self {
+        Self::leaving(&[], context, object)
     }
 
-    /// Leaves these differences out of this pass.
-    pub(super) fn leaving(
-        left: &[FieldChange],
-        target: &Target,
-        live: &ManagedObject,
-        schema: TypeRef<'_>,
-        policy: &Policy,
-    ) -> Self {
+    /// Reads the object for a pass that leaves these differences.
+    pub(crate) fn leaving(left: &[FieldChange], context: CompareContext<'_>, object: Value) -> Self {
+        let mut live = Self {
+            current: ManagedObject::new(object, &context.policy.manager),
+            sent: None,
+            removed: FieldSet::new(),
+            ignored: FieldSet::new(),
+            partly_ignored: FieldSet::new(),
+            kept_by_owners: FieldSet::new(),
+            rules: BTreeMap::new(),
+            covering: BTreeSet::new(),
+            membership: None,
+            warnings: Vec::new(),
+        };
+        live.apply_rules(left, context);
+        live.removed = to_remove(context, &live.current, live.sent(context.target), &live.ignored);
+        live
+    }
+
+    /// Computes the object to send over this one, without the differences that the pass leaves.
+    fn apply_rules(&mut self, left: &[FieldChange], context: CompareContext<'_>) {
+        let CompareContext { target, schema, policy, .. } = context;
+        let live = &self.current;
         let unmarked = target.desired.without_marks(&live.object);
         let manifest = unmarked.as_ref().unwrap_or(target.desired.object());
-        let mut coverage = coverage(target, Some(live), schema, policy);
-        let covering = coverage.iter().map(|(_, covered)| covered.rule).collect();
+        let mut coverage = coverage(context, Some(live));
+        self.covering = coverage.iter().map(|(_, covered)| covered.rule).collect();
         let fields = left_fields(left);
         coverage.leave(&fields);
-        let values = IgnoredValues::of(target, live, &coverage, schema, policy);
+        let values = IgnoredValues::of(context, live, &coverage);
         let unnamed = unnamed_set(manifest, &live.object);
-        let mut wanted = Self { covering, warnings: values.warnings, ..Self::default() };
+        self.warnings = values.warnings;
         if values.rules.is_empty() && values.parts.is_empty() && unnamed.is_none() && left.is_empty() {
-            wanted.membership = Membership::in_another_set(manifest, &live.object);
-            wanted.object = unmarked;
-            return wanted;
+            self.membership = Membership::in_another_set(manifest, &live.object);
+            self.sent = unmarked;
+            return;
         }
         let manifest = values.manifest.as_ref().unwrap_or(manifest);
-        wanted.rules = without_created(values.rules, manifest, live, schema);
-        let left_out: FieldSet = wanted.rules.keys().cloned().collect();
+        self.rules = without_created(values.rules, manifest, live, schema);
+        let left_out: FieldSet = self.rules.keys().cloned().collect();
         let left_out = left_out.union(&values.unchanged);
         let bare = without_fields(manifest, &left_out, schema);
-        let settled = settled(target, &bare, live, schema, policy);
+        let settled = settled(context, live, &bare);
         let mut kept = fields_to_keep(&settled, &left_out);
         // What is left stays ours, too, where others own it as well.
         let copy = last_applied_copy();
         kept = kept.union(&live.owners.our_fields().filter(|path| fields.contains_at_or_above(path) && *path != copy));
-        wanted.membership = match unnamed {
+        self.membership = match unnamed {
             Some(id) => keep_label(id, &settled, policy, &mut kept),
             None => Membership::in_another_set(manifest, &live.object),
         };
@@ -100,33 +121,24 @@ impl Wanted {
         for moved in left.iter().filter(|change| change.op == Op::Move) {
             keep_order(&mut object, &live.object, &moved.path, schema);
         }
-        wanted.object = Some(object);
-        wanted.ignored = left_out.union(&values.parts.keys().cloned().collect());
-        wanted.rules.extend(values.parts);
-        wanted.partly_ignored = values.changed;
-        wanted.kept_by_owners = values.kept_by_owners;
-        wanted
+        self.sent = Some(object);
+        self.ignored = left_out.union(&values.parts.keys().cloned().collect());
+        self.rules.extend(values.parts);
+        self.partly_ignored = values.changed;
+        self.kept_by_owners = values.kept_by_owners;
     }
 
-    /// The object to send for a target.
-    pub fn object<'a>(&'a self, target: &'a Target) -> &'a Value {
-        self.object.as_ref().unwrap_or_else(|| target.desired.object())
+    /// The object that an apply sends over this one.
+    pub fn sent<'a>(&'a self, target: &'a Target) -> &'a Value {
+        self.sent.as_ref().unwrap_or_else(|| target.desired.object())
     }
 
-    /// Removes the nulls at these fields: a null in an apply keeps what is there.
-    pub(super) fn without_nulls_at(&self, fields: &FieldSet, target: &Target, schema: TypeRef<'_>) -> Self {
-        let object = self.object(target);
+    /// The object to send without nulls at these fields, as a null in an apply keeps what is there; `None` if it has none there.
+    pub(super) fn sent_without_nulls_at(&self, fields: &FieldSet, context: CompareContext<'_>) -> Option<Value> {
+        let object = self.sent(context.target);
         let nulls: FieldSet =
             fields.paths().into_iter().filter(|path| path.value_in(object).is_some_and(Value::is_null)).collect();
-        if nulls.is_empty() {
-            return self.clone();
-        }
-        Self { object: Some(without_fields(object, &nulls, schema)), ..self.clone() }
-    }
-
-    /// The rules that cover a field of an object that does not exist. It is created as the manifest has it, ignored fields included.
-    pub fn covering_new(target: &Target, schema: TypeRef<'_>, policy: &Policy) -> BTreeSet<RuleRef> {
-        coverage(target, None, schema, policy).iter().map(|(_, covered)| covered.rule).collect()
+        (!nulls.is_empty()).then(|| without_fields(object, &nulls, context.schema))
     }
 
     /// Returns true if a rule ignores everything at a path.
@@ -135,19 +147,14 @@ impl Wanted {
     }
 
     /// The differences that an apply would resolve if there were no rules, by rule.
-    pub fn hidden(
-        &self,
-        target: &Target,
-        live: &ManagedObject,
-        schema: TypeRef<'_>,
-        policy: &Policy,
-    ) -> Vec<IgnoredFields> {
+    pub fn hidden(&self, context: CompareContext<'_>) -> Vec<IgnoredFields> {
         if self.rules.is_empty() {
             return Vec::new();
         }
+        let CompareContext { target, schema, policy, .. } = context;
+        let live = &self.current;
         let manifest = target.desired.object();
-        let kind = target.kind();
-        let without_rules = predict(manifest, live, schema, kind.as_ref(), policy).object;
+        let without_rules = context.predict(manifest, live).object;
         let mut differences = changes(&live.object, &without_rules, schema, target.status_is_apart());
         leave_out_bookkeeping(&mut differences, &target.key.gvk, manifest, schema);
         let copy = last_applied_copy();
@@ -171,15 +178,18 @@ impl Wanted {
         let managers = |path: &FieldPath| managers_of(&claimants, path, schema);
         hidden.into_iter().map(|(rule, paths)| named(rule, paths, policy, managers)).collect()
     }
-}
 
-impl Wanted {
     /// The rule that ignores everything at a path.
     fn rule_of(&self, path: &FieldPath) -> Option<RuleRef> {
         let elements = path.elements();
         let above = |depth: usize| self.rules.get(&FieldPath::from(elements.get(..depth)?.to_vec()));
         (1..=elements.len()).find_map(above).copied()
     }
+}
+
+/// The rules that cover a field of an object that does not exist. It is created as the manifest has it, ignored fields included.
+pub(super) fn covering_new(context: CompareContext<'_>) -> BTreeSet<RuleRef> {
+    coverage(context, None).iter().map(|(_, covered)| covered.rule).collect()
 }
 
 /// The managers that own a field, each once.
@@ -221,7 +231,8 @@ fn last_applied_copy() -> FieldPath {
     FieldPath::of(&["metadata", "annotations", LAST_APPLIED])
 }
 
-fn coverage(target: &Target, live: Option<&ManagedObject>, schema: TypeRef<'_>, policy: &Policy) -> Coverage {
+fn coverage(context: CompareContext<'_>, live: Option<&ManagedObject>) -> Coverage {
+    let CompareContext { target, schema, policy, .. } = context;
     let entries = live.into_iter().flat_map(|live| &live.owners.others);
     let manual = &entries.filter(|entry| policy.is_manual(entry)).map(|entry| entry.manager.clone()).collect();
     target.desired.with_object(|manifest| {
@@ -265,13 +276,8 @@ fn is_entry(path: &FieldPath, schema: TypeRef<'_>) -> bool {
 }
 
 /// The owners of a live object, once the claims of manual changes and of adopted managers have been transferred to us.
-fn settled<'l>(
-    target: &Target,
-    bare: &Value,
-    live: &'l ManagedObject,
-    schema: TypeRef<'_>,
-    policy: &Policy,
-) -> Cow<'l, Ownership> {
+fn settled<'l>(context: CompareContext<'_>, live: &'l ManagedObject, bare: &Value) -> Cow<'l, Ownership> {
+    let CompareContext { target, schema, policy, .. } = context;
     let ManagedObject { object, owners: before } = live;
     let claims = field_set(bare, schema, target.kind().as_ref());
     let api_version = target.key.gvk.api_version();
@@ -380,10 +386,9 @@ mod tests {
     fn sent(manifest: Value, live: &Value, policy: &Policy) -> (Value, Vec<IgnoredFields>) {
         let target = target(manifest);
         let schema = builtin().object(&target.key.gvk).unwrap();
-        let live = ManagedObject::new(live.clone(), OURS);
-        let wanted = Wanted::over(&target, &live, schema, policy);
-        let hidden = wanted.hidden(&target, &live, schema, policy);
-        (wanted.object(&target).get("spec").cloned().unwrap_or_default(), hidden)
+        let context = CompareContext::new(&target, schema, policy);
+        let live = LiveObject::new(context, live.clone());
+        (live.sent(&target).get("spec").cloned().unwrap_or_default(), live.hidden(context))
     }
 
     #[test]
@@ -446,9 +451,9 @@ mod tests {
     fn without_rules_the_manifest_is_sent() {
         let target = target(replicas(3, &json!([])));
         let schema = builtin().object(&target.key.gvk).unwrap();
-        let live = ManagedObject::new(replicas(7, &json!([])), OURS);
-        let wanted = Wanted::over(&target, &live, schema, &Policy::of(OURS));
-        assert!(wanted.object.is_none() && wanted.covering.is_empty());
+        let policy = Policy::of(OURS);
+        let live = LiveObject::new(CompareContext::new(&target, schema, &policy), replicas(7, &json!([])));
+        assert!(live.sent.is_none() && live.covering.is_empty());
     }
 
     #[test]
@@ -464,18 +469,17 @@ mod tests {
             (json!([theirs]), false, stuck.clone()),
             (json!([]), false, stuck),
         ] {
-            let mut live = replicas(3, &owners);
-            live["metadata"]["labels"] = json!({"applyset.kubernetes.io/part-of": "set"});
+            let mut object = replicas(3, &owners);
+            object["metadata"]["labels"] = json!({"applyset.kubernetes.io/part-of": "set"});
             let target = target(replicas(3, &json!([])));
             let schema = builtin().object(&target.key.gvk).unwrap();
-            let live = ManagedObject::new(live, OURS);
-            let wanted = Wanted::over(&target, &live, schema, &Policy::of(OURS));
-            let sent = wanted.object(&target).pointer("/metadata/labels").is_some();
-            assert_eq!((sent, &wanted.membership), (is_sent, &kept), "{owners}");
-            let leaving = Policy { unnamed_set: UnnamedSet::Leave, ..Policy::of(OURS) };
-            let wanted = Wanted::over(&target, &live, schema, &leaving);
-            assert_eq!(wanted.membership, when_leaving, "{owners}");
-            assert!(wanted.object(&target).pointer("/metadata/labels").is_none(), "{owners}");
+            let read = |policy: &Policy| LiveObject::new(CompareContext::new(&target, schema, policy), object.clone());
+            let names_set = |live: &LiveObject| live.sent(&target).pointer("/metadata/labels").is_some();
+            let live = read(&Policy::of(OURS));
+            assert_eq!((names_set(&live), &live.membership), (is_sent, &kept), "{owners}");
+            let live = read(&Policy { unnamed_set: UnnamedSet::Leave, ..Policy::of(OURS) });
+            assert_eq!(live.membership, when_leaving, "{owners}");
+            assert!(!names_set(&live), "{owners}");
         }
     }
 

@@ -16,7 +16,7 @@ use crate::engine::item::{self, Item, Skip, blocked};
 use crate::engine::other_shards::ShardWait;
 use crate::engine::wait::Watched;
 use crate::engine::write::{DEFAULT_DELETE_TIMEOUT, Writes, Written, wait_for_discovery, wait_until_established};
-use reconcile_core::compare::{Action, CompareContext, Decision, DefinedKinds, ObjectVerdict, decide};
+use reconcile_core::compare::{Action, CompareContext, Decision, DefinedKinds, ObjectVerdict};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects;
 use reconcile_core::live::resolve::{Target, resource_of};
@@ -100,7 +100,7 @@ impl<'a> ApplyRun<'a> {
                 (verdict, true) if verdict.leaves_missing() => {
                     let schema = types.of(&item.target().key.gvk);
                     let context = CompareContext::new(item.target(), schema, policy);
-                    decide(context, item.decision.finding.clone(), redactor).verdict
+                    item.decision.verdict_in(context, redactor)
                 }
                 _ => continue,
             };

@@ -9,7 +9,7 @@ use crate::client::Cluster;
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
 use crate::engine::write::Written;
-use reconcile_core::compare::{Action, ComparisonResult, Decision, Evidence, ObjectVerdict, Replacement};
+use reconcile_core::compare::{Action, Decision, ObjectVerdict, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::object::Shard;
@@ -147,14 +147,7 @@ impl Item {
 
     /// Returns true if the server could not be asked yet, because other objects of this input have to exist first.
     pub fn is_provisional(&self) -> bool {
-        let verdict = self.verdict();
-        match &self.decision.finding {
-            ComparisonResult::Missing(evidence) => *evidence == Evidence::Local,
-            ComparisonResult::Refused { .. } => {
-                verdict.evidence() == Some(Evidence::Local) && verdict.action() != Action::Replace
-            }
-            ComparisonResult::Proven(_) | ComparisonResult::Predicted { .. } | ComparisonResult::Unknown(_) => false,
-        }
+        self.decision.is_provisional()
     }
 
     /// Returns true if it is a Namespace or a CustomResourceDefinition and was written.

@@ -9,7 +9,7 @@ use tokio::sync::SetOnce;
 use crate::client::Cluster;
 use crate::live::autoscalers::{AutoscalerSource, Unlisted};
 use crate::live::types::Types;
-use reconcile_core::compare::{ComparisonMachine, ComparisonResult, Policy};
+use reconcile_core::compare::{ComparisonMachine, Policy};
 use reconcile_core::live::{LiveState, Target};
 
 /// The inputs of comparisons that are read from the server once for all objects. Each comparison waits for its own: those of built-in
@@ -89,7 +89,7 @@ impl ComparisonInputs {
         }
         if only_has_to_exist(target) {
             let mut machine = ComparisonMachine::new(target, state, schema, policy);
-            machine.end(ComparisonResult::Proven(None));
+            machine.end_as_read();
             return machine;
         }
         ComparisonMachine::begun(target, state, schema, policy)

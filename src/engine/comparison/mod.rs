@@ -23,8 +23,8 @@ use futures::StreamExt as _;
 use structured_merge::GroupVersionKind;
 
 use reconcile_core::compare::{
-    Action, ComparisonMachine, ComparisonResult, Decision, DefinedKinds, Evidence, Policy, Redactor, leave_out_nulls,
-    may_hold_refused_nulls, refused_by_definition,
+    Action, ComparisonMachine, Decision, DefinedKinds, Policy, Redactor, leave_out_nulls, may_hold_refused_nulls,
+    refused_by_definition,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::{LiveState, Resource, Target};
@@ -247,27 +247,22 @@ impl<'a> Comparison<'a> {
 
     async fn ask_one(&self, machine: &mut ComparisonMachine<'_>, too_early: bool, coming_kinds: &ComingKinds<'_>) {
         let target = machine.target();
-        if only_has_to_exist(target)
-            && let Some(state) = machine.read_state()
-        {
-            let finding = seen(state);
-            return machine.end(finding);
+        if only_has_to_exist(target) && machine.read_state().is_some() {
+            return machine.end_as_read();
         }
         let resource = match &target.resource {
             _ if self.interrupt.is_set() => {
                 let message = "the run was interrupted before this object was compared";
-                return machine.end(ComparisonResult::Unknown(Diagnostic::new(Code::Interrupted, message)));
+                return machine.fail(Diagnostic::new(Code::Interrupted, message));
             }
-            Err(diagnostic) => return machine.end(ComparisonResult::Unknown(diagnostic.clone())),
+            Err(diagnostic) => return machine.fail(diagnostic.clone()),
             Ok(resource)
                 if resource.pending
                     && let Some(mistakes) = coming_kinds.refusal(target) =>
             {
-                return machine.end(ComparisonResult::Unknown(mistakes));
+                return machine.fail(mistakes);
             }
-            Ok(resource) if resource.pending || too_early => {
-                return machine.end(ComparisonResult::Missing(Evidence::Local));
-            }
+            Ok(resource) if resource.pending || too_early => return machine.end_as_missing(),
             Ok(resource) => resource,
         };
         drive(self.cluster, resource, machine).await;
@@ -303,13 +298,4 @@ impl<'t> ComingKinds<'t> {
 
 fn is_absent(machine: &ComparisonMachine<'_>) -> bool {
     matches!(machine.read_state(), Some(LiveState::Absent))
-}
-
-/// The finding for an object that only has to exist.
-fn seen(state: &LiveState) -> ComparisonResult {
-    match state {
-        LiveState::Present(_) => ComparisonResult::Proven(None),
-        LiveState::Absent => ComparisonResult::Missing(Evidence::Local),
-        LiveState::Unreadable(diagnostic) => ComparisonResult::Unknown(diagnostic.clone()),
-    }
 }

@@ -19,7 +19,7 @@ use crate::engine::backoff::Backoff;
 use crate::live::answer::Asked;
 use crate::live::fetch;
 use reconcile_core::compare::{
-    Class, CompareContext, ComparisonResult, FieldChange, LiveObject, ObjectVerdict, Policy, ROUNDS, WriteAs, decide,
+    Class, CompareContext, Decision, FieldChange, LiveObject, ObjectVerdict, Policy, ROUNDS, WriteAs,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
@@ -130,7 +130,7 @@ impl Writer<'_> {
         }
         let policy = Policy { show_unmanaged: true, ..self.policy.clone() };
         let context = CompareContext::new(self.target, self.schema, &policy);
-        let decision = decide(context, ComparisonResult::Proven(Some(Box::new(live))), self.redactor);
+        let decision = Decision::in_sync(context, live, self.redactor);
         let is_unmanaged = |change: &&FieldChange| change.class == Class::Unmanaged;
         let unmanaged: Vec<&FieldChange> = decision.verdict.changes().iter().filter(is_unmanaged).collect();
         if unmanaged.is_empty() {

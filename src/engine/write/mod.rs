@@ -31,8 +31,8 @@ use crate::engine::comparison::dry_run::drive_to_end;
 use crate::live::answer::Asked;
 use crate::live::fetch;
 use reconcile_core::compare::{
-    ComparisonMachine, ComparisonResult, Decision, ForceConflicts, LiveObject, Membership, ObjectVerdict, Policy,
-    Prediction, ROUNDS, Redactor, Refusal, Replace, missing_namespace, refusal,
+    Action, ComparisonMachine, Decision, ForceConflicts, LiveObject, Membership, ObjectVerdict, Policy, Prediction,
+    ROUNDS, Redactor, Refusal, Replace, missing_namespace, refusal,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::discreet::shown_warning_about;
@@ -94,23 +94,19 @@ impl Writes<'_> {
         let writer =
             Writer { cluster, target, resource, schema, policy, redactor, deletion, agreed, replacements, warnings };
         let shown = &decision.verdict;
-        let written = match (&decision.finding, shown) {
+        let live = decision.live();
+        let is_update = || shown.action() == Action::Update || shown.is_ownership_only();
+        let written = match (shown, live) {
             _ if !shown.conflicts().is_empty() => None,
-            (_, ObjectVerdict::Create { .. }) => Some(writer.create(shown).await),
-            (ComparisonResult::Predicted { .. }, ObjectVerdict::Update(_)) => Some(writer.update(decision).await),
-            (ComparisonResult::Predicted { .. }, ObjectVerdict::InSync(_)) if shown.is_ownership_only() => {
-                Some(writer.update(decision).await)
-            }
-            (ComparisonResult::Refused { live: Some(live), .. }, ObjectVerdict::Replace { .. })
-                if policy.replace == Replace::Immutable =>
-            {
+            (ObjectVerdict::Create { .. }, _) => Some(writer.create(shown).await),
+            (ObjectVerdict::Replace { .. }, Some(live)) if policy.replace == Replace::Immutable => {
                 let target = &in_its_apply_set(target, decision.membership.as_ref());
-                Some(Writer { target, ..writer }.replace(&live.current.object, shown).await)
+                Some(Writer { target, ..writer }.replace(live, shown).await)
             }
+            _ if decision.prediction().is_some() && is_update() => Some(writer.update(decision).await),
             _ => None,
         };
         // What the server warns of in its answers, unless the comparison has shown it.
-        let live = decision.live();
         let warnings = warnings.take().into_iter().map(|text| shown_warning_about(target, live, text));
         let new = warnings.filter(|text| !decision.warnings.contains(text)).collect::<Vec<_>>();
         written.map(|written| new.into_iter().rev().fold(written, |written, text| written.noting(Some(text))))
@@ -159,9 +155,9 @@ impl Writer<'_> {
         let mut rounds = 0..ROUNDS;
         let mut again: Option<Decision> = None;
         loop {
-            let Decision { finding, verdict, .. } = again.as_ref().unwrap_or(shown);
-            let ComparisonResult::Predicted { live, prediction } = finding else {
-                return Err(Written::Moved(Box::new(verdict.clone())));
+            let decision = again.as_ref().unwrap_or(shown);
+            let (Some(live), Some(prediction)) = (decision.live_object(), decision.prediction()) else {
+                return Err(Written::Moved(Box::new(decision.verdict.clone())));
             };
             let Err(error) = self.write_over(live, prediction, left_behind).await else { return Ok(done) };
             let failed = || Err(self.failed(&error, Some(&live.current.object)));

@@ -16,7 +16,7 @@ use super::{Writer, Written, recorded_owners};
 use crate::client::{RequestError, Retry, WriteRequest};
 use crate::live::answer::Asked;
 use crate::live::fetch::find;
-use reconcile_core::compare::{ComparisonResult, Decision, ObjectVerdict, ROUNDS, probe_object, replace_guard};
+use reconcile_core::compare::{Decision, ObjectVerdict, ROUNDS, probe_object, replace_guard};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::LiveState;
 
@@ -33,12 +33,10 @@ impl Writer<'_> {
         let _under_way = self.replacements.begin(&self.target.key);
         let mut again: Option<Decision> = None;
         for _ in 0..ROUNDS {
-            let live = match again.as_ref().map(|now| (&now.finding, &now.verdict)) {
+            let live = match again.as_ref().map(|now| (&now.verdict, now.live())) {
                 None => live,
-                Some((ComparisonResult::Refused { live: Some(now), .. }, ObjectVerdict::Replace { .. })) => {
-                    &now.current.object
-                }
-                Some((_, verdict)) => return Written::Moved(Box::new(verdict.clone())),
+                Some((ObjectVerdict::Replace { .. }, Some(now))) => now,
+                Some((verdict, _)) => return Written::Moved(Box::new(verdict.clone())),
             };
             if self.replacements.is_interrupted() {
                 return Written::Failed(Diagnostic::new(

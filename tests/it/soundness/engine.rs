@@ -3,12 +3,12 @@
 use kubectl_reconcile::engine::comparison::dry_run::drive;
 use kubectl_reconcile::engine::write::{Replacements, Written};
 use reconcile_core::compare::{
-    Action, CompareContext, ComparisonMachine, ComparisonResult, ForceConflicts, Policy, Redactor, decide,
+    Action, CompareContext, ComparisonMachine, Decision, EvidenceMode, ForceConflicts, Policy, Redactor,
 };
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::DesiredObject;
 use serde_json::Value;
-use structured_merge::{FieldPath, PathElement, Scalar, changes, is_nothing, with_live_spelling};
+use structured_merge::{FieldPath, PathElement, Scalar, TypeRef, changes, is_nothing, with_live_spelling};
 
 use super::{OURS, Run};
 use crate::control_plane::is_before;
@@ -26,12 +26,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     target.desired = DesiredObject::exactly(manifest.clone(), target.desired.origin.clone());
     let kind = target.key.gvk.kind.clone();
     let of = ground.of(&target);
-    let context = CompareContext::new(&target, of, &policy);
-    let decided = |finding: ComparisonResult| decide(context, finding, &Redactor::default());
-
-    let finding = ask(run, &target, &policy, live.clone()).await;
-    let decision = decided(finding);
-    let ComparisonResult::Predicted { live, prediction } = &decision.finding else { return };
+    let decision = ask(run, &target, &policy, live.clone()).await;
+    let (Some(live), Some(prediction)) = (decision.live_object(), decision.prediction()) else { return };
     let before = &live.current.object;
     let diff = &decision.verdict;
     let about = format!("{} {}, {force:?}\nmanifest {manifest}\nlive {before}", target.key.gvk.version, target.key);
@@ -62,10 +58,9 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         run.tally.fail("other conflicts", format!("server {refused:?}, here {taken:?}: {about}"));
     }
 
-    let here = context.predict(manifest, &live.current);
     let status_is_apart = resource_of(&target).status;
-    let guessed =
-        decided(ComparisonResult::Predicted { live: live.clone(), prediction: Box::new(here.clone()) }).verdict;
+    let here = CompareContext::new(&target, of, &policy).predict(manifest, &live.current);
+    let guessed = compared_here(&target, &policy, of, before.clone()).verdict;
     let is_right = guessed.action() == diff.action();
     run.tally.count("local action", if is_right { "right" } else { "wrong" });
     if !is_right {
@@ -109,7 +104,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
             .fail("predicted otherwise", format!("{wrong:?}: {about}\npredicted {}\nnow {now}", prediction.object));
     }
     let again = ask(run, &target, &policy, now.clone()).await;
-    let second = decided(again).verdict;
+    let second = again.verdict;
     // The server makes null of a map or list that loses all that was applied, and only in the next apply what is empty.
     let mut drift = second.changes().iter().filter(|change| change.is_drift());
     let is_emptiness = drift.all(|change| is_empty(change.live.as_ref()) && is_empty(change.path.value_in(manifest)));
@@ -126,11 +121,19 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     }
 }
 
-pub(super) async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> ComparisonResult {
+/// Compares without the server.
+fn compared_here(target: &Target, policy: &Policy, schema: TypeRef<'_>, live: Value) -> Decision {
+    let policy = Policy { evidence: EvidenceMode::ReadOnly, ..policy.clone() };
+    let mut machine = ComparisonMachine::new(target, LiveState::Present(live), schema, &policy);
+    machine.start();
+    machine.decide(false, &Redactor::default())
+}
+
+pub(super) async fn ask(run: &Run<'_>, target: &Target, policy: &Policy, live: Value) -> Decision {
     let ground = run.ground;
     let mut machine = ComparisonMachine::new(target, LiveState::Present(live), ground.of(target), policy);
     drive(&ground.cluster, resource_of(target), &mut machine).await;
-    machine.into_finding()
+    machine.decide(false, &Redactor::default())
 }
 
 pub fn is_empty(value: Option<&Value>) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kubectl_reconcile::engine::write::{Replacements, Written};
-use reconcile_core::compare::{CompareContext, ComparisonResult, ForceConflicts, Policy, Redactor, decide};
+use reconcile_core::compare::{ForceConflicts, Policy, Redactor};
 use reconcile_core::diagnostic::Location;
 use reconcile_core::manifest::DesiredObject;
 use reconcile_core::rules::{FieldPattern, IgnoreRule, IgnoreRules, ObjectPattern};
@@ -27,9 +27,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
     let force = *run.rng.pick(&[ForceConflicts::Manual, ForceConflicts::All]);
     let policy = Policy { force, ignore: rules(pattern), ..Policy::of(OURS) };
 
-    let finding = ask(run, &target, &policy, live.clone()).await;
-    let decision = decide(CompareContext::new(&target, of, &policy), finding, &Redactor::default());
-    let ComparisonResult::Predicted { live, .. } = &decision.finding else {
+    let decision = ask(run, &target, &policy, live.clone()).await;
+    let (Some(live), Some(_)) = (decision.live_object(), decision.prediction()) else {
         return run.tally.count("ignored", "proven, refused or unknown");
     };
     let before = &live.current.object;

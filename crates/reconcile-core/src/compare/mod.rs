@@ -32,7 +32,7 @@ pub use classify::only::Chosen;
 pub use decision::judge::judge;
 pub use decision::membership::{Membership, UnnamedSet};
 pub use decision::object_verdict::ObjectVerdict;
-pub use decision::{ComparisonResult, Decision, Following, decide};
+pub use decision::{Decision, Following};
 pub use diff::{
     Action, Class, Conflict, Evidence, FieldChange, FieldDiff, IgnoredFields, LeftDifference, Reason, Replacement,
     Side, UnmanagedCount,

@@ -1,7 +1,7 @@
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
-use crate::compare::{Action, ComparisonResult, Decision, FieldChange, ObjectVerdict, Replacement};
+use crate::compare::{Action, Decision, FieldChange, ObjectVerdict, Replacement};
 use crate::live::Target;
 
 /// The part that an object takes in an apply.
@@ -52,9 +52,9 @@ impl<'a> Compared<'a> {
         if target.other_shard().is_some() || !decision.verdict.conflicts().is_empty() {
             return still;
         }
-        match (&decision.verdict, &decision.finding) {
+        match (&decision.verdict, decision.prediction()) {
             (ObjectVerdict::Create { .. }, _) => Self { after: manifest, step: Step::Create, ..still },
-            (ObjectVerdict::Update(fields), ComparisonResult::Predicted { prediction, .. }) => {
+            (ObjectVerdict::Update(fields), Some(prediction)) => {
                 Self { after: &prediction.object, changes: &fields.changes, step: Step::Update, ..still }
             }
             (ObjectVerdict::Replace { fields, reason }, _) if reason.replacement == Replacement::Allowed => {

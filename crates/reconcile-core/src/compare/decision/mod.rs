@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use structured_merge::{FieldPath, FieldSet, ObjectKey};
 
-use crate::compare::diff::{Class, Evidence, FieldDiff, Reason, Replacement};
+use crate::compare::diff::{Action, Class, Evidence, FieldDiff, Reason, Replacement};
 use crate::compare::effect::Effect;
 use crate::compare::live_object::{LiveObject, covering_new};
 use crate::compare::policy::Replace;
@@ -32,7 +32,7 @@ use object_verdict::ObjectVerdict;
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// The result of the comparison.
-    pub finding: ComparisonResult,
+    finding: ComparisonResult,
     /// The verdict that reports show.
     pub verdict: ObjectVerdict,
     /// Warnings, from this program and from the server.
@@ -48,6 +48,16 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// Decides about an object that is as its manifest says.
+    pub fn in_sync(context: CompareContext<'_>, live: LiveObject, redactor: &Redactor) -> Self {
+        decide(context, ComparisonResult::Proven(Some(Box::new(live))), redactor)
+    }
+
+    /// The verdict of the same comparison in another context.
+    pub fn verdict_in(&self, context: CompareContext<'_>, redactor: &Redactor) -> ObjectVerdict {
+        decide(context, self.finding.clone(), redactor).verdict
+    }
+
     /// The live object that was compared, if the comparison has kept it.
     pub fn live(&self) -> Option<&Value> {
         self.live_object().map(|live| &live.current.object)
@@ -62,11 +72,23 @@ impl Decision {
 
     /// The live object that was compared, with its owners, if the comparison has kept it.
     pub fn live_object(&self) -> Option<&LiveObject> {
-        Some(match &self.finding {
-            ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. } => live.as_deref()?,
-            ComparisonResult::Predicted { live, .. } => live,
-            ComparisonResult::Missing(_) | ComparisonResult::Unknown(_) => return None,
-        })
+        self.finding.live()
+    }
+
+    /// The result of an apply, if the server or this program has predicted one.
+    pub fn prediction(&self) -> Option<&Prediction> {
+        if let ComparisonResult::Predicted { prediction, .. } = &self.finding { Some(prediction) } else { None }
+    }
+
+    /// Returns true if the server could not be asked yet, because other objects of this input have to exist first.
+    pub fn is_provisional(&self) -> bool {
+        match &self.finding {
+            ComparisonResult::Missing(evidence) => *evidence == Evidence::Local,
+            ComparisonResult::Refused { .. } => {
+                self.verdict.evidence() == Some(Evidence::Local) && self.verdict.action() != Action::Replace
+            }
+            ComparisonResult::Proven(_) | ComparisonResult::Predicted { .. } | ComparisonResult::Unknown(_) => false,
+        }
     }
 }
 
@@ -80,7 +102,7 @@ pub struct Following {
 }
 
 /// Decides about one object. The order of the objects must be fixed, as it gives their secret values their numbers.
-pub fn decide(context: CompareContext<'_>, finding: ComparisonResult, redactor: &Redactor) -> Decision {
+pub(super) fn decide(context: CompareContext<'_>, finding: ComparisonResult, redactor: &Redactor) -> Decision {
     let mut builder = VerdictBuilder { context, redactor, warnings: Vec::new(), rules: BTreeSet::new() };
     let verdict = builder.verdict(&finding);
     let VerdictBuilder { warnings, rules, .. } = builder;
@@ -194,7 +216,7 @@ impl VerdictBuilder<'_> {
 
 /// The result of the comparison of one object, once the server has answered all questions.
 #[derive(Clone, Debug)]
-pub enum ComparisonResult {
+pub(super) enum ComparisonResult {
     /// The object does not exist and has to be created; the evidence shows if the server was asked.
     Missing(Evidence),
     /// The object exists, and an apply would change nothing; the live object is kept if a report shows it.
@@ -215,4 +237,15 @@ pub enum ComparisonResult {
     },
     /// The object could not be compared.
     Unknown(Diagnostic),
+}
+
+impl ComparisonResult {
+    /// The live object, as far as it was kept.
+    pub fn live(&self) -> Option<&LiveObject> {
+        Some(match self {
+            Self::Proven(live) | Self::Refused { live, .. } => live.as_deref()?,
+            Self::Predicted { live, .. } => live,
+            Self::Missing(_) | Self::Unknown(_) => return None,
+        })
+    }
 }

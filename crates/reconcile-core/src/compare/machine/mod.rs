@@ -1,5 +1,5 @@
 //! The comparison of one object as a state machine: it returns the next question for the server, takes the answer, and ends in a
-//! [`ComparisonResult`]. It does no I/O: `engine::dry_run` sends the questions.
+//! [`Decision`]. It does no I/O: `engine::dry_run` sends the questions.
 //!
 //! ```text
 //! live object ─prove─▶ Proven
@@ -189,12 +189,7 @@ impl<'a> ComparisonMachine<'a> {
 
     /// The live object of a comparison that is done, as far as it was kept.
     pub fn live(&self) -> Option<&Value> {
-        let live = match &self.state {
-            State::Done(ComparisonResult::Proven(live) | ComparisonResult::Refused { live, .. }) => live.as_deref()?,
-            State::Done(ComparisonResult::Predicted { live, .. }) => live,
-            _ => return None,
-        };
-        Some(&live.current.object)
+        if let State::Done(finding) = &self.state { Some(&finding.live()?.current.object) } else { None }
     }
 
     /// Returns true if the comparison has found that the object does not exist.
@@ -211,8 +206,28 @@ impl<'a> ComparisonMachine<'a> {
         }
     }
 
-    /// Ends the comparison with a finding that needs no question.
-    pub fn end(&mut self, finding: ComparisonResult) {
+    /// Ends the comparison for a reason that concerns the whole object.
+    pub fn fail(&mut self, reason: Diagnostic) {
+        self.end(ComparisonResult::Unknown(reason));
+    }
+
+    /// Ends the comparison of an object that cannot exist yet.
+    pub fn end_as_missing(&mut self) {
+        self.end(ComparisonResult::Missing(Evidence::Local));
+    }
+
+    /// Ends the comparison of an object that only has to exist.
+    pub fn end_as_read(&mut self) {
+        let State::Read(live) = &self.state else { return };
+        let finding = match live {
+            LiveState::Present(_) => ComparisonResult::Proven(None),
+            LiveState::Absent => ComparisonResult::Missing(Evidence::Local),
+            LiveState::Unreadable(diagnostic) => ComparisonResult::Unknown(diagnostic.clone()),
+        };
+        self.end(finding);
+    }
+
+    fn end(&mut self, finding: ComparisonResult) {
         self.state = State::Done(finding);
         self.unproven = None;
         self.warnings.clear();
@@ -306,8 +321,7 @@ impl<'a> ComparisonMachine<'a> {
         };
     }
 
-    /// Returns the finding.
-    pub fn into_finding(self) -> ComparisonResult {
+    fn into_finding(self) -> ComparisonResult {
         match self.state {
             State::Done(finding) => finding,
             State::Pruning { live, prediction } => ComparisonResult::Predicted { live, prediction },
@@ -330,7 +344,8 @@ impl<'a> ComparisonMachine<'a> {
             chosen.settle(&mut decision.verdict, context.target, &left);
         }
         decision.warnings.extend(warnings);
-        Decision { membership, ..decision }
+        decision.membership = membership;
+        decision
     }
 
     /// Begins with the object that was read: ends the comparison, or asks the first question.

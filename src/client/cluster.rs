@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use http::StatusCode;
+use bytes::Bytes;
+use http::{Response, StatusCode};
 use kube::client::Body;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::session::{Session, Sessions};
 use super::early::EarlyReads;
 use super::options::{ConnectOptions, Log, RequestTimeout};
-use super::request::{BodyReader, Counters, Reply, Request, RequestKind, Warnings};
+use super::request::{BodyReader, Counters, Request, RequestKind, Warnings};
 use super::transport::endpoint::Endpoint;
 use super::transport::exchange::{Exchange, Parsed, Whole};
 use super::transport::pace::{LoadSignal, Pace};
@@ -187,7 +188,7 @@ impl Cluster {
     /// Sends one read, repeats it if that is safe, and reads the whole answer, all within the request timeout. After a 401, it renews
     /// the credentials once, if they can be renewed, and starts over. If the run is stopped, it does not wait for the answer to a
     /// request that changes nothing; it waits for every write.
-    pub async fn send(&self, request: impl Into<Request>) -> Result<Reply, RequestError> {
+    pub async fn send(&self, request: impl Into<Request>) -> Result<Response<Bytes>, RequestError> {
         let request = request.into();
         match self.0.early.answer(&request).await {
             Some(answer) => answer,
@@ -196,7 +197,11 @@ impl Cluster {
     }
 
     /// Sends a change, or a dry run of one, as [`Cluster::send`] does. `warnings` takes what the server warns of, also if it refuses.
-    pub async fn change(&self, change: impl Into<Change>, warnings: &Warnings) -> Result<Reply, RequestError> {
+    pub async fn change(
+        &self,
+        change: impl Into<Change>,
+        warnings: &Warnings,
+    ) -> Result<Response<Bytes>, RequestError> {
         let reply = self.answer(&change.into().0, &Whole(Some(warnings))).await;
         let mut all = self.0.warned_of_changes.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend(warnings.texts());
@@ -229,7 +234,7 @@ impl Cluster {
     ) -> Result<T, RequestError> {
         match self.0.early.answer(&request).await {
             Some(answer) => {
-                let body = BodyReader::from(answer?.body);
+                let body = BodyReader::from(answer?.into_body());
                 let parsed = tokio::task::spawn_blocking(move || parse(body)).await;
                 let unreadable = |cause: &str| RequestError::Unreadable {
                     server: self.server().to_owned(),
@@ -237,11 +242,11 @@ impl Cluster {
                 };
                 parsed.map_err(|_| unreadable("its parser failed"))?.map_err(|_| unreadable("it is not JSON"))
             }
-            None => self.answer(&request, &Parsed { limit, parse: Arc::new(parse) }).await,
+            None => self.answer(&request, &Parsed { limit, parse: Arc::new(parse) }).await.map(Response::into_body),
         }
     }
 
-    async fn answer<E: Exchange>(&self, request: &Request, exchange: &E) -> Result<E::Answer, RequestError> {
+    async fn answer<E: Exchange>(&self, request: &Request, exchange: &E) -> Result<Response<E::Answer>, RequestError> {
         if request.kind == RequestKind::Write {
             return self.deliver(request, exchange).await;
         }
@@ -252,7 +257,7 @@ impl Cluster {
         }
     }
 
-    async fn deliver<E: Exchange>(&self, request: &Request, exchange: &E) -> Result<E::Answer, RequestError> {
+    async fn deliver<E: Exchange>(&self, request: &Request, exchange: &E) -> Result<Response<E::Answer>, RequestError> {
         if self.is_stopped() {
             return Err(RequestError::Stopped);
         }
@@ -274,7 +279,7 @@ impl Cluster {
         session: &Session,
         request: &Request,
         exchange: &E,
-    ) -> Result<E::Answer, RequestError> {
+    ) -> Result<Response<E::Answer>, RequestError> {
         // Kept until the answer has come, also during pauses, so that a server that asks for a pause gets one.
         let _permit = tokio::select! {
             biased;
@@ -354,12 +359,12 @@ impl Cluster {
         request: &Request,
         exchange: &E,
         deadline: Deadline,
-    ) -> Result<E::Answer, RequestError> {
+    ) -> Result<Response<E::Answer>, RequestError> {
         let start = Instant::now();
         let exchange = exchange.exchange(&session.client, &self.0.endpoint, request, deadline);
-        let outcome = self.attempt(session, request, exchange, |(status, _)| status.as_u16()).await;
+        let outcome = self.attempt(session, request, exchange, |answer| answer.status().as_u16()).await;
         self.0.pace.learn(request.kind, LoadSignal::of(&outcome), start.elapsed());
-        outcome.map(|(_, answer)| answer)
+        outcome
     }
 
     /// Sends a request once, counts it, and logs its outcome.

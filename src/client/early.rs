@@ -7,9 +7,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
+use http::Response;
 use tokio::task::JoinHandle;
 
-use super::request::{Reply, Request};
+use super::request::Request;
 use reconcile_core::request::RequestError;
 
 /// The most reads that are sent early.
@@ -17,7 +19,7 @@ pub const MOST_EARLY: usize = 32;
 /// The most bytes of answers that are kept for requests that may come.
 const MOST_KEPT: usize = 32 << 20;
 
-type Answer = Result<Reply, RequestError>;
+type Answer = Result<Response<Bytes>, RequestError>;
 
 /// The early reads of a connection that no request has needed yet.
 #[derive(Default)]
@@ -59,7 +61,7 @@ impl EarlyReads {
         let awaited = Arc::clone(&is_awaited);
         let answer = tokio::spawn(async move {
             let answer = answer.await;
-            let kept = room.keep(answer.as_ref().map_or(0, |reply| reply.body.len()));
+            let kept = room.keep(answer.as_ref().map_or(0, |reply| reply.body().len()));
             let is_kept = awaited.load(Ordering::Relaxed) || kept.fits() && !is_too_large(&answer);
             is_kept.then_some((answer, kept))
         });
@@ -123,15 +125,14 @@ impl Drop for Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
     use reconcile_core::request::Address;
 
-    fn reply(bytes: usize) -> Reply {
-        Reply { status: 200, body: Bytes::from(vec![b' '; bytes]) }
+    fn reply(bytes: usize) -> Response<Bytes> {
+        Response::new(Bytes::from(vec![b' '; bytes]))
     }
 
     async fn length(reads: &EarlyReads, request: &Request) -> Option<usize> {
-        reads.answer(request).await.map(|answer| answer.unwrap().body.len())
+        reads.answer(request).await.map(|answer| answer.unwrap().body().len())
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@
 //! [`Request`] within its deadline, repeats it if that is safe, and counts it. [`Cluster::watch`] opens a watch.
 //!
 //! ```text
-//! flags + environment ─kubeconfig─▶ ConnectionSettings ─auth─▶ Session ─transport─▶ Reply
+//! flags + environment ─kubeconfig─▶ ConnectionSettings ─auth─▶ Session ─transport─▶ answer
 //!                                                         ▲               │
 //!                                                         └────── 401 ────┤
 //!                                                                retry ◀──┘ RequestError (connect_cause, status)
@@ -41,6 +41,6 @@ pub use kubeconfig::loader::KubeconfigError;
 pub use kubeconfig::settings::namespace_flag;
 pub use options::{ConnectOptions, Environment, InvalidTimeout, Log, MAX_TIMEOUT, RequestTimeout};
 pub use reconcile_core::request::{Address, Cause, RequestCounts, RequestError, StatusError, is_path_segment};
-pub use request::{BodyReader, IN_FLIGHT, MOST_IN_FLIGHT, Reply, Request, RequestKind, Retry, Warnings};
+pub use request::{BodyReader, IN_FLIGHT, MOST_IN_FLIGHT, Request, RequestKind, Retry, Warnings};
 pub use transport::watch::{Watch, WatchEvent};
 pub use write_request::{Change, DryRun, Write, WriteRequest};

@@ -154,15 +154,6 @@ impl Request {
     }
 }
 
-/// A successful answer, read completely.
-#[derive(Clone, Debug)]
-pub struct Reply {
-    /// The HTTP status, from 200 to 299.
-    pub status: u16,
-    /// The body.
-    pub body: Bytes,
-}
-
 /// Takes the server's warnings about changes: those of each answer, refusals included, each text once. Every change is sent with a
 /// place for them, so that no path can lose what the server says about an object.
 #[derive(Debug, Default)]

@@ -382,7 +382,7 @@ async fn is_allowed(cluster: &Cluster, permission: &Permission) -> Result<bool, 
     let review = WriteRequest::create(collection, "kubectl-reconcile", &question).dry_run();
     // A review is no object of the user, so that a warning would be about this program alone.
     let reply = cluster.change(review, &Warnings::default()).await?;
-    let answer: Value = parse(cluster, &reply.body)?;
+    let answer: Value = parse(cluster, reply.body())?;
     let is_review = answer.get("kind").is_some_and(|kind| kind == SelfSubjectAccessReview::KIND);
     match answer.pointer("/status/allowed").and_then(Value::as_bool).filter(|_| is_review) {
         Some(is_allowed) => Ok(is_allowed),

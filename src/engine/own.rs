@@ -266,7 +266,7 @@ impl<'a> Giver<'a> {
 
     async fn send(&self, change: impl Into<Change>) -> Result<Value, RequestError> {
         let reply = self.cluster.change(change, &self.warnings).await?;
-        Asked::key(&self.target.key).read(&self.cluster, &reply.body)
+        Asked::key(&self.target.key).read(&self.cluster, reply.body())
     }
 
     /// Replaces the record of owners of the version that was read.

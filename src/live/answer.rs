@@ -62,7 +62,7 @@ pub(crate) fn misfit_of_item(item: &Value, resource: &Resource, namespace: Optio
 /// Sends a request whose answer is JSON.
 pub(crate) async fn json(cluster: &Cluster, request: Request) -> Result<Value, RequestError> {
     let reply = cluster.send(request).await?;
-    parse(cluster, &reply.body)
+    parse(cluster, reply.body())
 }
 
 /// Parses an answer.

@@ -167,7 +167,7 @@ pub async fn get(cluster: &Cluster, target: &Target, resource: &Resource) -> Liv
 pub async fn find(cluster: &Cluster, resource: &Resource, key: &ObjectKey) -> LiveState {
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
     let answer = cluster.send(Request::get(path)).await;
-    match answer.and_then(|reply| Asked::key(key).read(cluster, &reply.body)) {
+    match answer.and_then(|reply| Asked::key(key).read(cluster, reply.body())) {
         Ok(object) => LiveState::Present(object),
         Err(RequestError::Status(status)) if status.is_not_found() && is_about(&status, &key.name) => LiveState::Absent,
         Err(error) => LiveState::Unreadable(Diagnostic::about(&key.gvk, &error)),

@@ -34,8 +34,8 @@ async fn answers_that_are_read_at_once_share_one_bound() {
     let slow = Request::get("/slow");
     let quick = Request::get("/quick");
 
-    let (_, read) = Whole(None).exchange(&authorized, &endpoint, &quick, deadline).await.unwrap();
-    assert_eq!(read.body.len(), 600, "one alone is within it");
+    let read = Whole(None).exchange(&authorized, &endpoint, &quick, deadline).await.unwrap();
+    assert_eq!(read.body().len(), 600, "one alone is within it");
     {
         let mut slow = std::pin::pin!(Whole(None).exchange(&authorized, &endpoint, &slow, deadline));
         let begun = tokio::time::timeout(Duration::from_millis(300), &mut slow).await;

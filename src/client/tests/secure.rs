@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use http::Response;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use tokio::io::AsyncWriteExt as _;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -99,7 +101,7 @@ impl Authority {
     }
 }
 
-async fn send(options: &ConnectOptions) -> Result<Reply, RequestError> {
+async fn send(options: &ConnectOptions) -> Result<Response<Bytes>, RequestError> {
     connect(options, &Environment::default()).await.unwrap().send(Request::get("/api")).await
 }
 

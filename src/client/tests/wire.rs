@@ -28,7 +28,7 @@ async fn a_request_and_its_answer() {
     let warnings = Warnings::default();
     let change = Change(Request::from(change.dry_run()).with_accept("application/json;as=PartialObjectMetadata"));
     let reply = cluster.change(change.clone(), &warnings).await.unwrap();
-    assert_eq!((reply.status, &reply.body[..]), (201, &br#"{"kind":"X"}"#[..]));
+    assert_eq!((reply.status().as_u16(), &reply.body()[..]), (201, &br#"{"kind":"X"}"#[..]));
     cluster.change(change, &warnings).await.unwrap();
     assert_eq!(warnings.take(), [r#"deprecated "thing""#, "second"], "each once");
 
@@ -129,11 +129,11 @@ async fn compressed_answers_are_read_and_compression_can_be_switched_off() {
     })
     .await;
     let cluster = connected(&server).await;
-    assert_eq!(cluster.send(Request::get("/")).await.unwrap().body, "hello");
+    assert_eq!(cluster.send(Request::get("/")).await.unwrap().into_body(), "hello");
 
     let options = ConnectOptions { disable_compression: Some(true), ..to(&format!("http://{}", server.address())) };
     let cluster = connect(&options, &Environment::default()).await.unwrap();
-    assert_eq!(cluster.send(Request::get("/")).await.unwrap().body, "plain");
+    assert_eq!(cluster.send(Request::get("/")).await.unwrap().into_body(), "plain");
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use super::endpoint::Endpoint;
 use super::retry::Deadline;
 use super::{connect_cause, warnings};
 use crate::client::options::RequestTimeout;
-use crate::client::request::{BodyReader, Reply, Request, RequestKind, Warnings};
+use crate::client::request::{BodyReader, Request, RequestKind, Warnings};
 use reconcile_core::request::{RequestError, StatusError};
 
 /// The size in bytes up to which the compression of an answer is not limited: more than one object has.
@@ -40,14 +40,14 @@ pub trait Exchange: Sync {
         endpoint: &Endpoint,
         request: &Request,
         deadline: Deadline,
-    ) -> impl Future<Output = Result<(StatusCode, Self::Answer), RequestError>> + Send;
+    ) -> impl Future<Output = Result<Response<Self::Answer>, RequestError>> + Send;
 }
 
 /// Reads the whole answer, and passes its warnings on.
 pub struct Whole<'w>(pub Option<&'w Warnings>);
 
 impl Exchange for Whole<'_> {
-    type Answer = Reply;
+    type Answer = Bytes;
 
     async fn exchange(
         &self,
@@ -55,14 +55,14 @@ impl Exchange for Whole<'_> {
         endpoint: &Endpoint,
         request: &Request,
         deadline: Deadline,
-    ) -> Result<(StatusCode, Reply), RequestError> {
+    ) -> Result<Response<Bytes>, RequestError> {
         let (head, body) = begin(client, endpoint, request, deadline).await?;
         if let Whole(Some(all)) = self {
             all.add(warnings::of(&head.headers));
         }
         let body = read(endpoint, request, &head, body, deadline).await?;
         if head.status.is_success() {
-            return Ok((head.status, Reply { status: head.status.as_u16(), body }));
+            return Ok(answered(head.status, body));
         }
         Err(refusal(endpoint, request, &head, &body))
     }
@@ -85,7 +85,7 @@ impl<T: Send + 'static> Exchange for Parsed<T> {
         endpoint: &Endpoint,
         request: &Request,
         deadline: Deadline,
-    ) -> Result<(StatusCode, T), RequestError> {
+    ) -> Result<Response<T>, RequestError> {
         let (head, mut body) = begin(client, endpoint, request, deadline).await?;
         if !head.status.is_success() {
             let body = read(endpoint, request, &head, body, deadline).await?;
@@ -109,8 +109,15 @@ impl<T: Send + 'static> Exchange for Parsed<T> {
         let unreadable =
             |cause: &str| RequestError::Unreadable { server: endpoint.server.clone(), cause: cause.to_owned() };
         let parsed = parsing.await.map_err(|_| unreadable("its parser failed"))?;
-        Ok((head.status, parsed.map_err(|_| unreadable("it is not JSON"))?))
+        Ok(answered(head.status, parsed.map_err(|_| unreadable("it is not JSON"))?))
     }
+}
+
+/// An answer without its header.
+fn answered<T>(status: StatusCode, body: T) -> Response<T> {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = status;
+    answer
 }
 
 /// Reads the next bytes of a body within the deadline; `None` at its end.

@@ -210,7 +210,7 @@ struct ManagerName {
 async fn list(cluster: &Cluster, address: Address) -> Option<Vec<ListedObject>> {
     let request = Request::list(address.with("limit", MOST)).with_accept(METADATA);
     let reply = cluster.send(request).await.ok()?;
-    parse::<List>(cluster, &reply.body).ok().map(|list| list.items)
+    parse::<List>(cluster, reply.body()).ok().map(|list| list.items)
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub async fn drive_to_end(cluster: &Cluster, resource: &Resource, machine: &mut 
 
 async fn object(cluster: &Cluster, change: DryRun, asked: &Asked<'_>, warnings: &Warnings) -> Answer {
     let reply = cluster.change(change, warnings).await;
-    match reply.and_then(|reply| asked.read(cluster, &reply.body)) {
+    match reply.and_then(|reply| asked.read(cluster, reply.body())) {
         Ok(object) => Answer::Object(object),
         Err(error) => Answer::Refused(error),
     }

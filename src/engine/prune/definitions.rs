@@ -67,7 +67,7 @@ pub(super) async fn is_parent_type(cluster: &Cluster, resource: &Resource) -> Re
     }
     let key = definition_key(resource);
     let answer = cluster.send(Request::get(definitions().object_path(None, &key.name))).await;
-    match answer.and_then(|reply| Asked::key(&key).read(cluster, &reply.body)) {
+    match answer.and_then(|reply| Asked::key(&key).read(cluster, reply.body())) {
         Ok(definition) => Ok(definition.label(IS_PARENT_TYPE).is_some()),
         Err(error) => match error.status().map(|status| status.code) {
             Some(404) => Ok(false),

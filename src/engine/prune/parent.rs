@@ -392,7 +392,7 @@ async fn record(
     let path = resource.object_path(parent.namespace.as_deref(), &parent.name);
     let change = WriteRequest::apply(path, &annotations.manager(), true, &body);
     let answer = cluster.change(change.write(Retry::Safe), warnings).await;
-    let answer = answer.and_then(|reply| Asked::key(parent).sent(&body).read(cluster, &reply.body));
+    let answer = answer.and_then(|reply| Asked::key(parent).sent(&body).read(cluster, reply.body()));
     match answer {
         Ok(live) => Recorded::Written(live),
         Err(error) if error.status().is_some_and(|status| status.code == 409) => Recorded::Moved,

@@ -179,7 +179,7 @@ impl Watcher {
         let keys: Vec<_> = names.map(|name| self.scope.key(name)).collect();
         let reads = keys.into_iter().map(|key| async move {
             let answer = cluster.send(Request::get(self.scope.object_path(&key.name))).await;
-            let answer = answer.and_then(|reply| Asked::key(&key).read(cluster, &reply.body));
+            let answer = answer.and_then(|reply| Asked::key(&key).read(cluster, reply.body()));
             (key.name, answer)
         });
         let answers: Vec<_> = futures::stream::iter(reads).buffered(IN_FLIGHT).collect().await;

@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use http::StatusCode;
 use serde_json::Value;
 use structured_merge::{FieldSet, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
 
@@ -106,7 +107,7 @@ impl Writer<'_> {
     /// Creates the object by an apply without force, so that nothing is taken from somebody who created it in the meantime.
     async fn create_by_apply(&self, shown: &ObjectVerdict) -> Written {
         match self.apply(&self.target.desired.to_tree(), false).await {
-            Ok((201, _)) => Written::Created,
+            Ok((StatusCode::CREATED, _)) => Written::Created,
             Ok((_, object)) => self.joined(object),
             Err(error) if is_conflict(&error) => match self.judge_again().await {
                 Some(now) if !now.verdict.same_difference(shown) => Written::Moved(Box::new(now.verdict)),
@@ -160,7 +161,7 @@ impl Writer<'_> {
             let request = self.creation(&self.target.desired.to_tree()).write(Retry::Never);
             let answer = self.send(request).await;
             let asked = Asked::key(&self.target.key);
-            let error = match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
+            let error = match answer.and_then(|reply| asked.read(self.cluster, reply.body())) {
                 Ok(created) => return Creation::Done(self.recorded(created).await),
                 Err(error) => error,
             };

@@ -91,7 +91,7 @@ pub async fn delete(
     let path = resource.object_path(key.namespace.as_deref(), &key.name);
     // The uid makes repetitions safe: an object that somebody created in the meantime has another uid.
     let error = match cluster.change(WriteRequest::delete(path, &options).write(Retry::Safe), warnings).await {
-        Ok(reply) => match answered(&reply.body, uid) {
+        Ok(reply) => match answered(reply.body(), uid) {
             Some(deleted) => return Ok(deleted),
             None => unexpected(cluster, "it is not the answer to a deletion"),
         },

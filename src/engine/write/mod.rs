@@ -16,6 +16,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
 use structured_merge::{
     FieldSet, Lookup, ManagedObject, ObjectMeta as _, Op, Ownership, TypeRef, changes, merge, with_live_spelling,
@@ -26,7 +28,7 @@ pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, Deletion, DeletionDeadline, de
 pub use established::{wait_for_discovery, wait_until_established};
 pub use replacements::{GRACE, Replacements};
 
-use crate::client::{Address, Change, Cluster, Reply, RequestError, Retry, Warnings, WriteRequest};
+use crate::client::{Address, Change, Cluster, RequestError, Retry, Warnings, WriteRequest};
 use crate::engine::comparison::dry_run::drive_to_end;
 use crate::live::answer::Asked;
 use crate::live::fetch;
@@ -249,7 +251,7 @@ impl Writer<'_> {
         }
         let patch = WriteRequest::merge_patch(self.path(), &self.policy.manager, &patch);
         let reply = self.send(patch.write(Retry::Safe)).await?;
-        Asked::key(&self.target.key).read(self.cluster, &reply.body).map(drop)
+        Asked::key(&self.target.key).read(self.cluster, reply.body()).map(drop)
     }
 
     /// Returns true if an empty map or list of the manifest is gone: when a map or list loses everything that we had applied, the server
@@ -278,19 +280,19 @@ impl Writer<'_> {
         ]);
         let patch = WriteRequest::json_patch(self.path(), &self.policy.manager, &patch);
         let reply = self.send(patch.write(Retry::Safe)).await?;
-        let object = Asked::key(&self.target.key).read(self.cluster, &reply.body)?;
+        let object = Asked::key(&self.target.key).read(self.cluster, reply.body())?;
         Ok(object.metadata("resourceVersion").cloned().unwrap_or_default())
     }
 
     /// Applies the body. Returns the status, which is 201 for a new object, and the object. An apply is idempotent, so it may be repeated.
-    async fn apply(&self, body: &Value, force: bool) -> Result<(u16, Value), RequestError> {
+    async fn apply(&self, body: &Value, force: bool) -> Result<(StatusCode, Value), RequestError> {
         let change = WriteRequest::apply(self.path(), &self.policy.manager, force, body);
         let reply = self.send(change.write(Retry::Safe)).await?;
-        let object = Asked::key(&self.target.key).sent(body).read(self.cluster, &reply.body)?;
-        Ok((reply.status, object))
+        let object = Asked::key(&self.target.key).sent(body).read(self.cluster, reply.body())?;
+        Ok((reply.status(), object))
     }
 
-    async fn send(&self, change: impl Into<Change>) -> Result<Reply, RequestError> {
+    async fn send(&self, change: impl Into<Change>) -> Result<Response<Bytes>, RequestError> {
         self.cluster.change(change, self.warnings).await
     }
 

@@ -70,7 +70,7 @@ impl Writer<'_> {
         let Some(body) = probe_object(&self.target.key.gvk, self.target.desired.object(), live) else { return Ok(()) };
         let answer = self.send(self.creation(&body).dry_run()).await;
         let asked = Asked::key(&self.target.key).created(&body);
-        match answer.and_then(|reply| asked.read(self.cluster, &reply.body)) {
+        match answer.and_then(|reply| asked.read(self.cluster, reply.body())) {
             Err(error) if !error.status().is_some_and(|status| may_fit(&status.message)) => Err(error),
             _ => Ok(()),
         }
@@ -152,7 +152,7 @@ impl Writer<'_> {
         }
         let reply = self.send(self.creation(&without_system_fields(former)).write(Retry::Never)).await;
         let created: Value = match reply {
-            Ok(reply) => Asked::key(&self.target.key).read(self.cluster, &reply.body)?,
+            Ok(reply) => Asked::key(&self.target.key).read(self.cluster, reply.body())?,
             Err(error) => match find(self.cluster, self.resource, &self.target.key).await {
                 // It was created, and the answer was lost.
                 LiveState::Present(created) if error.status().is_none() => created,

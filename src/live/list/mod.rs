@@ -236,9 +236,9 @@ impl<'c> Pages<'c> {
                 }
                 Err(error) if is_expired(&error) && matches!(next, Next::After(_)) => {
                     let whole = self.cluster.send((self.request)(self.address.clone())).await?;
-                    return Ok((whole.body, true));
+                    return Ok((whole.into_body(), true));
                 }
-                answer => return Ok((answer?.body, false)),
+                answer => return Ok((answer?.into_body(), false)),
             }
         }
     }

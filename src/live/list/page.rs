@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::sieve::{self, Kept, List, SievedItem};
+use super::sieve::{self, Kept, List};
 use crate::live::answer::misfit_of_item;
 use crate::live::parallel;
 use reconcile_core::exact;
@@ -55,6 +55,15 @@ impl Page {
         }
     }
 
+    /// Counts an unwanted object of a list of a namespace, or of all.
+    fn leave(&mut self, object: &Value, namespace: Option<&str>) {
+        self.unwanted = self.unwanted.saturating_add(1);
+        let its_namespace = object.pointer("/metadata/namespace").and_then(Value::as_str);
+        if let (None, Some(its_namespace)) = (namespace, its_namespace) {
+            count(&mut self.unwanted_in, its_namespace);
+        }
+    }
+
     /// Number of items.
     pub fn len(&self) -> usize {
         self.objects.len().saturating_add(self.unwanted).saturating_add(self.spoilt.len())
@@ -72,6 +81,13 @@ pub(crate) struct Spoilt {
     pub cause: String,
 }
 
+impl Spoilt {
+    fn of(item: &Value, cause: &str) -> Self {
+        let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
+        Self { name: text("/metadata/name"), namespace: text("/metadata/namespace"), cause: cause.to_owned() }
+    }
+}
+
 /// Parses a page. The error is the reason why it is none.
 pub(super) fn read(
     body: &[u8],
@@ -80,7 +96,7 @@ pub(super) fn read(
     metadata_only: bool,
     kept: Kept<'_>,
 ) -> Result<Page, String> {
-    let (envelope, items, mut spoilt) = match in_parallel(body, kept) {
+    let (envelope, items, spoilt) = match in_parallel(body, kept) {
         Some((envelope, items)) => (envelope, items, Vec::new()),
         None => in_order(body, kept)?,
     };
@@ -93,50 +109,29 @@ pub(super) fn read(
     if !kind.ends_with("List") || !is_of_version {
         return Err(format!("it is not a list of `{}`", resource.gvk.kind));
     }
-    let mut objects = Vec::new();
-    let mut unwanted = 0_usize;
-    let mut unwanted_in = HashMap::new();
-    for item in items {
-        let (mut item, is_wanted) = match item {
-            SievedItem::Whole(item) => (item, true),
-            SievedItem::Named(item) => (item, false),
-        };
+    let mut page = Page {
+        spoilt,
+        left: envelope.pointer("/metadata/remainingItemCount").and_then(Value::as_u64),
+        version: text("/metadata/resourceVersion").map(ToOwned::to_owned),
+        token: text("/metadata/continue").map(ToOwned::to_owned),
+        ..Page::default()
+    };
+    for mut item in items {
         if is_metadata {
             leave_type_out(&mut item);
         }
         name_type(&mut item, resource);
         match misfit_of_item(&item, resource, namespace) {
-            None if is_wanted => objects.push(item),
-            None => {
-                unwanted = unwanted.saturating_add(1);
-                let its_namespace = item.pointer("/metadata/namespace").and_then(Value::as_str);
-                if let (None, Some(its_namespace)) = (namespace, its_namespace) {
-                    count(&mut unwanted_in, its_namespace);
-                }
-            }
-            Some(cause) => {
-                let text = |pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(ToOwned::to_owned);
-                let name = text("/metadata/name");
-                let namespace = text("/metadata/namespace");
-                spoilt.push(Spoilt { name, namespace, cause: cause.to_owned() });
-            }
+            Some(cause) => page.spoilt.push(Spoilt::of(&item, cause)),
+            None if kept.wants(&item) => page.objects.push(item),
+            None => page.leave(&item, namespace),
         }
     }
-    Ok(Page {
-        objects,
-        unwanted,
-        unwanted_in,
-        spoilt,
-        left: envelope.pointer("/metadata/remainingItemCount").and_then(Value::as_u64),
-        version: text("/metadata/resourceVersion").map(ToOwned::to_owned),
-        starts_over: false,
-        bytes: 0,
-        token: text("/metadata/continue").map(ToOwned::to_owned),
-    })
+    Ok(page)
 }
 
 /// Returns the list without its items, the readable items, and the unreadable ones.
-fn in_order(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Vec<Spoilt>), String> {
+fn in_order(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<Value>, Vec<Spoilt>), String> {
     match sieve::list(body, kept) {
         Ok(List { envelope, items }) => {
             Ok((Value::Object(envelope), items.ok_or_else(|| "it has no `items`".to_owned())?, Vec::new()))
@@ -148,7 +143,7 @@ fn in_order(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Vec<
 
 /// Returns the list of a long page without its items, and these, which are parsed on several processors; `None` if that is not worth it, or if anything in it cannot
 /// be read.
-fn in_parallel(body: &[u8], kept: Kept<'_>) -> Option<(Value, Vec<SievedItem>)> {
+fn in_parallel(body: &[u8], kept: Kept<'_>) -> Option<(Value, Vec<Value>)> {
     if body.len() < LONG {
         return None;
     }
@@ -210,14 +205,14 @@ struct HeadMetadata {
 }
 
 /// Reads every item by itself. Returns the list without its items, the readable items, and the unreadable ones.
-fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<SievedItem>, Vec<Spoilt>), String> {
+fn one_by_one(body: &[u8], kept: Kept<'_>) -> Result<(Value, Vec<Value>, Vec<Spoilt>), String> {
     let (envelope, texts) = split(body)?;
     let fields = if let Kept::Fields(fields) = kept { fields } else { Projection::Whole };
     let mut read = Vec::with_capacity(texts.len());
     let mut spoilt = Vec::new();
     for text in texts {
         if let Ok(item) = fields.read(text) {
-            read.push(SievedItem::Whole(item));
+            read.push(item);
         } else {
             let Head { metadata: HeadMetadata { name, namespace } } = exact::from_slice(text).unwrap_or_default();
             spoilt.push(Spoilt { name, namespace, cause: "it is nested too deeply, or not JSON".to_owned() });
@@ -285,6 +280,7 @@ fn items(body: &[u8]) -> Vec<&[u8]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sieve::Sieve;
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
@@ -355,6 +351,20 @@ mod tests {
             assert_eq!(names(&page), ["a", "b"], "{bad}");
             assert_eq!(page.spoilt.iter().map(|spoilt| spoilt.name.as_deref()).collect::<Vec<_>>(), [name], "{bad}");
             assert_eq!((page.left, page.version.as_deref(), page.token.as_deref()), (Some(3), Some("7"), Some("x")));
+        }
+    }
+
+    /// Also if another item makes that each is read by itself.
+    #[test]
+    fn what_nobody_wants_is_counted_where_it_is() {
+        let good = [item("a", ""), item("b", ""), item("c", "").replace("shop", "bank")].join(",");
+        let bad = item("bad", r#","spec":1e999"#);
+        let sieve = Sieve { wants: &|_, name| name == "a", by_name: true };
+        for (items, spoilt) in [(good.clone(), 0), (format!("{good},{bad}"), 1)] {
+            let body = list(&format!("[{items}]"));
+            let page = read(body.as_bytes(), &widgets(), None, false, Kept::Wanted(sieve)).unwrap();
+            assert_eq!((names(&page), page.spoilt.len(), page.unwanted), (vec!["a"], spoilt, 2), "{items}");
+            assert_eq!(page.unwanted_in, [("shop".to_owned(), 1), ("bank".to_owned(), 1)].into(), "{items}");
         }
     }
 

@@ -20,6 +20,16 @@ pub(crate) enum Kept<'w> {
 impl Kept<'_> {
     /// All items, complete.
     pub const ALL: Self = Self::Fields(Projection::Whole);
+
+    /// Returns true if an item is wanted that was read.
+    pub(super) fn wants(self, item: &Value) -> bool {
+        match self {
+            Self::Wanted(sieve) => {
+                item.get("metadata").and_then(Value::as_object).is_some_and(|of| sieve.wants_named(of))
+            }
+            Self::Fields(_) => true,
+        }
+    }
 }
 
 /// Selects the wanted items of a list.
@@ -31,18 +41,17 @@ pub(crate) struct Sieve<'w> {
     pub by_name: bool,
 }
 
-/// A list: its other fields, and its items, if it has any.
-pub(super) struct List {
-    pub envelope: Map<String, Value>,
-    pub items: Option<Vec<SievedItem>>,
+impl Sieve<'_> {
+    fn wants_named(self, metadata: &Map<String, Value>) -> bool {
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default();
+        (self.wants)(text("namespace"), text("name"))
+    }
 }
 
-/// An item of a list.
-pub(super) enum SievedItem {
-    /// A wanted item, with the kept fields.
-    Whole(Value),
-    /// An unwanted item: its type, name and namespace.
-    Named(Value),
+/// A list: its other fields, and its items, if it has any: the wanted ones with the kept fields, and the type and the name of the others.
+pub(super) struct List {
+    pub envelope: Map<String, Value>,
+    pub items: Option<Vec<Value>>,
 }
 
 /// Parses a list.
@@ -54,7 +63,7 @@ pub(super) fn list(body: &[u8], kept: Kept<'_>) -> serde_json::Result<List> {
 }
 
 /// Parses one item.
-pub(super) fn item(text: &[u8], kept: Kept<'_>) -> serde_json::Result<SievedItem> {
+pub(super) fn item(text: &[u8], kept: Kept<'_>) -> serde_json::Result<Value> {
     match kept {
         Kept::Wanted(sieve) => {
             let mut from = serde_json::Deserializer::from_slice(text);
@@ -62,7 +71,7 @@ pub(super) fn item(text: &[u8], kept: Kept<'_>) -> serde_json::Result<SievedItem
             from.end()?;
             Ok(item)
         }
-        Kept::Fields(fields) => Ok(SievedItem::Whole(fields.read(text)?)),
+        Kept::Fields(fields) => fields.read(text),
     }
 }
 
@@ -99,7 +108,7 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
 struct ItemsSeed<'w>(Kept<'w>);
 
 impl<'de> DeserializeSeed<'de> for ItemsSeed<'_> {
-    type Value = Option<Vec<SievedItem>>;
+    type Value = Option<Vec<Value>>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         from.deserialize_any(self)
@@ -107,7 +116,7 @@ impl<'de> DeserializeSeed<'de> for ItemsSeed<'_> {
 }
 
 impl<'de> Visitor<'de> for ItemsSeed<'_> {
-    type Value = Option<Vec<SievedItem>>;
+    type Value = Option<Vec<Value>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("items")
@@ -128,7 +137,7 @@ impl<'de> Visitor<'de> for ItemsSeed<'_> {
             }
             Kept::Fields(fields) => {
                 while let Some(item) = items.next_element_seed(fields)? {
-                    read.push(SievedItem::Whole(item));
+                    read.push(item);
                 }
             }
         }
@@ -139,21 +148,21 @@ impl<'de> Visitor<'de> for ItemsSeed<'_> {
 struct ItemSeed<'w>(Sieve<'w>);
 
 impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
-    type Value = SievedItem;
+    type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<SievedItem, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
         from.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for ItemSeed<'_> {
-    type Value = SievedItem;
+    type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SievedItem, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         let mut is_wanted = true;
         while let Some(key) = map.next_key::<String>()? {
@@ -168,11 +177,11 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
             }
         }
         if is_wanted {
-            return Ok(SievedItem::Whole(Value::Object(object)));
+            return Ok(Value::Object(object));
         }
         // Fields that came before the metadata.
         object.retain(|key, _| is_type(key) || key == "metadata");
-        Ok(SievedItem::Named(Value::Object(object)))
+        Ok(Value::Object(object))
     }
 }
 
@@ -213,10 +222,6 @@ impl<'de> Visitor<'de> for MetadataSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metadata, A::Error> {
         let sieve = self.0;
-        let wants = |fields: &Map<String, Value>| {
-            let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
-            (sieve.wants)(text("namespace"), text("name"))
-        };
         let mut fields = Map::new();
         let mut is_wanted = true;
         while let Some(key) = map.next_key::<String>()? {
@@ -227,10 +232,10 @@ impl<'de> Visitor<'de> for MetadataSeed<'_> {
             let names = is_name(&key);
             fields.insert(key, map.next_value()?);
             if names && fields.contains_key("name") && (sieve.by_name || fields.contains_key("namespace")) {
-                is_wanted = still(is_wanted, wants(&fields))?;
+                is_wanted = still(is_wanted, sieve.wants_named(&fields))?;
             }
         }
-        is_wanted = still(is_wanted, wants(&fields))?;
+        is_wanted = still(is_wanted, sieve.wants_named(&fields))?;
         if !is_wanted {
             fields.retain(|key, _| is_name(key));
         }
@@ -250,10 +255,8 @@ mod tests {
         let mut whole = Vec::new();
         let mut named = Vec::new();
         for item in list.items.unwrap() {
-            match item {
-                SievedItem::Whole(item) => whole.push(item),
-                SievedItem::Named(item) => named.push(item),
-            }
+            let wanted = Kept::Wanted(Sieve { wants, by_name }).wants(&item);
+            if wanted { whole.push(item) } else { named.push(item) }
         }
         (whole, named)
     }

@@ -261,7 +261,7 @@ impl Records<'_> {
         };
         let address = storage.object_path(key.namespace.as_deref(), &key.name);
         match self.cluster.send(Request::get(address)).await {
-            Ok(reply) => Asked::key(&key).read(self.cluster, &reply.body).map(Some),
+            Ok(reply) => Asked::key(&key).read(self.cluster, reply.body()).map(Some),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
         }

@@ -152,7 +152,7 @@ impl Ground {
 
     async fn read(&self, path: &str) -> Value {
         let reply = self.cluster.send(Request::read(address(path).0)).await.expect("an answer");
-        serde_json::from_slice(&reply.body).expect("JSON")
+        serde_json::from_slice(reply.body()).expect("JSON")
     }
 
     /// One request; a refusal is an answer, too.
@@ -172,7 +172,7 @@ impl Ground {
             false => self.cluster.change(change.write(Retry::Never), &warnings).await,
         };
         match reply {
-            Ok(reply) => Ok(serde_json::from_slice(&reply.body).expect("JSON")),
+            Ok(reply) => Ok(serde_json::from_slice(reply.body()).expect("JSON")),
             Err(error) => Err(error.status().cloned().unwrap_or_else(|| panic!("{method} {path}: {error}"))),
         }
     }

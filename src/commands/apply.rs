@@ -214,7 +214,7 @@ impl ContextCommand for Apply<'_> {
         let gate = FailOn::default();
         let wait = args.wait.duration();
         let events = Events::new(output, wait.is_some_and(|timeout| !timeout.is_zero()));
-        let events = events.with_effects(!args.compare.no_effects);
+        let events = events.with_flags(&args.compare);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
         let plan = run.plan_with(&args.compare, desired, apply_set.as_ref().map(Planned::set)).await?;
         if let Some(to_follow) = &self.to_follow {
@@ -233,15 +233,8 @@ impl ContextCommand for Apply<'_> {
             );
         }
 
-        run.read_formers(&events.builder, &pass).await;
-        let would_be = events
-            .builder
-            .report(Command::Diff, &gate, &pass)
-            .with_only(args.compare.chosen())
-            .with_remove_added(args.compare.removed_managers());
-        let would_be = run.with_rest_of_base(would_be, args.shard.shard).await;
-        let dropped = would_be.dropped.clone();
-        let unchanged = would_be.summary.unchanged;
+        run.read_rest(&events.builder, &pass, args.shard.shard).await;
+        let would_be = events.builder.report(Command::Diff, &gate, &pass);
         // A reader that went away changes nothing about the pass.
         let _ = output.text(&text::differences(&would_be, &output.view));
         if !(args.confirm && pass.has_work()) {
@@ -260,10 +253,6 @@ impl ContextCommand for Apply<'_> {
         // Differences are resolved now, and what the server warns of stays.
         let classes = args.compare.fail_on.iter().filter(|class| **class == FailClass::Warnings);
         report.fail_on = classes.map(|class| class.name()).collect();
-        let report = report
-            .with_only(args.compare.chosen())
-            .with_remove_added(args.compare.removed_managers())
-            .with_rest_of_base(dropped, unchanged);
         pass.end();
         Ok(report)
     }

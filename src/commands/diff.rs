@@ -226,7 +226,7 @@ impl ContextCommand for Diff<'_> {
         let Run { server, output, .. } = run;
         let cluster = run.info.clone();
         let gate = gate(args);
-        let events = Events::new(output, false).with_effects(!args.compare.no_effects);
+        let events = Events::new(output, false).with_flags(&args.compare);
         let events = events.beside(self.known(Some(&cluster), run.base)?);
         let admission = Admission::load(&server.cluster, &server.discovery);
         let apply_set = Planned::prepare(set.as_ref(), &policy.adopt, server, &desired).await?;
@@ -244,11 +244,9 @@ impl ContextCommand for Diff<'_> {
         let (admission, pass) = futures::join!(admission, Reconciliation::compare(comparison, plan, apply_set));
         output.details(pass.unproven());
 
-        run.read_formers(&events.builder, &pass).await;
+        run.read_rest(&events.builder, &pass, args.shard.shard).await;
         let planned = self.plan_file.as_ref().map(|_| events.builder.plan(&gate));
-        let report = events.builder.last_report(Command::Diff, &gate, &pass);
-        let report = report.with_only(args.compare.chosen()).with_remove_added(args.compare.removed_managers());
-        let mut report = run.with_rest_of_base(report, args.shard.shard).await;
+        let mut report = events.builder.last_report(Command::Diff, &gate, &pass);
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_deref().ok()));
         report.warnings.splice(..0, caveats);
         if !of_helm_4.is_empty() {
@@ -383,7 +381,7 @@ pub(crate) async fn without_cluster(
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let definitions = Definitions::of(snapshot.definitions().chain(plan.targets().filter_map(definition)));
     let redactor = Redactor::default();
-    let events = Events::new(output, false).with_effects(!args.compare.no_effects).beside(known);
+    let events = Events::new(output, false).with_flags(&args.compare).beside(known);
     let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
     let mut memberships = Vec::new();
     let mut decisions = Vec::new();
@@ -417,20 +415,18 @@ pub(crate) async fn without_cluster(
             return None;
         }
         let gvk = &target.key.gvk;
-        let context = CompareContext { schema: types.of(gvk), policy: &former_policy, types_will_change: false };
-        let state = LiveState::Present(live.clone());
-        let decision = offline(&target, state, definitions.get(gvk), context, &redactor);
+        let context = CompareContext::new(&target, types.of(gvk), &former_policy);
+        let decision = offline(context, LiveState::Present(live.clone()), definitions.get(gvk), &redactor);
         Some(FormerObject::new(&target, live, &decision, &redactor))
     });
     events.builder.know_formers(compared.collect());
-    let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
-    report = report.with_only(args.compare.chosen()).with_remove_added(args.compare.removed_managers());
-    report.warnings.extend(parents.warnings(&memberships));
-    report.base = base.map(|base| base.info.clone());
     let is_live = |target: &&Target| matches!(snapshot.state(&target.key), LiveState::Present(_));
     let is_own = |target: &&Target| args.shard.shard.is_none_or(|shard| shard.has(&target.key));
     let dropped = dropped.iter().filter(is_live).filter(is_own);
     let dropped = dropped.map(|target| DroppedObject::new(&target.key, target.desired.origin.source.clone()));
-    let report = report.with_rest_of_base(dropped.collect(), unchanged);
+    events.builder.know_rest_of_base(dropped.collect(), unchanged);
+    let mut report = events.builder.report_without_pass(Command::Diff, &gate(args)).with_hooks(hooks);
+    report.warnings.extend(parents.warnings(&memberships));
+    report.base = base.map(|base| base.info.clone());
     Ok((report, plurals))
 }

@@ -2,6 +2,7 @@
 
 use reconcile_report::KnownDifferences;
 
+use crate::cli::CompareArgs;
 use crate::engine::event::{Event, EventSink};
 use crate::output::Output;
 use crate::output::journal::Journal;
@@ -26,9 +27,9 @@ impl<'a> Events<'a> {
         Self { screen, journal, shard: output.shard, builder: ReportBuilder::default() }
     }
 
-    /// Reports the effects of an apply, or leaves them out.
-    pub fn with_effects(self, has_effects: bool) -> Self {
-        Self { builder: self.builder.with_effects(has_effects), ..self }
+    /// Reports the effects of an apply, and what these flags choose.
+    pub fn with_flags(self, args: &CompareArgs) -> Self {
+        Self { builder: self.builder.with_flags(args), ..self }
     }
 
     /// Sets the differences that a baseline has, which are marked.

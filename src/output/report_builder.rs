@@ -1,15 +1,16 @@
 //! Makes the report of a run: of its events, and of what is known about the run as a whole.
 
-use std::cell::{RefCell, RefMut};
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell, RefMut};
+use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasher as _;
 
 use reconcile_report::{
-    ApplySetInfo, Command, FailOn, FormerObject, KnownDifferences, ObjectReport, ParentAction, Renaming, Report,
-    renamings,
+    ApplySetInfo, Command, DroppedObject, FailOn, FormerObject, KnownDifferences, ObjectReport, ParentAction, Renaming,
+    Report, renamings,
 };
 use structured_merge::ObjectKey;
 
+use crate::cli::CompareArgs;
 use crate::engine::event::{Event, Judgement, Stage};
 use crate::engine::prune::ParentChange;
 use crate::engine::reconciliation::Reconciliation;
@@ -27,8 +28,16 @@ pub(crate) struct ReportBuilder {
     shard: Option<Shard>,
     /// True if effects are reported.
     has_effects: bool,
+    /// The differences that the run resolves, if they were chosen.
+    only: Vec<&'static str>,
+    /// The field managers whose additions the run removes.
+    remove_added: Option<BTreeSet<String>>,
     /// The former objects of new ones with generated names.
     formers: RefCell<Vec<FormerObject>>,
+    /// The objects that only the base has and that exist.
+    dropped: RefCell<Vec<DroppedObject>>,
+    /// The number of objects that were left out because their manifests are those of the base.
+    unchanged: Cell<Option<usize>>,
 }
 
 #[derive(Default)]
@@ -44,9 +53,9 @@ impl ReportBuilder {
         Self { known, shard, ..self }
     }
 
-    /// Reports the effects of an apply, or leaves them out.
-    pub fn with_effects(self, has_effects: bool) -> Self {
-        Self { has_effects, ..self }
+    /// Reports the effects of an apply, and what these flags choose.
+    pub fn with_flags(self, args: &CompareArgs) -> Self {
+        Self { has_effects: !args.no_effects, only: args.chosen(), remove_added: args.removed_managers(), ..self }
     }
 
     /// Folds an event into the reports. Returns the report of its object as it is now, if it is about one.
@@ -64,7 +73,7 @@ impl ReportBuilder {
     /// The report as it is now.
     pub fn report(&self, command: Command, gate: &FailOn, pass: &Reconciliation<'_>) -> Report {
         let objects = self.objects.borrow().reports.clone();
-        complete(self.beside_baseline(self.compared(command, objects, gate)), pass)
+        complete(self.compared(command, objects, gate), pass)
     }
 
     /// The report of a run that gives fields to a manager, or only shows which.
@@ -87,14 +96,25 @@ impl ReportBuilder {
         self.formers.replace(formers);
     }
 
-    /// Generated objects and their former ones are shown as one, of which a baseline may have the differences.
+    /// Adds the objects that only the base has and that exist, and the number of those whose manifests are those of the base.
+    pub fn know_rest_of_base(&self, dropped: Vec<DroppedObject>, unchanged: Option<usize>) {
+        self.dropped.replace(dropped);
+        self.unchanged.set(unchanged);
+    }
+
+    /// The report of compared objects, with everything that is known without the pass. Generated objects and their former ones are shown
+    /// as one, of which a baseline may have the differences.
     fn compared(&self, command: Command, objects: Vec<ObjectReport>, gate: &FailOn) -> Report {
         let mark = |object: &mut ObjectReport| {
             if let Some(known) = &self.known {
                 known.mark_paired(object);
             }
         };
-        Report::compared_paired(command, objects, &self.formers.borrow(), mark, gate)
+        let report = Report::compared_paired(command, objects, &self.formers.borrow(), mark, gate);
+        self.beside_baseline(report)
+            .with_only(self.only.clone())
+            .with_remove_added(self.remove_added.clone())
+            .with_rest_of_base(self.dropped.borrow().clone(), self.unchanged.get())
     }
 
     /// The report at the end, which takes the objects along.
@@ -104,7 +124,7 @@ impl ReportBuilder {
 
     /// The report of objects that were compared without a cluster. It takes them along.
     pub fn report_without_pass(&self, command: Command, gate: &FailOn) -> Report {
-        self.beside_baseline(self.compared(command, self.objects.take().reports, gate))
+        self.compared(command, self.objects.take().reports, gate)
     }
 
     fn beside_baseline(&self, report: Report) -> Report {

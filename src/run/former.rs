@@ -1,6 +1,6 @@
-//! The former objects of new ones with a hash of their content in the name: those that the apply set deletes, those to which live workloads
-//! refer, and those that only the base has. They are compared with the manifests of the new ones, so that both are shown as one object, with
-//! what changed on which side.
+//! The objects that a run reports without a manifest of their own: those that only the base has, and the former objects of new ones with a
+//! hash of their content in the name, which the apply set deletes, to which live workloads refer, or which only the base has. These are
+//! compared with the manifests of the new ones, so that both are shown as one object, with what changed on which side.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,17 @@ use futures::StreamExt as _;
 use reconcile_core::compare::{Action, Decision, Policy};
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::BaseObject;
-use reconcile_report::{FormerObject, ObjectReport, Renaming, renamings};
+use reconcile_core::object::Shard;
+use reconcile_report::{DroppedObject, FormerObject, ObjectReport, Renaming, renamings};
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use crate::client::IN_FLIGHT;
 use crate::engine::comparison::Comparison;
 use crate::engine::reconciliation::Reconciliation;
-use crate::live::fetch::get;
+use crate::live::fetch::{fetch, get};
 use crate::output::report_builder::ReportBuilder;
-use crate::run::invocation::Run;
+use crate::run::invocation::{RestOfBase, Run};
 
 /// Maximum number of objects that are read.
 const MOST: usize = 200;
@@ -58,6 +59,19 @@ pub(crate) fn policy_of_formers(policy: &Policy) -> Policy {
 }
 
 impl Run<'_> {
+    /// Reads what no manifest of the run describes, and gives it to its report: the former objects of new ones, and the objects that are in
+    /// the base, no longer in the manifests, and still in the cluster.
+    pub async fn read_rest(&self, builder: &ReportBuilder, pass: &Reconciliation<'_>, shard: Option<Shard>) {
+        self.read_formers(builder, pass).await;
+        let RestOfBase { mut dropped, unchanged } = self.rest_of_base.take();
+        dropped.retain(|target| target.resource.is_ok() && shard.is_none_or(|shard| shard.has(&target.key)));
+        let targets: Vec<&Target> = dropped.iter().collect();
+        let states = if self.interrupt.is_set() { Vec::new() } else { fetch(&self.server.cluster, &targets).await };
+        let live = targets.iter().zip(states).filter(|(_, state)| matches!(state, LiveState::Present(_)));
+        let live = live.map(|(target, _)| DroppedObject::new(&target.key, target.desired.origin.source.clone()));
+        builder.know_rest_of_base(live.collect(), unchanged);
+    }
+
     /// Compares the former objects, and gives them to the report of the run. What cannot be read is left out: both are shown on their own.
     pub async fn read_formers(&self, builder: &ReportBuilder, pass: &Reconciliation<'_>) {
         let comparison = pass.comparison();

@@ -7,12 +7,11 @@ use std::path::PathBuf;
 
 use apply_set::ApplySet;
 use reconcile_core::compare::Policy;
+use reconcile_core::live::Target;
 use reconcile_core::live::resolve::{Namespaces, key_of};
-use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::{BaseObject, DesiredSet};
-use reconcile_core::object::Shard;
 use reconcile_core::plan::Plan;
-use reconcile_report::{ClusterInfo, DroppedObject, Failure, Report, Role, hooks_left_out};
+use reconcile_report::{ClusterInfo, Failure, Report, Role, hooks_left_out};
 use structured_merge::ObjectKey;
 
 use crate::cli::{CompareArgs, ConnectionArgs, FromSource, InputArgs};
@@ -24,7 +23,6 @@ use crate::engine::namespaces::missing_namespaces;
 use crate::live::discover;
 use crate::live::discovery::Server;
 use crate::live::early::{Early, EarlySubject};
-use crate::live::fetch::fetch;
 use crate::live::types::Types;
 use crate::output::Output;
 use crate::run::agreement::Participant;
@@ -76,7 +74,7 @@ pub(crate) struct Run<'a> {
     /// True if a release of Helm is restored.
     pub restores: bool,
     /// The parts of the base and of the input that are not compared.
-    rest_of_base: Cell<RestOfBase>,
+    pub(super) rest_of_base: Cell<RestOfBase>,
     /// The folder for what is kept between runs.
     cache: Option<PathBuf>,
     /// The types of custom kinds for the first comparison, of which some are being loaded.
@@ -87,11 +85,11 @@ pub(crate) struct Run<'a> {
 
 /// The parts of the base and of the input that are not compared.
 #[derive(Default)]
-struct RestOfBase {
+pub(super) struct RestOfBase {
     /// The objects that only the base has.
-    dropped: Vec<Target>,
+    pub dropped: Vec<Target>,
     /// The number of objects whose manifests are those of the base, with `--changed-only`.
-    unchanged: Option<usize>,
+    pub unchanged: Option<usize>,
 }
 
 /// The context in which a run begins.
@@ -383,17 +381,6 @@ impl Run<'_> {
         let seen = look(&rest.dropped);
         self.rest_of_base.replace(rest);
         seen
-    }
-
-    /// The report with the objects that are in the base, no longer in the manifests, and still in the cluster.
-    pub async fn with_rest_of_base(&self, report: Report, shard: Option<Shard>) -> Report {
-        let RestOfBase { mut dropped, unchanged } = self.rest_of_base.take();
-        dropped.retain(|target| target.resource.is_ok() && shard.is_none_or(|shard| shard.has(&target.key)));
-        let targets: Vec<&Target> = dropped.iter().collect();
-        let states = if self.interrupt.is_set() { Vec::new() } else { fetch(&self.server.cluster, &targets).await };
-        let live = targets.iter().zip(states).filter(|(_, state)| matches!(state, LiveState::Present(_)));
-        let live = live.map(|(target, _)| DroppedObject::new(&target.key, target.desired.origin.source.clone()));
-        report.with_rest_of_base(live.collect(), unchanged)
     }
 
     /// The report of the run, with its server, the number of hooks that were left out, and whether it was interrupted.

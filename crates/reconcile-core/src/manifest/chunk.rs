@@ -1,4 +1,4 @@
-//! Independent chunks of the input, which are read in parallel.
+//! An input of a run, and its independent chunks, which are read in parallel.
 
 use std::sync::Arc;
 
@@ -7,17 +7,35 @@ use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
 use super::built::{Built, BuiltFrom, BuiltPlace, Elsewhere, Written};
-use super::encrypted::{Place, Seal, closed, identity, is_encrypted, is_identified, is_list};
-use super::input::Input;
+use super::encrypted::{Decrypted, Place, Seal, closed, identity, is_encrypted, is_identified, is_list};
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
-use super::source::Source;
-use super::source::{explained, template};
+use super::source::{Source, SourceText, explained, template};
 use super::validate::manifest;
 use crate::diagnostic::Diagnostic;
 
 /// Size of a chunk, in bytes.
 const SIZE: usize = 64 << 10;
+
+/// The content of one file, URL or stream.
+#[derive(Debug)]
+pub struct Input {
+    /// Its name as the user would write it.
+    pub name: Arc<str>,
+    /// Its text.
+    pub text: SourceText,
+    /// Its decrypted documents; `None` if they are left encrypted.
+    pub decrypted: Option<Decrypted>,
+    /// The files that its objects come from, if it was built from a kustomization.
+    pub built_from: Option<BuiltFrom>,
+}
+
+impl Input {
+    /// A text with this name. Documents in it that are encrypted stay so.
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<SourceText>) -> Self {
+        Self { name: name.into(), text: text.into(), decrypted: None, built_from: None }
+    }
+}
 
 /// Some documents of one input.
 #[derive(Debug, Clone, Copy)]

@@ -6,13 +6,11 @@
 //! ```
 //! A manifest does not change once it is read; what is sent for it is a [`DesiredObject`].
 
-mod base;
 mod bookkeeping;
 mod built;
 mod chunk;
 mod desired_object;
 mod encrypted;
-mod input;
 #[expect(clippy::module_inception, reason = "the type `Manifest` is what the module is about")]
 mod manifest;
 mod mismatch;
@@ -23,12 +21,10 @@ mod set;
 mod source;
 mod validate;
 
-pub use base::{BaseObject, BaseState};
 pub use built::{Built, BuiltDocument, BuiltFrom, BuiltPlace, Files};
-pub use chunk::{Chunk, Hooks, ReadChunk, alias_budget};
-pub use desired_object::{DesiredObject, LEFT_OUT, Placement};
+pub use chunk::{Chunk, Hooks, Input, ReadChunk, alias_budget};
+pub use desired_object::{BaseObject, BaseState, DesiredObject, LEFT_OUT, Placement};
 pub use encrypted::{Decrypted, Place, authentication_code, is_encrypted};
-pub use input::Input;
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use packed::Packed;

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use kube_yaml::{Mark, Validation};
 
-use super::chunk::{Chunk, Hooks, ReadChunk};
-use super::input::Input;
+use super::chunk::{Chunk, Hooks, Input, ReadChunk};
 use super::manifest::Manifest;
 use super::record::Record;
 use super::release::Releases;

@@ -33,7 +33,8 @@ pub(super) fn is_stream(path: &Path) -> bool {
             && name.is_some_and(is_number)
 }
 
-/// Opens a standard stream, or a device or a pipe that no other user owns. Waits a moment for the reader of a pipe.
+/// Opens a standard stream, or a device or a pipe that no other user owns. Waits a moment for the reader of a pipe, and blocks the thread
+/// for that time: files are opened before anything else of a run begins, so that no other task waits with it, and Ctrl-C ends the program.
 pub(super) fn direct(path: &Path, readers: Readers) -> Result<File> {
     let is_stream = is_stream(path);
     if readers == Readers::Owner && !is_stream {

@@ -8,14 +8,13 @@ use futures::StreamExt as _;
 use k8s_openapi::Resource as _;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::live::Target;
+use reconcile_core::live::{Discovery, Resource, Target};
 use reconcile_core::manifest::{ReleaseInfo, ReleaseName, Releases};
 use reconcile_core::object::Permission;
-use reconcile_core::plan::access::{Access, Needs, Purpose, Subject};
+use reconcile_core::plan::access::{Access, Needs, Pruned, Purpose, Subject};
 use reconcile_report::Failure;
 use reconcile_report::access::{AccessReport, Reviewed};
 use serde_json::{Value, json};
-use structured_merge::ObjectKey;
 
 use crate::cli::{ConnectionArgs, ConsoleArgs, EvidenceChoice, FromSource, InputArgs, PruneArgs, ReplaceChoice};
 use crate::client::{Address, Cluster, IN_FLIGHT, RequestError, Warnings, WriteRequest, is_path_segment};
@@ -182,49 +181,21 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         None => (None, None),
     };
     let (outside, mut targets): (Vec<&Target>, Vec<&Target>) = plan.targets().partition(|target| is_outside(target));
-    let namespaces = if args.create_namespace {
-        let required = run.server.namespaces.required.as_deref();
-        let of_set = prunes.as_ref().and_then(|pruned| pruned.namespace.as_deref());
-        needed_namespaces(&run.server, &targets, required.into_iter().chain(of_set))
-    } else {
-        Vec::new()
-    };
+    let namespaces = if args.create_namespace { created(&run.server, &targets, prunes.as_ref()) } else { Vec::new() };
     targets.extend(&namespaces);
     let mut errors: Vec<Diagnostic> = unreadable
         .into_iter()
         .chain(unread)
         .chain(targets.iter().chain(&outside).filter_map(|target| unknown(target)))
         .collect();
-    let parent = prunes.as_ref().zip(set).map(|(pruned, set)| ObjectKey {
-        gvk: pruned.parent.gvk.clone(),
-        namespace: pruned.namespace.clone(),
-        name: set.reference.name,
-    });
-    let unmanaged = match &args.report_unmanaged {
-        Some(named) => (searched(discovery), namespaces_of(named, targets.iter().map(|target| &target.key))?),
-        None => Default::default(),
-    };
-    let autoscalers = |targets: &[&Target]| AutoscalerSource::new(discovery, targets.iter().copied()).searched(targets);
-    let needs = Needs {
-        asks: args.evidence != EvidenceChoice::ReadOnly && args.input.from.is_none(),
-        replaces: args.replace == ReplaceChoice::Immutable,
-        by_name: args.by_name,
-        waits: args.wait,
-        prunes,
-        autoscalers: autoscalers(&targets),
-        unmanaged,
-        stored: match &args.base {
-            Some(_) => reads_of_releases(&run.server),
-            None => reads_of_stored(&args.input, &run.server, restores(args)).await?,
-        },
-        upgraded,
-    };
+    let parent = prunes.as_ref().zip(set).map(|(pruned, set)| pruned.parent_named(set.reference.name));
+    let needs = Needs { prunes, upgraded, ..needs(args, &run.server, &targets).await? };
     let purposes = purposes(args);
     let Access { roles, listed, mut permissions, optional } =
         Access::of(&targets, &purposes, &needs, &args.name, discovery);
     let needs = Needs {
         prunes: None,
-        autoscalers: autoscalers(&outside),
+        autoscalers: autoscalers(discovery, &outside),
         unmanaged: Default::default(),
         stored: BTreeSet::new(),
         upgraded: BTreeSet::new(),
@@ -246,6 +217,41 @@ async fn report(args: &AccessArgs, configured: Configured, output: &Output) -> R
         None => report,
     };
     Ok(report.of(run.info))
+}
+
+/// The Namespaces that `--create-namespace` may create.
+fn created(server: &Server, targets: &[&Target], prunes: Option<&Pruned>) -> Vec<Target> {
+    let required = server.namespaces.required.as_deref();
+    let of_set = prunes.and_then(|pruned| pruned.namespace.as_deref());
+    needed_namespaces(server, targets, required.into_iter().chain(of_set))
+}
+
+/// The needs that the flags add for these objects, without an apply set and without releases.
+async fn needs(args: &AccessArgs, server: &Server, targets: &[&Target]) -> Result<Needs, Failure> {
+    let Server { discovery, .. } = server;
+    let unmanaged = match &args.report_unmanaged {
+        Some(named) => (searched(discovery), namespaces_of(named, targets.iter().map(|target| &target.key))?),
+        None => Default::default(),
+    };
+    Ok(Needs {
+        asks: args.evidence != EvidenceChoice::ReadOnly && args.input.from.is_none(),
+        replaces: args.replace == ReplaceChoice::Immutable,
+        by_name: args.by_name,
+        waits: args.wait,
+        prunes: None,
+        autoscalers: autoscalers(discovery, targets),
+        unmanaged,
+        stored: match &args.base {
+            Some(_) => reads_of_releases(server),
+            None => reads_of_stored(&args.input, server, restores(args)).await?,
+        },
+        upgraded: BTreeSet::new(),
+    })
+}
+
+/// The kinds of autoscalers that are listed for these objects, and their namespaces.
+fn autoscalers(discovery: &Discovery, targets: &[&Target]) -> Vec<(Resource, BTreeSet<String>)> {
+    AutoscalerSource::new(discovery, targets.iter().copied()).searched(targets)
 }
 
 /// Returns true if a record that the cluster keeps names an object that is elsewhere: others may have written the record, so that it gives

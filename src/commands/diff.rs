@@ -350,6 +350,46 @@ fn definition(target: &Target) -> Option<&Value> {
     target.key.gvk.is_crd().then(|| target.desired.object())
 }
 
+/// A snapshot, with the types of what is compared with it.
+struct SnapshotComparison<'a> {
+    snapshot: &'a Snapshot,
+    types: Types,
+    definitions: Definitions<'a>,
+    redactor: Redactor,
+}
+
+impl SnapshotComparison<'_> {
+    /// Compares a target with its object in the snapshot.
+    fn compare(&self, target: &Target, policy: &Policy) -> Decision {
+        let state = self.snapshot.state(&target.key);
+        let is_present = matches!(state, LiveState::Present(_));
+        let mut decision = self.decide(target, state, policy);
+        if is_present && self.types.is_untyped(&target.key.gvk) {
+            let kind = &target.key.gvk.kind;
+            decision.warnings.push(format!(
+                "compared without its type, because the snapshot has no CustomResourceDefinition of {kind}: each list is compared as a whole"
+            ));
+        }
+        decision
+    }
+
+    fn decide(&self, target: &Target, state: LiveState, policy: &Policy) -> Decision {
+        let gvk = &target.key.gvk;
+        let context = CompareContext::new(target, self.types.of(gvk), policy);
+        offline(context, state, self.definitions.get(gvk), &self.redactor)
+    }
+
+    /// Compares the former object of a new one, if the snapshot has it.
+    fn former(&self, Former { target, .. }: &Former<'_>, policy: &Policy) -> Option<FormerObject> {
+        let LiveState::Present(live) = self.snapshot.state(&target.key) else { return None };
+        if holds_redacted(&live) {
+            return None;
+        }
+        let decision = self.decide(target, LiveState::Present(live.clone()), policy);
+        Some(FormerObject::new(target, live, &decision, &self.redactor))
+    }
+}
+
 /// Compares the input with the objects of a file. Also returns the plural names of its resources, as far as they are known.
 pub(crate) async fn without_cluster(
     args: &DiffArgs,
@@ -380,27 +420,14 @@ pub(crate) async fn without_cluster(
     let plurals = usual_plural_names(plan.targets(), &defined);
     leave_out_nulls(&mut plan.targets_mut().collect::<Vec<_>>(), |gvk| types.of(gvk));
     let definitions = Definitions::of(snapshot.definitions().chain(plan.targets().filter_map(definition)));
-    let redactor = Redactor::default();
+    let comparison = SnapshotComparison { snapshot: &snapshot, types, definitions, redactor: Redactor::default() };
     let events = Events::new(output, false).with_flags(&args.compare).beside(known);
     let parents = Memberships::among(snapshot.objects(), &discovery, &namespaces.default);
-    let mut memberships = Vec::new();
-    let mut decisions = Vec::new();
-    for target in plan.targets() {
-        let state = snapshot.state(&target.key);
-        let gvk = &target.key.gvk;
-        let is_present = matches!(state, LiveState::Present(_));
-        let context = CompareContext::new(target, types.of(gvk), &policy);
-        let mut decision = offline(context, state, definitions.get(gvk), &redactor);
-        if is_present && types.is_untyped(gvk) {
-            let kind = &gvk.kind;
-            decision.warnings.push(format!(
-                "compared without its type, because the snapshot has no CustomResourceDefinition of {kind}: each list is compared as a whole"
-            ));
-        }
-        parents.name_in(&mut decision);
-        memberships.extend(decision.membership.clone());
-        decisions.push(decision);
+    let mut decisions: Vec<Decision> = plan.targets().map(|target| comparison.compare(target, &policy)).collect();
+    for decision in &mut decisions {
+        parents.name_in(decision);
     }
+    let memberships: Vec<Membership> = decisions.iter().filter_map(|decision| decision.membership.clone()).collect();
     let targets: Vec<&Target> = plan.targets().collect();
     effects::find(&targets, &mut decisions);
     for (target, decision) in targets.into_iter().zip(&decisions) {
@@ -409,16 +436,8 @@ pub(crate) async fn without_cluster(
     let alone: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
     let renamings = events.builder.renamings(&alone);
     let former_policy = policy_of_formers(&policy);
-    let compared = formers(renamings, plan.targets(), &dropped).into_iter().filter_map(|Former { target, .. }| {
-        let LiveState::Present(live) = snapshot.state(&target.key) else { return None };
-        if holds_redacted(&live) {
-            return None;
-        }
-        let gvk = &target.key.gvk;
-        let context = CompareContext::new(&target, types.of(gvk), &former_policy);
-        let decision = offline(context, LiveState::Present(live.clone()), definitions.get(gvk), &redactor);
-        Some(FormerObject::new(&target, live, &decision, &redactor))
-    });
+    let found = formers(renamings, plan.targets(), &dropped);
+    let compared = found.iter().filter_map(|former| comparison.former(former, &former_policy));
     events.builder.know_formers(compared.collect());
     let is_live = |target: &&Target| matches!(snapshot.state(&target.key), LiveState::Present(_));
     let is_own = |target: &&Target| args.shard.shard.is_none_or(|shard| shard.has(&target.key));

@@ -54,8 +54,7 @@ pub(super) async fn read_all_namespaces<T: Send, R: AsyncFn(&Resource), F: Async
     let names = by_name(targets, &wanted);
     let name = only_name(wanted.iter().map(|index| targets[*index].key.name.as_str()));
     let wants = |namespace: &str, name: &str| names.get(namespace).is_some_and(|names| names.contains_key(name));
-    let mut missing: BTreeSet<usize> = wanted.iter().copied().collect();
-    let mut namespaces = by_namespace(targets, &wanted);
+    let mut missing = Missing::of(targets, &wanted);
     let mut found = Vec::with_capacity(wanted.len());
     let mut pages = Pages::new(cluster, resource, None).starting_with(wanted.len()).wanting(&wants);
     let mut is_selected = false;
@@ -64,33 +63,24 @@ pub(super) async fn read_all_namespaces<T: Send, R: AsyncFn(&Resource), F: Async
         let Ok(page) = pages.next_after(ready(resource)).await else { break false };
         let Some(page) = page else { break true };
         list = page.after(list);
-        for (namespace, count) in page.unwanted_in {
-            if let Some(known) = namespaces.get_mut(namespace.as_str()) {
-                known.others = known.others.saturating_add(count);
-            }
-        }
+        missing.count_others(page.unwanted_in);
         let wanted_here = page.objects.into_iter().filter_map(|item| {
             let namespace = item.metadata("namespace").and_then(Value::as_str).unwrap_or_default();
-            let index = names.get(namespace).and_then(|names| names.get(item.name().unwrap_or_default()));
-            let index = *index.filter(|index| missing.remove(*index))?;
-            if let Some(known) = namespaces.get_mut(namespace) {
-                known.wanted = known.wanted.saturating_sub(1);
-                known.others = known.others.saturating_add(1);
-            }
-            Some((index, item))
+            let index = *names.get(namespace)?.get(item.name().unwrap_or_default())?;
+            missing.take(index, namespace).then_some((index, item))
         });
         let (taken, left) = take_page(*take, wanted_here.collect());
         let is_whole = page.spoilt.is_empty() && left.is_empty();
         found.extend(taken);
-        missing.extend(left);
+        missing.indices.extend(left);
         if found.len() == wanted.len() {
             break true;
         }
         if is_selected && is_whole {
             continue;
         }
-        let missing = namespaces.values().copied().filter(|objects| objects.wanted > 0);
-        match (list.cheapest_rest(missing, name.is_some(), cluster.round_trip()), name) {
+        let in_namespaces = missing.namespaces.values().copied().filter(|objects| objects.wanted > 0);
+        match (list.cheapest_rest(in_namespaces, name.is_some(), cluster.round_trip()), name) {
             _ if !is_whole => break false,
             (Rest::Listed, _) => {}
             (Rest::Selected, Some(name)) => {
@@ -101,7 +91,7 @@ pub(super) async fn read_all_namespaces<T: Send, R: AsyncFn(&Resource), F: Async
             _ => break false,
         }
     };
-    let rest: Vec<usize> = missing.into_iter().collect();
+    let rest: Vec<usize> = missing.indices.into_iter().collect();
     if is_sure {
         for index in rest {
             found.push((index, take(index, LiveState::Absent).await));
@@ -138,13 +128,42 @@ fn by_name<'t>(targets: &[&'t Target], wanted: &[usize]) -> HashMap<&'t str, Has
     names
 }
 
-/// The objects of each namespace, all of which are missing at first.
-fn by_namespace<'t>(targets: &[&'t Target], wanted: &[usize]) -> HashMap<&'t str, MissingObjects> {
-    let mut namespaces: HashMap<&str, MissingObjects> = HashMap::new();
-    for index in wanted {
-        let namespace = targets[*index].key.namespace.as_deref().unwrap_or_default();
-        let known = namespaces.entry(namespace).or_default();
-        known.wanted = known.wanted.saturating_add(1);
+/// The wanted objects that no page has shown yet.
+struct Missing<'t> {
+    /// The indices of their targets.
+    indices: BTreeSet<usize>,
+    /// The numbers of objects in each of their namespaces.
+    namespaces: HashMap<&'t str, MissingObjects>,
+}
+
+impl<'t> Missing<'t> {
+    /// All of them, before the first page.
+    fn of(targets: &[&'t Target], wanted: &[usize]) -> Self {
+        let mut namespaces: HashMap<&str, MissingObjects> = HashMap::new();
+        for index in wanted {
+            let namespace = targets[*index].key.namespace.as_deref().unwrap_or_default();
+            let known = namespaces.entry(namespace).or_default();
+            known.wanted = known.wanted.saturating_add(1);
+        }
+        Self { indices: wanted.iter().copied().collect(), namespaces }
     }
-    namespaces
+
+    /// Counts unwanted objects of a page.
+    fn count_others(&mut self, others: HashMap<String, usize>) {
+        for (namespace, count) in others {
+            if let Some(known) = self.namespaces.get_mut(namespace.as_str()) {
+                known.others = known.others.saturating_add(count);
+            }
+        }
+    }
+
+    /// Takes an object that a page shows. Returns false if an earlier one has shown it.
+    fn take(&mut self, index: usize, namespace: &str) -> bool {
+        let is_new = self.indices.remove(&index);
+        if let Some(known) = self.namespaces.get_mut(namespace).filter(|_| is_new) {
+            known.wanted = known.wanted.saturating_sub(1);
+            known.others = known.others.saturating_add(1);
+        }
+        is_new
+    }
 }

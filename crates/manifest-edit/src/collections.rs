@@ -31,6 +31,44 @@ impl Rewriter<'_> {
     ) -> Result<(), Refusal> {
         let column = self.lines.column(entries.first().map_or(node.at, |entry| entry.key.begin));
         let in_flow = layout != Layout::Block;
+        let parts = self.changed_entries(entries, column, in_flow, (old, new))?;
+        self.remove(&parts, layout)?;
+        let style = entries.iter().rev().find_map(|entry| quotes(&entry.value));
+        let added: Vec<_> = new.iter().filter(|(key, _)| !old.contains_key(*key)).collect();
+        let Some(last) = parts.iter().rev().find(|part| !part.is_removed).filter(|_| !added.is_empty()) else {
+            return Ok(());
+        };
+        if in_flow {
+            let key_style = entries.iter().rev().find_map(|entry| quotes(&entry.key));
+            for (key, value) in added {
+                let text =
+                    self.brackets(last.begin, key_style).key(key) + &self.brackets(last.begin, style).value(value);
+                self.insert_in_brackets(node, layout, last, &text)?;
+            }
+            return Ok(());
+        }
+        let block = self.block(style);
+        let filled: Vec<&Node> = entries.iter().map(|entry| &entry.value).filter(|node| is_filled(node)).collect();
+        let beside = filled.last().copied().filter(|_| filled.iter().all(|node| self.is_one_line(node)));
+        for (key, value) in added {
+            let mut lines = match beside.filter(|_| is_flat(value)) {
+                Some(beside) => vec![format!("{}: {}", block.key(key), self.like(beside, value))],
+                None => block.entry(key, value, column),
+            };
+            indent_first(&mut lines, column);
+            self.below(last.end, &lines);
+        }
+        Ok(())
+    }
+
+    /// Changes the values of keys that stay, and marks the entries of those that go.
+    fn changed_entries(
+        &mut self,
+        entries: &[Entry],
+        column: usize,
+        in_flow: bool,
+        (old, new): (&Map<String, Value>, &Map<String, Value>),
+    ) -> Result<Vec<Part>, Refusal> {
         let has_merge = entries.iter().any(|entry| entry.name == Key::Merge);
         let mut parts: Vec<Part> = entries.iter().map(part_of_entry).collect();
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -60,33 +98,7 @@ impl Rewriter<'_> {
                 }
             }
         }
-        self.remove(&parts, layout)?;
-        let style = entries.iter().rev().find_map(|entry| quotes(&entry.value));
-        let added: Vec<_> = new.iter().filter(|(key, _)| !old.contains_key(*key)).collect();
-        let Some(last) = parts.iter().rev().find(|part| !part.is_removed).filter(|_| !added.is_empty()) else {
-            return Ok(());
-        };
-        if in_flow {
-            let key_style = entries.iter().rev().find_map(|entry| quotes(&entry.key));
-            for (key, value) in added {
-                let text =
-                    self.brackets(last.begin, key_style).key(key) + &self.brackets(last.begin, style).value(value);
-                self.insert_in_brackets(node, layout, last, &text)?;
-            }
-            return Ok(());
-        }
-        let block = self.block(style);
-        let filled: Vec<&Node> = entries.iter().map(|entry| &entry.value).filter(|node| is_filled(node)).collect();
-        let beside = filled.last().copied().filter(|_| filled.iter().all(|node| self.is_one_line(node)));
-        for (key, value) in added {
-            let mut lines = match beside.filter(|_| is_flat(value)) {
-                Some(beside) => vec![format!("{}: {}", block.key(key), self.like(beside, value))],
-                None => block.entry(key, value, column),
-            };
-            indent_first(&mut lines, column);
-            self.below(last.end, &lines);
-        }
-        Ok(())
+        Ok(parts)
     }
 
     /// Changes a list that is not empty into another one.

@@ -177,31 +177,42 @@ impl Parent {
         }
         if only.is_none() && may_be_elsewhere && resource.namespaced {
             let elsewhere = places.0.iter().filter(|(place, _)| **place != namespaces.default).take(PLACES);
-            let reads = elsewhere.map(async |(place, keys)| {
-                let parent = of(Some(place));
-                existing(cluster, &parent.set, resource, adopt)
-                    .await
-                    .map(|state| state.map(|state| (parent, state, keys)))
-            });
-            let mut reads = futures::stream::iter(reads).buffered(IN_FLIGHT);
-            let mut found = Vec::new();
-            while let Some(read) = reads.next().await {
-                found.extend(read?);
-            }
-            // Another set may have the same name there: one of the objects has to be a member.
-            if found.len() == 1
-                && let Some((parent, state, keys)) = found.pop()
-                && has_member(cluster, discovery, &parent.set, keys).await
-            {
-                let remark = format!(
-                    "the parent of the apply set is {}, and objects are in other namespaces, too: other manifests that name this set there \
-                     share it",
-                    parent.set.parent
-                );
-                return Ok(Self { state: Some(state), remark: Some(remark), ..parent });
+            let elsewhere = elsewhere.map(|(place, keys)| (of(Some(place)), keys.as_slice()));
+            if let Some(found) = Self::only_one(cluster, discovery, elsewhere).await? {
+                return Ok(found);
             }
         }
         Ok(Self { state: state?, ..own })
+    }
+
+    /// The one of these parents that exists, if there is only one, and one of its objects is a member of the set.
+    async fn only_one(
+        cluster: &Cluster,
+        discovery: &Discovery,
+        parents: impl Iterator<Item = (Self, &[ObjectKey])>,
+    ) -> Result<Option<Self>, ApplySetError> {
+        let reads = parents.map(async |(parent, keys)| {
+            let state = existing(cluster, &parent.set, &parent.resource, &parent.adopt).await?;
+            Ok(state.map(|state| (Self { state: Some(state), ..parent }, keys)))
+        });
+        let mut reads = futures::stream::iter(reads).buffered(IN_FLIGHT);
+        let mut found = Vec::new();
+        while let Some(read) = reads.next().await {
+            found.extend(read?);
+        }
+        // Another set may have the same name there: one of the objects has to be a member.
+        if found.len() == 1
+            && let Some((parent, keys)) = found.pop()
+            && has_member(cluster, discovery, &parent.set, keys).await
+        {
+            let remark = format!(
+                "the parent of the apply set is {}, and objects are in other namespaces, too: other manifests that name this set there \
+                 share it",
+                parent.set.parent
+            );
+            return Ok(Some(Self { remark: Some(remark), ..parent }));
+        }
+        Ok(None)
     }
 
     /// The change that makes it list these members.

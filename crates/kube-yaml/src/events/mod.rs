@@ -64,6 +64,14 @@ impl Extent {
     }
 }
 
+/// The anchor and the tag before a node.
+struct Properties<'t> {
+    anchor: Option<&'t str>,
+    tag: Option<Tag>,
+    /// The position behind them, if there are any.
+    behind: Option<Spot>,
+}
+
 /// Makes events from the tokens of a document.
 pub(super) struct Parser<'t> {
     scanner: Scanner<'t>,
@@ -254,37 +262,17 @@ impl<'t> Parser<'t> {
 
     /// A node with its anchor and tag.
     fn node(&mut self, in_block: bool, may_be_indentless: bool) -> Result<Event<'t>, Failure> {
-        let mut anchor = None;
-        let mut tag = None;
-        let mut behind = None;
-        let begin = self.scanner.peek()?.spot.at;
-        loop {
-            let token = self.scanner.peek()?;
-            let length = match &token.kind {
-                TokenKind::Anchor(name) if anchor.is_none() => {
-                    anchor = Some(*name);
-                    name.len().saturating_add(1)
-                }
-                TokenKind::Tag(Tag::Undeclared, _) if tag.is_none() => {
-                    return Err(Failure::new(token.spot.at, Cause::TagHandle));
-                }
-                TokenKind::Tag(found, length) if tag.is_none() => {
-                    tag = Some(found.clone());
-                    *length
-                }
-                TokenKind::Alias(name, _) if anchor.is_none() && tag.is_none() => {
-                    let spot = token.spot;
-                    let number = self.anchors.get(name).copied();
-                    let end = spot.behind(name.len().saturating_add(1)).at;
-                    self.scanner.take();
-                    let extent = Extent { begin, at: begin, end };
-                    return Ok(Event { extent, ..event(spot, EventKind::Alias(number)) });
-                }
-                _ => break,
-            };
-            behind = Some(token.spot.behind(length));
+        let token = self.scanner.peek()?;
+        let begin = token.spot.at;
+        if let TokenKind::Alias(name, _) = &token.kind {
+            let spot = token.spot;
+            let number = self.anchors.get(name).copied();
+            let end = spot.behind(name.len().saturating_add(1)).at;
             self.scanner.take();
+            let extent = Extent { begin, at: begin, end };
+            return Ok(Event { extent, ..event(spot, EventKind::Alias(number)) });
         }
+        let Properties { anchor, tag, behind } = self.properties()?;
         let token = self.scanner.peek()?;
         let mut spot = token.spot;
         self.last_node = spot.at;
@@ -318,6 +306,30 @@ impl<'t> Parser<'t> {
             self.anchor_count
         });
         Ok(Event { spot, extent: Extent { begin, at, end }, anchor, tag, kind })
+    }
+
+    /// The anchor and the tag before a node.
+    fn properties(&mut self) -> Result<Properties<'t>, Failure> {
+        let mut found = Properties { anchor: None, tag: None, behind: None };
+        loop {
+            let token = self.scanner.peek()?;
+            let length = match &token.kind {
+                TokenKind::Anchor(name) if found.anchor.is_none() => {
+                    found.anchor = Some(*name);
+                    name.len().saturating_add(1)
+                }
+                TokenKind::Tag(Tag::Undeclared, _) if found.tag.is_none() => {
+                    return Err(Failure::new(token.spot.at, Cause::TagHandle));
+                }
+                TokenKind::Tag(tag, length) if found.tag.is_none() => {
+                    found.tag = Some(tag.clone());
+                    *length
+                }
+                _ => return Ok(found),
+            };
+            found.behind = Some(token.spot.behind(length));
+            self.scanner.take();
+        }
     }
 
     /// Consumes the token that opens a collection.

@@ -91,12 +91,7 @@ fn rollout(object: &Compared<'_>, before: &Value) -> Option<Effect> {
     }
     let which = pods.map_or_else(|| "its Pods".to_owned(), counted_pods);
     if kind == Kind::Deployment && type_of(strategy) == "Recreate" {
-        let stop = match pods {
-            Some(1) => "it stops first".to_owned(),
-            Some(pods) => format!("all {} stop first", counted_pods(pods)),
-            None => "all stop first".to_owned(),
-        };
-        return Some(Effect::new(EffectKind::Recreate, pods, format!("restarts {which}: {stop}")));
+        return Some(Effect::new(EffectKind::Recreate, pods, format!("restarts {which}: {}", stops_first(pods))));
     }
     let kept = match remaining {
         Some(remaining) if partition > 0 => format!("; {} below the partition stay", partition.min(remaining)),
@@ -104,6 +99,15 @@ fn rollout(object: &Compared<'_>, before: &Value) -> Option<Effect> {
     };
     let message = format!("restarts {which}: rolling update, {}{kept}", most_unavailable(kind, strategy));
     Some(Effect::new(EffectKind::Rollout, pods, message))
+}
+
+/// `all 3 Pods stop first`
+fn stops_first(pods: Option<u64>) -> String {
+    match pods {
+        Some(1) => "it stops first".to_owned(),
+        Some(pods) => format!("all {} stop first", counted_pods(pods)),
+        None => "all stop first".to_owned(),
+    }
 }
 
 /// `at most 25 % unavailable`

@@ -124,16 +124,8 @@ fn items(
         }
         return;
     }
-    let by_element = |items: &'_ [Value]| -> Vec<(PathElement, usize)> {
-        let elements = items.iter().enumerate().filter_map(|(index, item)| Some((item_element(item, schema)?, index)));
-        let mut elements: Vec<_> = elements.collect();
-        elements.sort();
-        // If several items have one key, the first counts.
-        elements.dedup_by(|second, first| second.0 == first.0);
-        elements
-    };
-    let wanted = by_element(manifest);
-    let there = by_element(live);
+    let wanted = by_element(manifest, schema);
+    let there = by_element(live, schema);
     let position = |list: &[(PathElement, usize)], element: &PathElement| {
         list.binary_search_by(|(other, _)| other.cmp(element))
             .ok()
@@ -168,6 +160,15 @@ fn items(
     for (element, _) in there.iter().filter(|(element, _)| position(&wanted, element).is_none()) {
         enter(element);
     }
+}
+
+/// The positions of the items of a list, in the order of their keys or values. If several items have one, the first counts.
+fn by_element(items: &[Value], schema: TypeRef<'_>) -> Vec<(PathElement, usize)> {
+    let elements = items.iter().enumerate().filter_map(|(index, item)| Some((item_element(item, schema)?, index)));
+    let mut elements: Vec<_> = elements.collect();
+    elements.sort();
+    elements.dedup_by(|second, first| second.0 == first.0);
+    elements
 }
 
 /// Returns true if a step leads to an item of a list.

@@ -15,7 +15,7 @@ use super::label::outcome_name;
 use super::owned::{Passing, fields, passing};
 use super::parts::{Part, has_parts};
 use super::{deletions, describe};
-use crate::model::{CLASSES, ChangeReport, ClassInfo, Command, ContextReport, Level, ObjectReport, Report};
+use crate::model::{CLASSES, ClassInfo, Command, ContextReport, Level, ObjectReport, Report};
 
 /// Most fields that a finding names.
 const NAMED: usize = 5;
@@ -199,71 +199,12 @@ pub(crate) fn of_object<'r>(
     object: &'r ObjectReport,
     command: Command,
 ) -> impl Iterator<Item = Finding<'r>> {
-    let own = object.source.as_ref().map(own_location);
-    // The lines of a stream and of what was built are nowhere else.
-    let is_in_no_file = object.source.as_ref().is_some_and(|source| source.line_in_file().is_none());
-    let finding = move |rule: Rule, message: String, location: Option<FindingLocation<'r>>| Finding {
-        rule,
-        level: rule.level,
-        context,
-        object: Some(object),
-        path: String::new(),
-        is_change: false,
-        part: None,
-        message,
-        location,
-    };
-    let mut found = Vec::new();
-    for (rule, diagnostic) in errors(object) {
-        // The location of the finding is the template or the kustomization: that in the stream is a part of the message.
-        let place = diagnostic.location.as_ref().filter(|_| is_in_no_file);
-        let place = place.map(|at| format!(" ({at})")).unwrap_or_default();
-        let message = describe::with_hint(&format!("{}{place}", diagnostic.message), diagnostic.hint.as_deref());
-        let location = location_of(diagnostic).filter(|_| !is_in_no_file);
-        found.push(finding(rule, message, location.or_else(|| own.clone())));
-    }
-    if object.diff.action == Action::Replace {
-        let reason = object.messages.reason.as_deref().unwrap_or("a field that cannot be changed differs");
-        let one = finding(REPLACE, describe::with_hint(reason, object.messages.hint.as_deref()), own.clone());
-        // An object that `apply` could not replace needs somebody to act.
-        let level = if object.run.outcome.is_some() { Level::Error } else { one.level };
-        found.push(Finding { level, ..one });
-    } else if let Some(outcome) = stopped_by(object) {
-        found.push(finding(NOT_APPLIED, outcome, own.clone()));
-    }
-    if let Some((mark, _)) = deletions::mark(object).filter(|_| object.run.outcome.is_none()) {
-        found.push(finding(NEEDS_CONSENT, mark, own.clone()));
-    }
-    if let Some(former) = &object.renamed_from {
-        found.push(finding(RENAMED, describe::message(&format!("under a new name, was {former}")), own.clone()));
-    }
-    for Passing { managers, paths } in passing(object.diff.transfers.as_deref().unwrap_or_default()) {
-        let named = paths.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let more = paths.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {}", fields(more)) } else { String::new() };
-        found.push(finding(TRANSFERRED, describe::message(&format!("{managers}: {named}{more}")), own.clone()));
-    }
-    let place = |change: &ChangeReport| {
-        let line = object.line_of(&change.path).filter(|_| !is_in_no_file);
-        own.clone().map(|own| FindingLocation { line: line.or(own.line), ..own })
-    };
-    for change in &object.diff.changes {
-        let rule = Rule { level: ClassInfo::level_of(change), ..ClassInfo::of(change.class).into() };
-        let one = finding(rule, describe::change(change), place(change));
-        found.push(Finding { path: change.path.to_string(), is_change: true, part: Part::of(change), ..one });
-    }
-    for one in &object.diff.effects {
-        found.push(finding(EFFECT, describe::message(&effect(one)), own.clone()));
-    }
-    if let Some(readiness) = object.run.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
-        // A status that could not be read is reported as an error above.
-        if object.messages.error.is_none() || command == Command::Apply {
-            found.push(finding(NOT_READY, describe::message(&readiness.message), own.clone()));
-        }
-    }
-    for warning in &object.messages.warnings {
-        found.push(finding(WARNING, describe::message(warning), own.clone()));
-    }
+    let mut findings = Findings { context, object, own: object.source.as_ref().map(own_location), found: Vec::new() };
+    findings.add_errors();
+    findings.add_state();
+    findings.add_changes();
+    findings.add_remarks(command);
+    let mut found = findings.found;
     if object.is_done() {
         found
             .iter_mut()
@@ -272,6 +213,111 @@ pub(crate) fn of_object<'r>(
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.level));
     found.into_iter()
+}
+
+/// Collects the findings of one object.
+struct Findings<'r> {
+    context: Option<&'r str>,
+    object: &'r ObjectReport,
+    /// The location of its manifest.
+    own: Option<FindingLocation<'r>>,
+    found: Vec<Finding<'r>>,
+}
+
+impl<'r> Findings<'r> {
+    /// A finding at the manifest of the object.
+    fn finding(&self, rule: Rule, message: String) -> Finding<'r> {
+        Finding {
+            rule,
+            level: rule.level,
+            context: self.context,
+            object: Some(self.object),
+            path: String::new(),
+            is_change: false,
+            part: None,
+            message,
+            location: self.own.clone(),
+        }
+    }
+
+    fn add(&mut self, rule: Rule, message: String) {
+        let one = self.finding(rule, message);
+        self.found.push(one);
+    }
+
+    /// Returns true if the lines of the manifest are in no file: those of a stream and of what was built are nowhere else.
+    fn is_in_no_file(&self) -> bool {
+        self.object.source.as_ref().is_some_and(|source| source.line_in_file().is_none())
+    }
+
+    fn add_errors(&mut self) {
+        let is_in_no_file = self.is_in_no_file();
+        for (rule, diagnostic) in errors(self.object) {
+            // The location of the finding is the template or the kustomization: that in the stream is a part of the message.
+            let place = diagnostic.location.as_ref().filter(|_| is_in_no_file);
+            let place = place.map(|at| format!(" ({at})")).unwrap_or_default();
+            let message = describe::with_hint(&format!("{}{place}", diagnostic.message), diagnostic.hint.as_deref());
+            let location = location_of(diagnostic).filter(|_| !is_in_no_file);
+            let one = self.finding(rule, message);
+            self.found.push(Finding { location: location.or(one.location), ..one });
+        }
+    }
+
+    /// Adds what is said of the object as a whole.
+    fn add_state(&mut self) {
+        let object = self.object;
+        if object.diff.action == Action::Replace {
+            let reason = object.messages.reason.as_deref().unwrap_or("a field that cannot be changed differs");
+            let one = self.finding(REPLACE, describe::with_hint(reason, object.messages.hint.as_deref()));
+            // An object that `apply` could not replace needs somebody to act.
+            let level = if object.run.outcome.is_some() { Level::Error } else { one.level };
+            self.found.push(Finding { level, ..one });
+        } else if let Some(outcome) = stopped_by(object) {
+            self.add(NOT_APPLIED, outcome);
+        }
+        if let Some((mark, _)) = deletions::mark(object).filter(|_| object.run.outcome.is_none()) {
+            self.add(NEEDS_CONSENT, mark);
+        }
+        if let Some(former) = &object.renamed_from {
+            self.add(RENAMED, describe::message(&format!("under a new name, was {former}")));
+        }
+        for Passing { managers, paths } in passing(object.diff.transfers.as_deref().unwrap_or_default()) {
+            let named = paths.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let more = paths.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {}", fields(more)) } else { String::new() };
+            self.add(TRANSFERRED, describe::message(&format!("{managers}: {named}{more}")));
+        }
+    }
+
+    /// Adds the changes, each at the line of its field.
+    fn add_changes(&mut self) {
+        let is_in_no_file = self.is_in_no_file();
+        for change in &self.object.diff.changes {
+            let rule = Rule { level: ClassInfo::level_of(change), ..ClassInfo::of(change.class).into() };
+            let line = self.object.line_of(&change.path).filter(|_| !is_in_no_file);
+            let location = self.own.clone().map(|own| FindingLocation { line: line.or(own.line), ..own });
+            let one = self.finding(rule, describe::change(change));
+            let path = change.path.to_string();
+            self.found.push(Finding { path, is_change: true, part: Part::of(change), location, ..one });
+        }
+    }
+
+    /// Adds effects, readiness and warnings.
+    fn add_remarks(&mut self, command: Command) {
+        let object = self.object;
+        for one in &object.diff.effects {
+            self.add(EFFECT, describe::message(&effect(one)));
+        }
+        if let Some(readiness) = object.run.readiness.as_ref().filter(|readiness| !readiness.is_current()) {
+            // A status that could not be read is reported as an error above.
+            if object.messages.error.is_none() || command == Command::Apply {
+                self.add(NOT_READY, describe::message(&readiness.message));
+            }
+        }
+        for warning in &object.messages.warnings {
+            self.add(WARNING, describe::message(warning));
+        }
+    }
 }
 
 /// Turns a resolved difference into a note: `updated: spec.replicas: 5 → 2`.

@@ -18,6 +18,7 @@ use crate::compare::policy::{ForceConflicts, Policy};
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::compare::secrecy::Secrecy;
 use crate::compare::secrecy::redact::Redactor;
+use crate::live::Target;
 use crate::object::RBAC;
 
 /// Classifies the changes that an apply would make. The texts are warnings for the author of the manifest.
@@ -69,13 +70,7 @@ pub fn judge(
             classifier.settle_by_base(base, change);
         }
     }
-    if !found.is_empty() {
-        let secrecy = Secrecy::of(&target.key.gvk, Some(target.desired.object()), Some(object));
-        let secrecy = secrecy.with_result(&prediction.object).of_encrypted(target.desired.origin.is_encrypted);
-        let base = base.as_ref().map(BaseComparison::object);
-        let of_base = base.map_or(secrecy, |base| secrecy.with_base(&target.key.gvk, base));
-        redact(&mut found, &secrecy, &of_base, redactor);
-    }
+    redact(context, object, prediction, base.as_ref().map(BaseComparison::object), redactor, &mut found);
     let diff = FieldDiff {
         evidence: prediction.evidence,
         changes: found,
@@ -146,13 +141,28 @@ fn add_released(
     warnings
 }
 
-fn redact(found: &mut [FieldChange], secrecy: &Secrecy<'_>, of_base: &Secrecy<'_>, redactor: &Redactor) {
+/// Replaces the secret values of changes.
+fn redact(
+    context: CompareContext<'_>,
+    live: &Value,
+    prediction: &Prediction,
+    base: Option<&Value>,
+    redactor: &Redactor,
+    found: &mut [FieldChange],
+) {
+    if found.is_empty() {
+        return;
+    }
+    let Target { key, desired, .. } = context.target;
+    let secrecy = Secrecy::of(&key.gvk, Some(desired.object()), Some(live));
+    let secrecy = secrecy.with_result(&prediction.object).of_encrypted(desired.origin.is_encrypted);
+    let of_base = base.map_or(secrecy, |base| secrecy.with_base(&key.gvk, base));
     for change in found {
         for value in [&mut change.live, &mut change.desired].into_iter().flatten() {
-            *value = redactor.value(secrecy, &change.path, value);
+            *value = redactor.value(&secrecy, &change.path, value);
         }
         if let Some(value) = &mut change.base {
-            *value = redactor.value(of_base, &change.path, value);
+            *value = redactor.value(&of_base, &change.path, value);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use structured_merge::GroupVersionKind;
+use structured_merge::{GroupVersionKind, ObjectKey};
 
 use crate::live::{Discovery, FEW, Resolution, Resource, Target};
 use crate::manifest::ReleaseName;
@@ -46,6 +46,13 @@ pub struct Pruned {
     pub resources: Vec<Resource>,
     /// The namespaces that the parent lists, in the same way.
     pub namespaces: BTreeSet<String>,
+}
+
+impl Pruned {
+    /// The identity of the parent of this name.
+    pub fn parent_named(&self, name: String) -> ObjectKey {
+        ObjectKey { gvk: self.parent.gvk.clone(), namespace: self.namespace.clone(), name }
+    }
 }
 
 impl Needs {

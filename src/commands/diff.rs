@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use reconcile_core::compare::{CompareContext, Policy, Redactor, holds_redacted, leave_out_nulls, offline};
+use reconcile_core::compare::{
+    CompareContext, Decision, Membership, Policy, Redactor, holds_redacted, leave_out_nulls, offline,
+};
 use reconcile_core::effects;
+use reconcile_core::live::snapshot::Snapshot;
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::{DesiredSet, ReleaseInfo};
 use reconcile_core::plan::{DependencyKind, Plan};

@@ -26,20 +26,15 @@ use parts::{OthersParts, goes_beyond};
 
 /// The owners of an object before and after an apply.
 pub(crate) struct Classifier<'a> {
-    before: &'a Ownership,
-    policy: &'a Policy,
-    schema: TypeRef<'a>,
+    context: CompareContext<'a>,
+    live: &'a LiveObject,
     /// The claims of other managers.
     claimants: Claimants<'a>,
-    /// The fields that others added, and that the apply takes out.
-    removed: &'a FieldSet,
     pub contested: ContestedFields<'a>,
     ours_before: FieldSet,
     /// Our fields before the apply, and the fields of manual managers that the apply transfers to us.
     passing: FieldSet,
     ours_after: FieldSet,
-    /// Our recorded fields before and after the apply.
-    claims: FieldSet,
     /// The fields in the copy of client-side apply.
     copy: Option<FieldSet>,
     /// The manifest as client-side apply applied it last, while nothing is recorded as ours.
@@ -58,7 +53,7 @@ impl<'a> Classifier<'a> {
         differences: &[Change],
         prediction: &Prediction,
     ) -> Self {
-        let CompareContext { target, schema, policy, .. } = context;
+        let CompareContext { target, schema, .. } = context;
         let object = &live.current.object;
         let before = &live.current.owners;
         let after = &prediction.owners;
@@ -69,25 +64,31 @@ impl<'a> Classifier<'a> {
         Self {
             last_applied: is_first.then(|| LastApplied::of(object, schema)).flatten(),
             copy: needs_copy.then(|| fields_last_applied(object, schema)).flatten(),
-            schema,
-            removed: &live.removed,
+            context,
+            live,
             claimants: Claimants::of(&before.others),
             contested: ContestedFields::between(context, live, before_first_apply, differences, after),
             passing: settled(context, live, after).map(|owners| owners.our_fields()).unwrap_or_default(),
-            claims: after.our_fields().union(&ours),
             ours_before: with_string_data(&target.key.gvk, ours, &before.others),
             ours_after: with_string_data(&target.key.gvk, after.our_fields(), &[]),
             is_frozen: prediction.rewrites_records,
             parts: OnceCell::new(),
-            before,
-            policy,
         }
+    }
+
+    /// The owners before the apply.
+    fn before(&self) -> &'a Ownership {
+        &self.live.current.owners
+    }
+
+    fn schema(&self) -> TypeRef<'a> {
+        self.context.schema
     }
 
     /// All changes with their classes.
     pub fn classified(&self, differences: Vec<Change>) -> Vec<FieldChange> {
         let mut found: Vec<FieldChange> = differences.into_iter().map(|change| self.classify(change)).collect();
-        self.contested.mark_renamed(&mut found, &self.ours_after, &self.claimants, self.schema);
+        self.contested.mark_renamed(&mut found, &self.ours_after, &self.claimants, self.schema());
         found
     }
 
@@ -118,9 +119,9 @@ impl<'a> Classifier<'a> {
     /// the creation of the object: that manager has applied the same value, and nobody has changed it.
     fn is_as_applied(&self, change: &Change) -> bool {
         let path = &change.path;
-        let is_own = |fields: &FieldSet| claim_strength(fields, path, self.schema) == ClaimStrength::Own;
+        let is_own = |fields: &FieldSet| claim_strength(fields, path, self.schema()) == ClaimStrength::Own;
         let is_of_creator = || {
-            let (strength, owners) = self.claimants.best(path, self.schema);
+            let (strength, owners) = self.claimants.best(path, self.schema());
             strength == ClaimStrength::Own && owners.into_iter().any(|entry| self.is_as_created(entry, path))
         };
         let is_of_client_side = || self.last_applied.as_ref().is_some_and(|applied| applied.is_live(path));
@@ -151,7 +152,7 @@ impl<'a> Classifier<'a> {
         if change.op == Op::Move {
             return Class::Reordered;
         }
-        let ours = claim_strength(&self.ours_before, path, self.schema);
+        let ours = claim_strength(&self.ours_before, path, self.schema());
         let is_wanted = self.ours_after.covers(path);
         if !is_wanted && (ours == ClaimStrength::Own || self.passing.covers(path)) {
             return Class::Pruned;
@@ -161,7 +162,7 @@ impl<'a> Classifier<'a> {
         if change.op != Op::Add && applied.is_some_and(|applied| applied.is_live(path)) {
             return if change.op == Op::Remove { Class::Pruned } else { Class::Pending };
         }
-        let (theirs, owners) = self.claimants.best(path, self.schema);
+        let (theirs, owners) = self.claimants.best(path, self.schema());
         let has_foreign_part = || theirs == ClaimStrength::Own && self.parts().has_foreign(path, &self.ours_before);
         match change.op {
             Op::Change | Op::Remove if theirs > ours || has_foreign_part() => {
@@ -193,10 +194,10 @@ impl<'a> Classifier<'a> {
     fn is_removed(&self, change: &Change) -> bool {
         let path = &change.path;
         match change.op {
-            Op::Remove if self.removed.contains_at_or_below(path) => {
-                claim_strength(&self.ours_before, path, self.schema) != ClaimStrength::Own
+            Op::Remove if self.live.removed.contains_at_or_below(path) => {
+                claim_strength(&self.ours_before, path, self.schema()) != ClaimStrength::Own
             }
-            Op::Remove | Op::Change => self.removed.contains_at_or_above(path),
+            Op::Remove | Op::Change => self.live.removed.contains_at_or_above(path),
             Op::Add | Op::Move => false,
         }
     }
@@ -206,28 +207,28 @@ impl<'a> Classifier<'a> {
     /// (apimachinery `managedfields`, `UpdateNoErrors`); it used to drop them. That is so as long as the object cannot be converted, and
     /// also where we own a field that is gone: whatever removes it takes it out of the records.
     fn is_outdated(&self, change: &Change) -> bool {
-        self.is_frozen || change.op == Op::Add && self.schema.stores_as_sent()
+        self.is_frozen || change.op == Op::Add && self.schema().stores_as_sent()
     }
 
     /// The parts that other managers own, joined when they are first asked for.
     fn parts(&self) -> &OthersParts {
-        self.parts.get_or_init(|| OthersParts::of(&self.before.others, &self.ours_before))
+        self.parts.get_or_init(|| OthersParts::of(&self.before().others, &self.ours_before))
     }
 
     /// Returns true if the live object may have lost a field of an earlier manifest.
     fn had(&self, path: &FieldPath) -> bool {
-        self.before.ours.is_some() || self.last_applied.as_ref().is_some_and(|applied| applied.has(path))
+        self.before().ours.is_some() || self.last_applied.as_ref().is_some_and(|applied| applied.has(path))
     }
 
     /// The other managers that own a field.
     fn owners(&self, path: &FieldPath) -> Vec<Owner> {
-        self.policy.owners(self.claimants.best(path, self.schema).1)
+        self.context.policy.owners(self.claimants.best(path, self.schema()).1)
     }
 
     /// Gives a difference its side by the base, and the class that follows from it.
     pub fn settle_by_base(&self, base: &BaseComparison<'_>, change: &mut FieldChange) {
         let Some(recorded) = change.side else { return };
-        let (theirs, _) = self.claimants.best(&change.path, self.schema);
+        let (theirs, _) = self.claimants.best(&change.path, self.schema());
         let is_put = change.op != Op::Add && change.op != Op::Move && self.is_put(base, change);
         let adds_default = !base.has(&change.path) && self.is_default(&change.path, change.desired.as_ref());
         let records = BaseRecords { is_put, is_theirs: theirs == ClaimStrength::Own, adds_default };
@@ -254,7 +255,7 @@ impl<'a> Classifier<'a> {
         let (Some((PathElement::Field(name), above)), Some(value)) = (path.elements().split_last(), value) else {
             return false;
         };
-        let parent = self.schema.at(above);
+        let parent = self.schema().at(above);
         is_default(value, name, parent) || !parent.stores_as_sent() && usual_defaults(name).contains(value)
     }
 
@@ -264,7 +265,7 @@ impl<'a> Classifier<'a> {
         let Some((PathElement::Field(name), above)) = path.elements().split_last() else { return false };
         let first = path.elements().first();
         let is_text = |name: &&str| first == Some(&PathElement::Field((**name).to_owned()));
-        let parent = self.schema.at(above);
+        let parent = self.schema().at(above);
         ["metadata", "data", "binaryData"].iter().any(is_text)
             || parent.stores_as_sent()
             || parent.default_of(name).is_some()
@@ -279,7 +280,7 @@ impl<'a> Classifier<'a> {
             if base.fields().below(path).is_none_or(FieldSet::is_empty) {
                 return false;
             }
-            let of_object = self.before.others.iter().filter(|entry| entry.subresource != "status");
+            let of_object = self.before().others.iter().filter(|entry| entry.subresource != "status");
             let mut beyond = of_object.filter(|entry| goes_beyond(&entry.fields, base.fields(), path));
             return beyond.any(|entry| self.has_put(base, entry, path));
         }
@@ -287,15 +288,15 @@ impl<'a> Classifier<'a> {
         if self.is_default(path, change.live.as_ref()) {
             return false;
         }
-        let is_ours = claim_strength(&self.ours_before, path, self.schema) == ClaimStrength::Own;
-        if is_ours || self.before.ours.is_none() && self.before.others.is_empty() {
+        let is_ours = claim_strength(&self.ours_before, path, self.schema()) == ClaimStrength::Own;
+        if is_ours || self.before().ours.is_none() && self.before().others.is_empty() {
             return true;
         }
         // Nor has the server set it, whatever the records say: a manager that applies, and scales as well, does not own what it scaled. The
         // server adds no items to lists.
         self.knows_defaults(path)
             || base.lacks_item_around(path)
-            || self.claimants.best(path, self.schema).1.into_iter().any(|entry| self.has_put(base, entry, path))
+            || self.claimants.best(path, self.schema()).1.into_iter().any(|entry| self.has_put(base, entry, path))
     }
 
     /// Returns true if the owner of a field that the base does not have has set it, and not only the server for it.
@@ -329,7 +330,8 @@ impl<'a> Classifier<'a> {
 
     /// Returns true if an apply takes ownership of fields although no value changes.
     pub fn is_adopting(&self, after: &Ownership) -> bool {
-        self.is_newly_claimed(after) || self.before.is_adopting(&self.claims, self.policy)
+        let claims = after.our_fields().union(&self.before().our_fields());
+        self.is_newly_claimed(after) || self.before().is_adopting(&claims, self.context.policy)
     }
 
     /// Returns true if our entry changes although no value does.
@@ -338,7 +340,7 @@ impl<'a> Classifier<'a> {
             |owners: &Ownership| owners.ours.as_ref().map(|entry| (entry.api_version.clone(), entry.fields.clone()));
         // A manifest without fields (a Namespace with only a name) claims nothing.
         let nothing = |owners: &Ownership| owners.our_fields().is_empty();
-        key(self.before) != key(after) && !(nothing(self.before) && nothing(after))
+        key(self.before()) != key(after) && !(nothing(self.before()) && nothing(after))
     }
 
     /// The fields that other managers added: they own them, and neither we nor the manifest have them. Client-side apply also owns
@@ -350,28 +352,28 @@ impl<'a> Classifier<'a> {
         let is_ours = |path: &FieldPath| {
             [&self.ours_before, &self.ours_after]
                 .into_iter()
-                .any(|ours| claim_strength(ours, path, self.schema) == ClaimStrength::Own)
+                .any(|ours| claim_strength(ours, path, self.schema()) == ClaimStrength::Own)
         };
-        let additions = Additions::of(object, self.schema);
-        let of_objects = self.before.others.iter().filter(|entry| entry.subresource != "status");
+        let additions = Additions::of(object, self.schema());
+        let of_objects = self.before().others.iter().filter(|entry| entry.subresource != "status");
         let theirs = of_objects.fold(FieldSet::new(), |theirs, entry| theirs.union(&entry.fields));
         let mut unmanaged: Vec<FieldChange> = Vec::new();
         theirs.visit(&mut |path, _| {
             // A map of which the entries go.
-            let goes = self.removed.contains(path) && known.overlaps(path);
+            let goes = self.live.removed.contains(path) && known.overlaps(path);
             if is_ours(path) || goes || known.contains_at_or_above(path) || path.overlaps(&copy) {
                 return;
             }
-            let (_, mut added_by) = self.claimants.best(path, self.schema);
+            let (_, mut added_by) = self.claimants.best(path, self.schema());
             added_by.retain(|entry| additions.has_added(entry, path));
             if added_by.is_empty() {
                 return;
             }
             if let Some(value) = live.value(path) {
                 known.insert(path);
-                let mut managers = self.policy.owners(added_by);
+                let mut managers = self.context.policy.owners(added_by);
                 for owner in &mut managers {
-                    owner.manual = self.policy.adds_manually(owner);
+                    owner.manual = self.context.policy.adds_manually(owner);
                 }
                 let added = Change { path: path.clone(), op: Op::Add, from: Some(value.clone()), to: None };
                 unmanaged.push(FieldChange::new(added, Class::Unmanaged).with_managers(managers));

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use super::auth::session::{Session, Sessions};
 use super::early::EarlyReads;
 use super::options::{ConnectOptions, Log, RequestTimeout};
 use super::request::{BodyReader, Counters, Request, RequestKind, Warnings};
+use super::transport::contact::Contact;
 use super::transport::endpoint::Endpoint;
 use super::transport::exchange::{Exchange, Parsed, Whole};
 use super::transport::pace::{LoadSignal, Pace};
@@ -53,12 +53,7 @@ struct Inner {
     warned_of_reads: Warnings,
     /// The warnings in answers to changes and their dry runs.
     warned_of_changes: Mutex<BTreeSet<String>>,
-    /// True once the server has answered.
-    reached: AtomicBool,
-    /// True if a connection was made, and the server was not given up since.
-    connected: AtomicBool,
-    /// The time of the quickest answer so far, in microseconds.
-    quickest: AtomicU64,
+    contact: Contact,
 }
 
 impl Inner {
@@ -101,9 +96,7 @@ impl Cluster {
             early: EarlyReads::default(),
             warned_of_reads: Warnings::default(),
             warned_of_changes: Mutex::default(),
-            reached: AtomicBool::new(false),
-            connected: AtomicBool::new(false),
-            quickest: AtomicU64::new(u64::MAX),
+            contact: Contact::new(),
         };
         Self(Arc::new(inner), CancellationToken::new())
     }
@@ -171,13 +164,9 @@ impl Cluster {
         self.0.pace.limit()
     }
 
-    /// The time that a round trip takes at least, as far as answers show it: the first one on a connection comes after three of them, for
-    /// TCP, TLS and the request. Zero without an answer.
+    /// The time that a round trip takes at least, as far as answers show it. Zero without an answer.
     pub fn round_trip(&self) -> Duration {
-        match self.0.quickest.load(Ordering::Relaxed) {
-            u64::MAX => Duration::ZERO,
-            quickest => Duration::from_micros(quickest / 3),
-        }
+        self.0.contact.round_trip()
     }
 
     /// Opens connections that requests will probably need soon, so that they find the TLS handshake done.
@@ -301,13 +290,15 @@ impl Cluster {
             let left = deadline.remaining();
             let jitter = retry::jitter();
             let (wait, times) = match is_gone {
-                true if !self.0.connected.load(Ordering::Relaxed) => (None, 0),
+                true if !self.0.contact.is_connected() => (None, 0),
                 true => (retry::wait_for_return(failures, left, jitter), retry::MAX_RETURNS),
                 false => (retry::wait(request.retry, &error, failures, left, jitter), retry::MAX_RETRIES),
             };
             let Some(wait) = wait else {
                 // One request has already waited for the server to return: the others do not wait.
-                self.0.connected.fetch_and(!is_gone, Ordering::Relaxed);
+                if is_gone {
+                    self.0.contact.give_up();
+                }
                 return Err(error);
             };
             self.note(NOTE_RETRIES, || {
@@ -381,23 +372,21 @@ impl Cluster {
         if matches!(outcome, Err(RequestError::Unreachable { .. } | RequestError::Invalid { .. })) {
             self.0.counters.never_left(request.kind);
         } else {
-            self.0.connected.store(true, Ordering::Relaxed);
+            self.0.contact.connect();
         }
         let outcome = match outcome {
             Err(RequestError::Unauthorized { server, status, time, .. }) => {
                 Err(RequestError::Unauthorized { server, status, time, why: session.why_refused(time) })
             }
-            Err(error) if !self.0.reached.load(Ordering::Relaxed) => Err(RequestError::silent(error)),
-            outcome => outcome,
+            outcome => outcome.map_err(|error| self.0.contact.in_words(error)),
         };
         match &outcome {
             Ok(_) | Err(RequestError::Status(_)) => {
-                self.0.reached.store(true, Ordering::Relaxed);
-                let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
-                self.0.quickest.fetch_min(micros, Ordering::Relaxed);
+                self.0.contact.answer();
+                self.0.contact.time(start.elapsed());
                 session.was_accepted();
             }
-            Err(RequestError::Unauthorized { .. }) => self.0.reached.store(true, Ordering::Relaxed),
+            Err(RequestError::Unauthorized { .. }) => self.0.contact.answer(),
             Err(_) => {}
         }
         self.note(NOTE_REQUESTS, || {

@@ -3,6 +3,7 @@
 pub mod ahead;
 pub mod connect_cause;
 pub mod connector;
+pub mod contact;
 pub mod endpoint;
 pub mod exchange;
 pub mod pace;

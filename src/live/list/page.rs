@@ -358,9 +358,8 @@ mod tests {
     #[test]
     fn what_nobody_wants_is_counted_where_it_is() {
         let good = [item("a", ""), item("b", ""), item("c", "").replace("shop", "bank")].join(",");
-        let bad = item("bad", r#","spec":1e999"#);
         let sieve = Sieve { wants: &|_, name| name == "a", by_name: true };
-        for (items, spoilt) in [(good.clone(), 0), (format!("{good},{bad}"), 1)] {
+        for (items, spoilt) in [(good.clone(), 0), (format!("{good},null"), 1)] {
             let body = list(&format!("[{items}]"));
             let page = read(body.as_bytes(), &widgets(), None, false, Kept::Wanted(sieve)).unwrap();
             assert_eq!((names(&page), page.spoilt.len(), page.unwanted), (vec!["a"], spoilt, 2), "{items}");

@@ -233,7 +233,7 @@ impl ContextCommand for Apply<'_> {
             );
         }
 
-        run.read_rest(&events.builder, &pass, args.shard.shard).await;
+        run.read_rest(&events.builder, &mut pass, args.shard.shard).await;
         let would_be = events.builder.report(Command::Diff, &gate, &pass);
         // A reader that went away changes nothing about the pass.
         let _ = output.text(&text::differences(&would_be, &output.view));

@@ -244,10 +244,10 @@ impl ContextCommand for Diff<'_> {
         let unmanaged = UnmanagedSearch::of(args.report_unmanaged.as_deref(), args.shard.shard, &gate, &plan, hooks)?;
         let plurals = plural_names(plan.targets());
         // What is requested first leaves first: a comparison may take a while before it waits.
-        let (admission, pass) = futures::join!(admission, Reconciliation::compare(comparison, plan, apply_set));
+        let (admission, mut pass) = futures::join!(admission, Reconciliation::compare(comparison, plan, apply_set));
         output.details(pass.unproven());
 
-        run.read_rest(&events.builder, &pass, args.shard.shard).await;
+        run.read_rest(&events.builder, &mut pass, args.shard.shard).await;
         let planned = self.plan_file.as_ref().map(|_| events.builder.plan(&gate));
         let mut report = events.builder.last_report(Command::Diff, &gate, &pass);
         let caveats = admission.caveats(pass.proven().filter_map(|target| target.resource.as_deref().ok()));

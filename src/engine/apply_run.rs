@@ -23,6 +23,7 @@ use reconcile_core::live::resolve::{Target, resource_of};
 use reconcile_core::object::generated::{Generated, generated_names, stem};
 use reconcile_core::plan::{Plan, PlanItem, ReadySet};
 use reconcile_core::resolve::Consent;
+use structured_merge::ObjectKey;
 
 /// All objects of one run, which are compared and then written.
 pub(crate) struct ApplyRun<'a> {
@@ -106,6 +107,16 @@ impl<'a> ApplyRun<'a> {
             };
             Arc::make_mut(&mut item.decision).verdict = verdict;
             events.receive(Event::Compared(item.target(), &item.decision));
+        }
+    }
+
+    /// Leaves objects that do not exist.
+    pub fn leave_new(&mut self, keys: &[ObjectKey]) {
+        let own = self.items.iter_mut().filter(|item| !item.is_in_other_shard());
+        for item in own.filter(|item| keys.contains(&item.target().key)) {
+            let ObjectVerdict::Create { evidence, .. } = *item.verdict() else { continue };
+            Arc::make_mut(&mut item.decision).verdict = ObjectVerdict::leaving_missing(evidence);
+            self.comparison.events.receive(Event::Compared(item.target(), &item.decision));
         }
     }
 

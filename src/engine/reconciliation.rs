@@ -59,6 +59,18 @@ impl<'a> Reconciliation<'a> {
         Self { run, prune, others }
     }
 
+    /// Leaves new objects with generated names, and their former ones.
+    pub fn leave_renamed(&mut self, new: &[ObjectKey]) {
+        if new.is_empty() {
+            return;
+        }
+        self.run.leave_new(new);
+        let Comparison { redactor, events, .. } = self.run.comparison();
+        if let Some(prune) = &mut self.prune {
+            prune.keep_formers(new, redactor, *events);
+        }
+    }
+
     /// The objects that were proven in sync.
     pub fn proven(&self) -> impl Iterator<Item = &Target> {
         let proven = |item: &Item| item.verdict().evidence() == Some(Evidence::Proven);

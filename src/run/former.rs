@@ -61,7 +61,7 @@ pub(crate) fn policy_of_formers(policy: &Policy) -> Policy {
 impl Run<'_> {
     /// Reads what no manifest of the run describes, and gives it to its report: the former objects of new ones, and the objects that are in
     /// the base, no longer in the manifests, and still in the cluster.
-    pub async fn read_rest(&self, builder: &ReportBuilder, pass: &Reconciliation<'_>, shard: Option<Shard>) {
+    pub async fn read_rest(&self, builder: &ReportBuilder, pass: &mut Reconciliation<'_>, shard: Option<Shard>) {
         self.read_formers(builder, pass).await;
         let RestOfBase { mut dropped, unchanged } = self.rest_of_base.take();
         dropped.retain(|target| target.resource.is_ok() && shard.is_none_or(|shard| shard.has(&target.key)));
@@ -73,7 +73,8 @@ impl Run<'_> {
     }
 
     /// Compares the former objects, and gives them to the report of the run. What cannot be read is left out: both are shown on their own.
-    pub async fn read_formers(&self, builder: &ReportBuilder, pass: &Reconciliation<'_>) {
+    /// An object is left if its creation would lose a difference of the former one that `--only` leaves.
+    pub async fn read_formers(&self, builder: &ReportBuilder, pass: &mut Reconciliation<'_>) {
         let comparison = pass.comparison();
         let found = self.with_dropped(|dropped| {
             let keys: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
@@ -84,7 +85,14 @@ impl Run<'_> {
         let object = |(former, live, decision): (&Former<'_>, _, _)| {
             FormerObject::new(&former.target, live, &decision, &comparison.redactor)
         };
+        let loses = |decision: &Decision| {
+            let chosen = comparison.policy.only.as_ref();
+            chosen.is_some_and(|chosen| !chosen.has_all_of_former(decision.verdict.changes()))
+        };
+        let left = compared.iter().filter(|(_, _, decision)| loses(decision));
+        let left: Vec<ObjectKey> = left.map(|(former, ..)| former.new.key.clone()).collect();
         builder.know_formers(compared.into_iter().map(object).collect());
+        pass.leave_renamed(&left);
     }
 
     /// Compares the objects that are missing under their new names with the former ones to which live workloads refer. Returns those that

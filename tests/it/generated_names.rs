@@ -254,6 +254,17 @@ fn each_difference_from_the_former_object_is_on_its_side() {
         ];
         assert_eq!(sides, expected.map(str::to_owned).into(), "{diff}");
         run("diff", &["--fail-on", "cluster"]).exits_with(1);
+        // The new object cannot have one side alone: the former one stays, and nothing refers to what is not there.
+        let diff = run("diff", &["--only", "manifest"]).exits_with(1);
+        let left = diff.object("ConfigMap", B);
+        assert_eq!((&left["action"], &left["left"][0]["path"]), (&json!("none"), &json!("")), "{diff}");
+        let apply = run("apply", &["--only", "manifest"]).exits_with(4);
+        assert!(apply.stdout.contains("left by --only") && apply.stdout.contains(B), "{apply}");
+        assert_eq!(
+            (ws.get("configmap", A)["data"]["level"].as_str(), config_maps(&ws).len()),
+            (Some("high"), 1),
+            "{apply}"
+        );
         let live = ws.kubectl(["get", "configmap,deployment", "-o", "yaml", "--show-managed-fields"]).exits_with(0);
         ws.write("live.yaml", &live.stdout);
         if set.is_empty() {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use apply_set::{ApplySet, DesiredMembers, Inventory, PruneDecision};
+use apply_set::{ApplySet, DesiredMembers, Inventory, PruneDecision, Reason};
 use structured_merge::ObjectKey;
 
 use super::delete::{INTERRUPTED, PruneEntry, delete_step};
@@ -109,6 +109,18 @@ impl Judged {
                 self.desired.keep(entry.key());
                 let result = entry.result.insert(unplanned());
                 events.receive(Event::Revised(&entry.member.member.key, result));
+            }
+        }
+    }
+
+    /// Keeps the former objects of new ones that are left.
+    pub fn keep_formers(&mut self, new: &[ObjectKey], redactor: &Redactor, events: &dyn EventSink) {
+        let left: BTreeSet<Generated> = new.iter().filter_map(Generated::of).collect();
+        for entry in self.entries.iter_mut().filter(|entry| entry.decision.is_prune()) {
+            if Generated::of(entry.key()).is_some_and(|generated| left.contains(&generated)) {
+                entry.decision = PruneDecision::Keep(Reason::NotChosen);
+                self.desired.settle(&entry.member.member.key, &entry.decision);
+                entry.announce(redactor, events);
             }
         }
     }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use structured_merge::{FieldSet, Op};
+use structured_merge::{FieldSet, Op, PathElement};
 
 use crate::compare::decision::object_verdict::ObjectVerdict;
 use crate::compare::diff::{Action, Class, FieldChange, FieldDiff, LeftDifference, Replacement, Side};
@@ -46,6 +46,17 @@ impl Chosen {
     /// are on their own.
     pub fn has_renamed(&self) -> bool {
         self.has(&FieldChange::of_object(Op::Change, Class::Pending), Action::Update)
+    }
+
+    /// Returns true if all differences of a former object are resolved, which is lost as a whole with what others added to its data.
+    pub fn has_all_of_former(&self, changes: &[FieldChange]) -> bool {
+        let is_data = |change: &FieldChange| matches!(change.path.elements(), [PathElement::Field(first), ..] if first == "data" || first == "binaryData");
+        let lost =
+            changes.iter().filter(|change| change.is_drift() || change.class == Class::Unmanaged && is_data(change));
+        lost.into_iter().all(|change| {
+            let side = change.side.or(Some(Side::Cluster));
+            self.has(&FieldChange { side, ..change.clone() }, Action::Update)
+        })
     }
 
     /// The changes of a verdict that the pass must not make, if it makes others of the same object.

@@ -172,6 +172,7 @@ spec:
     let settings = names.lines().find(|name| name.contains("/settings-")).unwrap();
     replaced(&ws, settings, "/data/A", &json!("x"));
     replaced(&ws, settings, "/data/B", &json!("y"));
+    ws.patch_as("kubectl-edit", settings, &json!({"data": {"C": "new"}}));
     let run = ws.reconcile(["pull", "-k", "prod", "-o", "json"]).exits_with(4);
     assert_eq!(hows(&run), ["literal prod/kustomization.yaml data.A"], "{run}");
     // The manifest has a new name now. The live object is the former one, in which only the other value is not what was applied.
@@ -190,6 +191,16 @@ spec:
     let built = ws.kubectl(["kustomize", "prod"]).exits_with(0).stdout;
     assert!(built.contains("A: x") && built.contains("B: \"y\"") || built.contains("B: y"), "{built}");
     ws.reconcile(["pull", "-k", "prod", "--add-patches"]).exits_with(0);
+    // What nobody pulled is lost under the new name.
+    let diff = ws.reconcile(["diff", "-k", "prod"]).exits_with(1);
+    let objects = diff.objects();
+    let map = objects.iter().find(|object| object["kind"] == "ConfigMap").unwrap();
+    let lost = &map["changes"][0];
+    assert_eq!((map["changes"].as_array().map(Vec::len), &map["side"]), (Some(1), &json!("cluster")), "{diff}");
+    assert_eq!(
+        (&lost["path"], &lost["class"], &lost["side"]),
+        (&json!("data.C"), &json!("unmanaged"), &json!("cluster"))
+    );
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
     ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
 }

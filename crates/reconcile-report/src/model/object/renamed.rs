@@ -313,7 +313,10 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[ChangeRepo
     for change in &mut changes {
         change.known = is_known;
         if let Some(compared) = compared {
-            explain(change, compared.iter().find(|found| found.path.is_prefix_of(&change.path)));
+            // Other classes tell of owners, also of the object as a whole.
+            let says_side = |found: &&ChangeReport| found.is_drift() || found.class == Class::Unmanaged;
+            let above = compared.iter().filter(says_side).filter(|found| found.path.is_prefix_of(&change.path));
+            explain(change, above.max_by_key(|found| found.path.elements().len()));
         }
     }
     let mut object = new.clone();

@@ -95,13 +95,16 @@ impl Run<'_> {
         pass.leave_renamed(&left);
     }
 
-    /// Compares the objects that are missing under their new names with the former ones to which live workloads refer. Returns those that
+    /// Compares the objects that are missing under their new names with the former ones. Returns those that
     /// could be compared, each with the decision about the former object.
     pub async fn decide_about_formers<'t>(&self, pass: &'t Reconciliation<'_>) -> Vec<(&'t Target, Decision)> {
         let objects: Vec<ObjectReport> =
             pass.decided().map(|(target, decision)| ObjectReport::new(target, decision)).collect();
         let targets = pass.decided().map(|(target, _)| target);
-        let found = self.with_dropped(|dropped| formers(renamings(&objects, &[]), targets, dropped));
+        let found = self.with_dropped(|dropped| {
+            let keys: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
+            formers(renamings(&objects, &keys), targets, dropped)
+        });
         let comparison = pass.comparison();
         let compared = self.compare_formers(&found, comparison, &comparison.policy).await;
         let known = compared.into_iter().filter(|(_, _, decision)| decision.verdict.action() != Action::Unknown);

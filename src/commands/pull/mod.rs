@@ -176,7 +176,7 @@ async fn report(
     let selection = selection.with_types(&run.server.discovery);
     let collected = Collected::chosen_by(&selection);
     let mut warnings = settings.warnings().to_vec();
-    let plan = run.plan(desired, None)?;
+    let plan = run.plan_with(&compare, desired, None).await?;
     let keys: Vec<_> = plan.targets().map(|target| &target.key).collect();
     warnings.extend(selection.unmatched(&keys).map(|name| format!("no object of the manifests is `{name}`")));
     let comparison = run.comparison(&compare, &policy, &plan, &collected);

@@ -191,6 +191,9 @@ spec:
     let built = ws.kubectl(["kustomize", "prod"]).exits_with(0).stdout;
     assert!(built.contains("A: x") && built.contains("B: \"y\"") || built.contains("B: y"), "{built}");
     ws.reconcile(["pull", "-k", "prod", "--add-patches"]).exits_with(0);
+    // The reference follows the build, and is never pulled.
+    let run = ws.reconcile(["pull", "-k", "prod", "--add-patches", "--class", "pending"]).exits_with(4);
+    assert!(run.stdout.contains("the name has the hash of the content, which the build sets"), "{run}");
     // What nobody pulled is lost under the new name.
     let diff = ws.reconcile(["diff", "-k", "prod"]).exits_with(1);
     let objects = diff.objects();
@@ -203,6 +206,36 @@ spec:
     );
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
     ws.reconcile(["diff", "-k", "prod"]).exits_with(0);
+}
+
+#[test]
+fn a_generated_object_that_only_the_base_tells_of_is_pulled_and_is_one_object_afterwards() {
+    let ws = Workspace::new();
+    let kustomization = |literals: &str| format!("configMapGenerator:\n- name: settings\n  literals: [{literals}]\n");
+    for folder in ["prod", "before"] {
+        ws.write(format!("{folder}/kustomization.yaml"), &kustomization("A=1, B=2"));
+    }
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    let names = ws.kubectl(["get", "configmap", "-o", "name"]).exits_with(0).stdout;
+    let settings = names.lines().find(|name| name.contains("/settings-")).unwrap();
+    replaced(&ws, settings, "/data/A", &json!("x"));
+    replaced(&ws, settings, "/data/B", &json!("y"));
+    let before = ws.kubectl(["kustomize", "before"]).exits_with(0).stdout;
+    ws.write("before.yaml", &before);
+    ws.reconcile(["pull", "-k", "prod", "--field", "data.A"]).exits_with(0);
+    let run = ws.reconcile(["pull", "-k", "prod", "--base", "before.yaml", "-o", "json"]).exits_with(0);
+    assert_eq!(hows(&run), ["literal prod/kustomization.yaml data.B"], "{run}");
+    let diff = ws.reconcile(["diff", "-k", "prod", "--base", "before.yaml"]).exits_with(1);
+    let object = &diff.objects()[0];
+    assert_eq!(
+        (object["renamedFrom"].as_str(), &object["action"]),
+        (settings.strip_prefix("configmap/"), &json!("update"))
+    );
+    assert_eq!(
+        (&object["changes"][0]["path"], &object["side"]),
+        (&json!("metadata.name"), &json!("manifest")),
+        "{diff}"
+    );
 }
 
 #[test]

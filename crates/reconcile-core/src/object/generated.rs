@@ -34,6 +34,27 @@ pub fn generated_names<'v>(values: impl IntoIterator<Item = &'v Value>) -> BTree
     found
 }
 
+/// Returns true if two values differ, and in nothing but the hashes of generated names.
+pub fn differ_by_hashes(one: &Value, other: &Value) -> bool {
+    one != other && are_equal_but_for_hashes(one, other)
+}
+
+fn are_equal_but_for_hashes(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => one == other || stem(one).is_some() && stem(one) == stem(other),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| are_equal_but_for_hashes(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let is_equal = |(name, value): (&String, &Value)| {
+                other.get(name).is_some_and(|other| are_equal_but_for_hashes(value, other))
+            };
+            one.len() == other.len() && one.iter().all(is_equal)
+        }
+        _ => one == other,
+    }
+}
+
 /// All that stays the same when an object with a generated name gets another content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Generated {

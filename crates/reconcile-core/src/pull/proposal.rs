@@ -14,6 +14,7 @@ use super::place::{place_of_new, steps, value_at};
 use super::selection::Selection;
 use crate::compare::{Class, FieldChange, Side, holds_redacted};
 use crate::manifest::Origin;
+use crate::object::generated::differ_by_hashes;
 
 /// A change of an object that was chosen.
 #[derive(Clone, Debug)]
@@ -47,6 +48,8 @@ pub enum Obstacle {
     File(String),
     /// The manifest has changed as well since the base.
     ChangedInBoth,
+    /// It is the name of a generated object, whose content decides it.
+    GeneratedName,
     /// Somebody answered no.
     Declined,
 }
@@ -66,6 +69,7 @@ impl fmt::Display for Obstacle {
             Self::Text(refusal) => refusal.fmt(f),
             Self::File(reason) => f.write_str(reason),
             Self::ChangedInBoth => f.write_str("the manifest has changed as well since the base"),
+            Self::GeneratedName => f.write_str("the name has the hash of the content, which the build sets"),
             Self::Declined => f.write_str("the answer was no"),
         }
     }
@@ -114,6 +118,7 @@ impl<'s> Proposer<'s> {
             change: change.clone(),
             edit: match change.side {
                 Some(Side::Both) => Err(Obstacle::ChangedInBoth),
+                _ if self.is_built && has_other_hash(change) => Err(Obstacle::GeneratedName),
                 _ => manifest.as_ref().map_err(Clone::clone).and_then(|manifest| manifest.edit(change, schema, live)),
             },
         };
@@ -144,6 +149,11 @@ impl<'s> Proposer<'s> {
         let object = value_at(&document.value, &above).cloned().ok_or(Obstacle::Text(Refusal::NoPlace))?;
         Ok(ManifestObject { document: document.number, above, object })
     }
+}
+
+/// Returns true if only the hash of a generated name differs: a build sets it, and an edit would hold on to an object of another content.
+fn has_other_hash(change: &FieldChange) -> bool {
+    change.live.as_ref().zip(change.desired.as_ref()).is_some_and(|(live, desired)| differ_by_hashes(live, desired))
 }
 
 /// The edit of another manifest, or of a patch, that takes a change of an object.

@@ -301,18 +301,25 @@ fn created_at(object: &Value) -> Option<&str> {
     object.metadata("creationTimestamp")?.as_str()
 }
 
-/// The new object with the differences from the old one, which `compared` tells more about; `None` if there are none.
+/// The new object with the differences from the old one, which `compared` tells more about. If their content is the same, as after a pull of
+/// all that differed, the name is the difference.
 fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[ChangeReport]>) -> Option<ObjectReport> {
     let desired = new.diff.changes.first()?.desired.as_ref()?;
     let live = live(old)?;
     let mut changes = changes(live, desired);
     if changes.is_empty() {
-        return None;
+        let name = |object: &Value| object.metadata("name").cloned();
+        changes.push(difference(
+            &FieldPath::of(&["metadata", "name"]),
+            Op::Change,
+            name(live).as_ref(),
+            name(desired).as_ref(),
+        ));
     }
     let is_known = new.is_known() && old.is_known();
     for change in &mut changes {
         change.known = is_known;
-        if let Some(compared) = compared {
+        if let Some(compared) = compared.filter(|_| !is_name(&change.path)) {
             // Other classes tell of owners, also of the object as a whole.
             let says_side = |found: &&ChangeReport| found.is_drift() || found.class == Class::Unmanaged;
             let above = compared.iter().filter(says_side).filter(|found| found.path.is_prefix_of(&change.path));
@@ -331,6 +338,10 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[ChangeRepo
     object.diff.changes = changes;
     object.details.versions = Some(Arc::new(Versions::of_redacted(live, desired)));
     Some(object)
+}
+
+fn is_name(path: &FieldPath) -> bool {
+    *path == FieldPath::of(&["metadata", "name"])
 }
 
 /// Gives a difference the class, side and owners that the comparison found. What others added to the former object is not in the new one,

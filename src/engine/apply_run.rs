@@ -20,7 +20,7 @@ use reconcile_core::compare::{Action, CompareContext, Decision, DefinedKinds, Ob
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::effects;
 use reconcile_core::live::resolve::{Target, resource_of};
-use reconcile_core::object::generated::{Generated, generated_names, stem};
+use reconcile_core::object::generated::{Generated, names_in_place_of_others};
 use reconcile_core::plan::{Plan, PlanItem, ReadySet};
 use reconcile_core::resolve::Consent;
 use structured_merge::ObjectKey;
@@ -73,11 +73,10 @@ impl<'a> ApplyRun<'a> {
         }
         for item in self.own().filter(|item| item.verdict().action() == Action::Update) {
             let changes = item.verdict().changes();
-            let before = generated_names(changes.iter().filter_map(|change| change.live.as_ref()));
-            let after = generated_names(changes.iter().filter_map(|change| change.desired.as_ref()));
-            let has_former = |name: &str| before.difference(&after).any(|other| stem(other) == stem(name));
-            let new = after.difference(&before).filter(|name| has_former(name));
-            referred.extend(new.filter_map(|name| left.get(&(item.target().key.namespace.as_deref(), *name)).cloned()));
+            let before = changes.iter().filter_map(|change| change.live.as_ref());
+            let after = changes.iter().filter_map(|change| change.desired.as_ref());
+            let new = names_in_place_of_others(before, after).into_keys();
+            referred.extend(new.filter_map(|name| left.get(&(item.target().key.namespace.as_deref(), name)).cloned()));
         }
         referred
     }

@@ -9,6 +9,7 @@ use reconcile_core::compare::{Action, Decision, Policy};
 use reconcile_core::live::{LiveState, Target};
 use reconcile_core::manifest::BaseObject;
 use reconcile_core::object::Shard;
+use reconcile_core::object::generated::Generated;
 use reconcile_report::{DroppedObject, FormerObject, ObjectReport, Renaming, renamings};
 use serde_json::Value;
 use structured_merge::ObjectKey;
@@ -76,10 +77,7 @@ impl Run<'_> {
     /// An object is left if its creation would lose a difference of the former one that `--only` leaves.
     pub async fn read_formers(&self, builder: &ReportBuilder, pass: &mut Reconciliation<'_>) {
         let comparison = pass.comparison();
-        let found = self.with_dropped(|dropped| {
-            let keys: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
-            formers(builder.renamings(&keys), pass.decided().map(|(target, _)| target), dropped)
-        });
+        let found = self.formers(pass, |dropped| builder.renamings(dropped));
         let policy = policy_of_formers(&comparison.policy);
         let compared = self.compare_formers(&found, comparison, &policy).await;
         let object = |(former, live, decision): (&Former<'_>, _, _)| {
@@ -95,20 +93,32 @@ impl Run<'_> {
         pass.leave_renamed(&left);
     }
 
-    /// Compares the objects that are missing under their new names with the former ones. Returns those that
-    /// could be compared, each with the decision about the former object.
+    /// Compares the objects that are missing under their new names with the former ones. Returns those that could be compared, each with the
+    /// decision about the former object.
     pub async fn decide_about_formers<'t>(&self, pass: &'t Reconciliation<'_>) -> Vec<(&'t Target, Decision)> {
-        let objects: Vec<ObjectReport> =
-            pass.decided().map(|(target, decision)| ObjectReport::new(target, decision)).collect();
-        let targets = pass.decided().map(|(target, _)| target);
-        let found = self.with_dropped(|dropped| {
-            let keys: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
-            formers(renamings(&objects, &keys), targets, dropped)
-        });
+        // Of what is in sync, only another object of the same stem counts.
+        let counts = |(target, decision): &(&Target, &Decision)| {
+            decision.verdict.action() != Action::None || Generated::of(&target.key).is_some()
+        };
+        let objects = pass.decided().filter(counts).map(|(target, decision)| ObjectReport::new(target, decision));
+        let objects: Vec<ObjectReport> = objects.collect();
+        let found = self.formers(pass, |dropped| renamings(&objects, dropped));
         let comparison = pass.comparison();
         let compared = self.compare_formers(&found, comparison, &comparison.policy).await;
         let known = compared.into_iter().filter(|(_, _, decision)| decision.verdict.action() != Action::Unknown);
         known.map(|(former, _, decision)| (former.new, decision)).collect()
+    }
+
+    /// The former objects of what a pass has compared; `renamings` gets the objects that only the base has.
+    fn formers<'t>(
+        &self,
+        pass: &'t Reconciliation<'_>,
+        renamings: impl FnOnce(&[ObjectKey]) -> Vec<Renaming>,
+    ) -> Vec<Former<'t>> {
+        self.with_dropped(|dropped| {
+            let keys: Vec<ObjectKey> = dropped.iter().map(|target| target.key.clone()).collect();
+            formers(renamings(&keys), pass.decided().map(|(target, _)| target), dropped)
+        })
     }
 
     async fn compare_formers<'f, 't>(

@@ -23,6 +23,19 @@ spec:
       - {name: proxy, image: 'shop/proxy:3'}
 ";
 
+/// A Deployment whose environment is a ConfigMap.
+pub const WITH_SETTINGS: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: shop/web, envFrom: [{configMapRef: {name: settings}}]}]}
+";
+
 /// A shop of many kinds, as the manifests of a small team look.
 pub const SHOP: &str = "
 apiVersion: v1

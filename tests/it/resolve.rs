@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::contexts::Fleet;
 use crate::control_plane::{Caller, Fault, Proxy, Replaced, Run, Running, Workspace, wait_until};
+use crate::manifests::WITH_SETTINGS;
 
 /// A ConfigMap with four fields.
 const MAP: &str = "\
@@ -317,22 +318,11 @@ fn a_missing_object_is_created_or_stays_missing() {
 
 #[test]
 fn an_object_under_a_new_name_is_resolved_by_its_differences_from_the_former_one() {
-    let web = "\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 0
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: web, image: shop/web, envFrom: [{configMapRef: {name: settings}}]}]}
-";
     let kustomization =
         "resources: [web.yaml]\nconfigMapGenerator:\n- name: settings\n  literals:\n  - a=ours\n  - b=ours\n";
     for (answers, code) in [("a\na\ny\n", 0), ("p\ns\ny\n", 1)] {
         let ws = Workspace::new();
-        ws.write("web.yaml", web);
+        ws.write("web.yaml", WITH_SETTINGS);
         ws.write("kustomization.yaml", kustomization);
         ws.reconcile(["apply", "-k", "."]).exits_with(0);
         let of_web = || {

@@ -221,11 +221,16 @@ async fn answer(
     request: Request<Incoming>,
 ) -> Result<Answer, BoxError> {
     let uri = request.uri().path_and_query().map_or("", |path| path.as_str());
-    let mut fault = state.fault_for(request.method().as_str(), uri);
-    while let Some(Fault::AfterThat(event, then)) = fault {
-        tokio::task::spawn_blocking(move || event()).await?;
-        fault = Some(*then);
-    }
+    let fault = state.fault_for(request.method().as_str(), uri);
+    answer_with(fault, state, resets, request).await
+}
+
+async fn answer_with(
+    fault: Option<Fault>,
+    state: Arc<ProxyState>,
+    resets: Arc<AtomicBool>,
+    request: Request<Incoming>,
+) -> Result<Answer, BoxError> {
     match fault {
         None => Ok(fault::whole(state.forward(request).await?)),
         Some(Fault::Answer(status, headers, body)) => fault::made_up(status, headers, body),
@@ -258,9 +263,13 @@ async fn answer(
             parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
             Ok(fault::whole(state.forward(Request::from_parts(parts, body)).await?))
         }
-        Some(Fault::After(event) | Fault::AfterThat(event, _)) => {
+        Some(Fault::After(event)) => {
             tokio::task::spawn_blocking(move || event()).await?;
             Ok(fault::whole(state.forward(request).await?))
+        }
+        Some(Fault::AfterThat(event, then)) => {
+            tokio::task::spawn_blocking(move || event()).await?;
+            Box::pin(answer_with(Some(*then), state, resets, request)).await
         }
     }
 }

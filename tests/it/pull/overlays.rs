@@ -7,6 +7,7 @@ use serde_json::json;
 use super::kustomize::{places, replaced, text};
 use super::{patched, pulled};
 use crate::control_plane::{Replaced as _, Workspace};
+use crate::manifests::WITH_SETTINGS;
 
 /// A `kubectl` that writes a line for each build, and the `PATH` with it.
 pub fn counting(ws: &Workspace, script: &str) -> String {
@@ -149,22 +150,11 @@ spec:
 #[test]
 fn the_rest_of_a_generated_object_is_pulled_after_a_part_of_it() {
     let ws = Workspace::new();
-    let job = "\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 0
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: web, image: shop/web, envFrom: [{configMapRef: {name: settings}}]}]}
-";
     ws.write(
         "base/kustomization.yaml",
         "resources: [job.yaml]\nconfigMapGenerator:\n- name: settings\n  literals: [A=1, B=2]\n",
     );
-    ws.write("base/job.yaml", job);
+    ws.write("base/job.yaml", WITH_SETTINGS);
     let prod = "resources: [../base]\nconfigMapGenerator:\n- name: settings\n  behavior: merge\n  literals:\n  - A=3\n";
     ws.write("prod/kustomization.yaml", prod);
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);

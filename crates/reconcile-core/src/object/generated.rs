@@ -1,6 +1,6 @@
 //! The names that kustomize generates for ConfigMaps and Secrets: they end in a hash of the content.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use structured_merge::ObjectKey;
@@ -32,6 +32,19 @@ pub fn generated_names<'v>(values: impl IntoIterator<Item = &'v Value>) -> BTree
         }
     }
     found
+}
+
+/// The generated names that come in the place of others, from these values to those: each new name with the former ones, which have the
+/// same stem.
+pub fn names_in_place_of_others<'v>(
+    before: impl IntoIterator<Item = &'v Value>,
+    after: impl IntoIterator<Item = &'v Value>,
+) -> BTreeMap<&'v str, Vec<&'v str>> {
+    let before = generated_names(before);
+    let after = generated_names(after);
+    let former = |name: &str| before.difference(&after).filter(|other| stem(other) == stem(name)).copied().collect();
+    let new = after.difference(&before).map(|name| (*name, former(name)));
+    new.filter(|(_, former): &(&str, Vec<&str>)| !former.is_empty()).collect()
 }
 
 /// Returns true if two values differ, and in nothing but the hashes of generated names.

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use structured_merge::{FieldSet, Op, PathElement};
+use structured_merge::{FieldPath, FieldSet, Op, PathElement};
 
 use crate::compare::decision::object_verdict::ObjectVerdict;
 use crate::compare::diff::{Action, Class, FieldChange, FieldDiff, LeftDifference, Replacement, Side};
@@ -50,10 +50,13 @@ impl Chosen {
 
     /// Returns true if all differences of a former object are resolved, which is lost as a whole with what others added to its data.
     pub fn has_all_of_former(&self, changes: &[FieldChange]) -> bool {
-        let is_data = |change: &FieldChange| matches!(change.path.elements(), [PathElement::Field(first), ..] if first == "data" || first == "binaryData");
-        let lost =
-            changes.iter().filter(|change| change.is_drift() || change.class == Class::Unmanaged && is_data(change));
-        lost.into_iter().all(|change| {
+        let is_data = |path: &FieldPath| {
+            let first = path.elements().first();
+            matches!(first, Some(PathElement::Field(name)) if ["data", "binaryData"].contains(&name.as_str()))
+        };
+        let is_lost =
+            |change: &&FieldChange| change.is_drift() || change.class == Class::Unmanaged && is_data(&change.path);
+        changes.iter().filter(is_lost).all(|change| {
             let side = change.side.or(Some(Side::Cluster));
             self.has(&FieldChange { side, ..change.clone() }, Action::Update)
         })

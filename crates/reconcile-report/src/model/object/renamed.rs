@@ -8,7 +8,7 @@ use reconcile_core::compare::{
     Action, Class, Decision, LeftDifference, ObjectVerdict, Redactor, Secrecy, Side, Versions,
 };
 use reconcile_core::live::Target;
-use reconcile_core::object::generated::{Generated, generated_names, stem};
+use reconcile_core::object::generated::{Generated, generated_names, names_in_place_of_others, stem};
 use reconcile_core::pass::Outcome;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _, Op, PathElement};
@@ -90,13 +90,12 @@ pub fn renamings(objects: &[ObjectReport], dropped: &[ObjectKey]) -> Vec<Renamin
         named.entry((key.namespace.as_deref(), &key.name)).or_default().push(key);
     }
     for object in objects.iter().filter(|object| object.diff.action == Action::Update) {
-        let before = generated_names(object.diff.changes.iter().filter_map(|change| change.live.as_deref()));
-        let after = generated_names(object.diff.changes.iter().filter_map(|change| change.desired.as_deref()));
-        for name in after.difference(&before) {
-            let same_stem = before.difference(&after).filter(|other| stem(other) == stem(name));
+        let before = object.diff.changes.iter().filter_map(|change| change.live.as_deref());
+        let after = object.diff.changes.iter().filter_map(|change| change.desired.as_deref());
+        for (name, others) in names_in_place_of_others(before, after) {
             for key in named.get(&(object.key.namespace.as_deref(), name)).into_iter().flatten() {
                 let other = |name: &str| ObjectKey { name: name.to_owned(), ..(*key).clone() };
-                let unknown = same_stem.clone().map(|name| other(name)).filter(|other| !known.contains(other));
+                let unknown = others.iter().map(|name| other(name)).filter(|other| !known.contains(other));
                 former.entry(key).or_default().extend(unknown.map(|other| other.name));
             }
         }
@@ -307,24 +306,21 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[ChangeRepo
     let desired = new.diff.changes.first()?.desired.as_ref()?;
     let live = live(old)?;
     let mut changes = changes(live, desired);
-    if changes.is_empty() {
-        let name = |object: &Value| object.metadata("name").cloned();
-        changes.push(difference(
-            &FieldPath::of(&["metadata", "name"]),
-            Op::Change,
-            name(live).as_ref(),
-            name(desired).as_ref(),
-        ));
-    }
     let is_known = new.is_known() && old.is_known();
     for change in &mut changes {
-        change.known = is_known;
-        if let Some(compared) = compared.filter(|_| !is_name(&change.path)) {
+        if let Some(compared) = compared {
             // Other classes tell of owners, also of the object as a whole.
             let says_side = |found: &&ChangeReport| found.is_drift() || found.class == Class::Unmanaged;
             let above = compared.iter().filter(says_side).filter(|found| found.path.is_prefix_of(&change.path));
             explain(change, above.max_by_key(|found| found.path.elements().len()));
         }
+    }
+    if changes.is_empty() {
+        let name = FieldPath::of(&["metadata", "name"]);
+        changes.push(difference(&name, Op::Change, live.metadata("name"), desired.metadata("name")));
+    }
+    for change in &mut changes {
+        change.known = is_known;
     }
     let mut object = new.clone();
     object.renamed_from = Some(old.key.name.clone());
@@ -338,10 +334,6 @@ fn renamed(new: &ObjectReport, old: &ObjectReport, compared: Option<&[ChangeRepo
     object.diff.changes = changes;
     object.details.versions = Some(Arc::new(Versions::of_redacted(live, desired)));
     Some(object)
-}
-
-fn is_name(path: &FieldPath) -> bool {
-    *path == FieldPath::of(&["metadata", "name"])
 }
 
 /// Gives a difference the class, side and owners that the comparison found. What others added to the former object is not in the new one,

@@ -76,21 +76,34 @@ impl Run<'_> {
     /// Compares the former objects, and gives them to the report of the run. What cannot be read is left out: both are shown on their own.
     /// An object is left if its creation would lose a difference of the former one that `--only` leaves.
     pub async fn read_formers(&self, builder: &ReportBuilder, pass: &mut Reconciliation<'_>) {
+        let compared = self.report_formers(builder, pass).await;
+        let chosen = pass.comparison().policy.only.as_ref();
+        let loses = |(_, decision): &&(&Target, Decision)| {
+            chosen.is_some_and(|chosen| !chosen.has_all_of_former(decision.verdict.changes()))
+        };
+        let left: Vec<ObjectKey> = compared.iter().filter(loses).map(|(new, _)| new.key.clone()).collect();
+        pass.leave_renamed(&left);
+    }
+
+    /// Compares the former objects as the report of the run shows them, and gives them to it. Returns the decisions about them, each with
+    /// the new object.
+    pub async fn report_formers<'t>(
+        &self,
+        builder: &ReportBuilder,
+        pass: &'t Reconciliation<'_>,
+    ) -> Vec<(&'t Target, Decision)> {
         let comparison = pass.comparison();
         let found = self.formers(pass, |dropped| builder.renamings(dropped));
         let policy = policy_of_formers(&comparison.policy);
         let compared = self.compare_formers(&found, comparison, &policy).await;
-        let object = |(former, live, decision): (&Former<'_>, _, _)| {
-            FormerObject::new(&former.target, live, &decision, &comparison.redactor)
-        };
-        let loses = |decision: &Decision| {
-            let chosen = comparison.policy.only.as_ref();
-            chosen.is_some_and(|chosen| !chosen.has_all_of_former(decision.verdict.changes()))
-        };
-        let left = compared.iter().filter(|(_, _, decision)| loses(decision));
-        let left: Vec<ObjectKey> = left.map(|(former, ..)| former.new.key.clone()).collect();
-        builder.know_formers(compared.into_iter().map(object).collect());
-        pass.leave_renamed(&left);
+        let mut objects = Vec::new();
+        let mut decisions = Vec::new();
+        for (former, live, decision) in compared {
+            objects.push(FormerObject::new(&former.target, live, &decision, &comparison.redactor));
+            decisions.push((former.new, decision));
+        }
+        builder.know_formers(objects);
+        decisions
     }
 
     /// Compares the objects that are missing under their new names with the former ones. Returns those that could be compared, each with the

@@ -345,6 +345,34 @@ fn an_object_under_a_new_name_is_resolved_by_its_differences_from_the_former_one
 }
 
 #[test]
+fn an_object_under_a_new_name_is_applied_as_a_whole_or_not_at_all() {
+    let kustomization =
+        "resources: [web.yaml]\nconfigMapGenerator:\n- name: settings\n  literals:\n  - a=ours\n  - b=ours\n";
+    // The third question is about the reference in the Deployment.
+    for (answers, refusal, code) in [
+        ("p\na\ns\na\ns\ny\n", "and another difference of it is not applied", 1),
+        ("a\np\na\na\ny\n", "and another difference of it is applied", 0),
+        ("a\ni\na\na\ny\n", "and another difference of it is applied", 0),
+        ("i\na\na\na\ny\n", "gives the object another name", 0),
+    ] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", WITH_SETTINGS);
+        ws.write("kustomization.yaml", kustomization);
+        ws.reconcile(["apply", "-k", "."]).exits_with(0);
+        ws.write("kustomization.yaml", &kustomization.replace("ours", "new"));
+        let run = answering(&ws, answers).reconcile(["resolve", "-k", ".", "--color=never"]).exits_with(code);
+        assert!(run.stderr.contains(refusal), "{run}");
+        let pulled = usize::from(answers.starts_with('p'));
+        assert_eq!(file(&ws, "kustomization.yaml").matches("ours").count(), pulled, "{run}");
+        if pulled == 1 {
+            assert!(run.stderr.contains("a is not offered: it follows ConfigMap"), "{run}");
+        } else {
+            assert_eq!(ws.reconcile(["diff", "-k", "."]).code, 0, "{run}");
+        }
+    }
+}
+
+#[test]
 fn what_needs_a_skipped_object_is_not_created() {
     let ws = Workspace::new();
     let inside = "{apiVersion: v1, kind: ConfigMap, metadata: {name: inside, namespace: $NS-new}}";

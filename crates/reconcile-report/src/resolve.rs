@@ -116,6 +116,51 @@ impl Question {
         })
     }
 
+    /// The objects that are written as a whole, so that no difference of theirs is applied without the others: they are created under a new
+    /// name, or replaced.
+    fn whole(&self) -> impl Iterator<Item = &ObjectReport> {
+        self.objects.iter().filter(|object| object.renamed_from.is_some() || object.diff.action == Action::Replace)
+    }
+
+    /// The answers that those to earlier questions about the same objects leave.
+    pub fn bound<'q>(&self, answers: impl Iterator<Item = (&'q Self, &'q Choice)>) -> Bound {
+        let mut bound = Bound::default();
+        if self.whole().next().is_none() && self.follows().next().is_none() {
+            return bound;
+        }
+        for (earlier, choice) in answers {
+            for object in earlier.whole() {
+                let key = &object.key;
+                let written = if object.renamed_from.is_some() { "created" } else { "replaced" };
+                let is_own = self.whole().any(|own| own.key == *key);
+                let applies = *choice == Choice::Apply;
+                if is_own && applies {
+                    let reason = format!("{key} is {written} as a whole, and another difference of it is applied");
+                    bound.others.get_or_insert(reason);
+                } else if is_own {
+                    let reason = format!("{key} is {written} as a whole, and another difference of it is not applied");
+                    bound.apply.get_or_insert(reason);
+                } else if !applies && self.follows().any(|followed| followed == key.to_string()) {
+                    bound.apply.get_or_insert(format!("it follows {key}, which is not created"));
+                }
+            }
+        }
+        bound
+    }
+
+    /// The objects from whose changes these follow.
+    fn follows(&self) -> impl Iterator<Item = &str> {
+        let changes = self.objects.iter().flat_map(|object| &object.diff.changes);
+        changes.flat_map(|change| &change.follows).map(String::as_str)
+    }
+
+    /// The reason why no rule can ignore all of the changes and nothing else.
+    pub fn refusal_to_ignore(&self) -> Option<String> {
+        let is_renamed = self.objects.iter().any(|object| object.renamed_from.is_some());
+        let of_name = || "the next change gives the object another name, which the rule would not fit".to_owned();
+        self.refusal(Difference::refusal_to_ignore).or_else(|| is_renamed.then(of_name))
+    }
+
     /// The reason why an apply would not make all of the changes.
     pub fn refusal_to_apply(&self) -> Option<String> {
         let conflicts = || self.objects.iter().flat_map(|object| &object.diff.conflicts);
@@ -133,6 +178,15 @@ impl Question {
             Some(if self.objects.len() == 1 { reason } else { format!("{}: {reason}", difference.key) })
         })
     }
+}
+
+/// The reasons why answers are left out, if they are, as earlier ones have decided.
+#[derive(Debug, Default)]
+pub struct Bound {
+    /// The reason why the changes cannot be applied.
+    pub apply: Option<String>,
+    /// The reason why they can be nothing but applied.
+    pub others: Option<String>,
 }
 
 /// The effect of the decisions on the cluster, and what stays as it is.

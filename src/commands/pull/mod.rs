@@ -214,7 +214,10 @@ async fn report(
 fn has_files(input: &InputArgs) -> Result<(), Failure> {
     let message = "`pull` writes into the files of manifests, and this input has none";
     if let Some(folder) = &input.kustomize {
-        if Path::new(folder).is_dir() {
+        // The build says best what is wrong with a path on this machine.
+        let text = folder.to_string_lossy();
+        let is_remote = ["://", "?ref=", "git@", "github.com"].iter().any(|part| text.contains(part));
+        if !is_remote || Path::new(folder).is_dir() {
             return Ok(());
         }
         return Err(Failure::refused(message, "pass the directory of a kustomization on this machine with `-k`"));

@@ -60,11 +60,12 @@ impl ResolvePass<'_, '_> {
         let plan = run.plan_with(compare, desired.clone(), None).await?;
         let mut comparison = run.comparison(compare, policy, &plan, &both);
         comparison.redactor = Arc::clone(redactor);
-        let mut pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
+        let pass = Box::pin(Reconciliation::compare(comparison, plan, None)).await;
         run.output.details(pass.unproven());
-        run.read_formers(&both.0.builder, &mut pass).await;
-        for (new, decision) in run.decide_about_formers(&pass).await {
-            both.1.borrow().receive(Event::Compared(new, &decision));
+        for (new, decision) in run.report_formers(&both.0.builder, &pass).await {
+            if decision.verdict.action() != Action::Unknown {
+                both.1.borrow().receive(Event::Compared(new, &decision));
+            }
         }
         let report = both.0.builder.last_report(Command::Diff, &FailOn::default(), &pass);
         pass.end();

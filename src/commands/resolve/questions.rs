@@ -2,7 +2,7 @@
 
 use reconcile_core::compare::Class;
 use reconcile_core::resolve::{Choice, Decisions, Difference};
-use reconcile_report::resolve::Question;
+use reconcile_report::resolve::{Bound, Question};
 use reconcile_report::{Role, Styled};
 
 use super::rule_file::RuleFile;
@@ -45,6 +45,7 @@ struct Offers {
     is_added: bool,
     pull: Option<String>,
     ignore: Option<String>,
+    skip: Option<String>,
     /// Number of later questions of the same kind.
     later: usize,
     /// True if no question was answered before.
@@ -103,7 +104,8 @@ impl Asking<'_> {
         while let Some(question) = questions.get(answers.given.len()) {
             let kind = question.kind();
             let number = answers.given.len().saturating_add(1);
-            let mut offers = self.offers(question, takes_all);
+            let before = questions.iter().zip(answers.given.iter().map(|answered| &answered.choice));
+            let mut offers = self.offers(question, takes_all).within(question.bound(before));
             let decided = answers.same.iter().find(|same| Some(same.kind) == kind && offers.takes(&same.choice));
             if let Some(Same { choice, .. }) = decided {
                 let choice = choice.clone();
@@ -152,11 +154,11 @@ impl Asking<'_> {
             format!("the configuration expects it in the apply set, which `apply --applyset {set}` adds it to")
         });
         let ignore = question
-            .refusal(Difference::refusal_to_ignore)
+            .refusal_to_ignore()
             .or_else(|| if takes_all { None } else { self.takes_rules(question.differences()).err() });
         let apply = question.refusal_to_apply().or(set);
         let is_added = question.kind() == Some(Class::Unmanaged);
-        Offers { apply, is_added, pull, ignore, later: 0, is_first: true, last: None }
+        Offers { apply, is_added, pull, ignore, skip: None, later: 0, is_first: true, last: None }
     }
 
     /// Tries to add rules for differences to the configuration, as far as they can be ignored. The error is the reason why it cannot
@@ -182,7 +184,7 @@ impl Asking<'_> {
             let choice = match line.trim() {
                 letter if letter == offers.letter() && offers.apply.is_none() => Choice::Apply,
                 "p" if offers.pull.is_none() => Choice::Pull,
-                "s" => Choice::Skip,
+                "s" if offers.skip.is_none() => Choice::Skip,
                 "q" => return Ok(Reply::Quit),
                 "b" if decides_kind => {
                     decides_kind = false;
@@ -216,13 +218,20 @@ impl Asking<'_> {
 }
 
 impl Offers {
+    /// Leaves out what earlier answers do not leave. What can neither be applied nor anything else is left as it is.
+    fn within(self, Bound { apply, others }: Bound) -> Self {
+        let apply = self.apply.or(apply);
+        let skip = others.clone().filter(|_| apply.is_none());
+        Self { apply, skip, pull: self.pull.or(others.clone()), ignore: self.ignore.or(others), ..self }
+    }
+
     /// Returns true if the question takes this answer.
     fn takes(&self, choice: &Choice) -> bool {
         let refusal = match choice {
             Choice::Apply => &self.apply,
             Choice::Pull => &self.pull,
             Choice::Ignore(_) => &self.ignore,
-            Choice::Skip => &None,
+            Choice::Skip => &self.skip,
         };
         refusal.is_none()
     }
@@ -234,7 +243,7 @@ impl Offers {
 
     /// The letters of the answers that decide.
     fn decisive(&self) -> impl Iterator<Item = &'static str> {
-        let offered = [(self.letter(), &self.apply), ("p", &self.pull), ("i", &self.ignore), ("s", &None)];
+        let offered = [(self.letter(), &self.apply), ("p", &self.pull), ("i", &self.ignore), ("s", &self.skip)];
         offered.into_iter().filter(|(_, refusal)| refusal.is_none()).map(|(letter, _)| letter)
     }
 
@@ -268,7 +277,7 @@ impl Offers {
             (self.letter(), changes.to_owned(), &self.apply),
             ("p", "pull: the manifest gets the value of the cluster".to_owned(), &self.pull),
             ("i", format!("ignore: a rule with a reason is added to {file}"), &self.ignore),
-            ("s", "skip: leave it as it is for now".to_owned(), &None),
+            ("s", "skip: leave it as it is for now".to_owned(), &self.skip),
             ("b", "back: change the last answer".to_owned(), &refused(self.is_first, "there is no answer yet")),
             ("A", kind.to_owned(), &refused(self.later == 0, "no later difference is of this kind")),
             ("q", "quit: change nothing at all".to_owned(), &None),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::Command;
 use reconcile_core::rules::IgnoreRule;
+use reconcile_report::pull::FileContent;
 
 use crate::cli::InputArgs;
 use crate::config::{Configuration, new_configuration_path, new_with_rules, read, typed_inputs, with_rules};
@@ -66,13 +67,13 @@ impl RuleFile {
         match &self.place {
             Place::New(path) => {
                 let new = new_with_rules(&self.program, &path.to_string_lossy().into(), rules)?;
-                Ok(Draft::of_new_configuration(path.clone(), new))
+                Ok(Draft::of_new_file(&path.to_string_lossy(), path.clone(), new, FileContent::Configuration))
             }
             Place::Existing { name, text } => {
                 let refused = |reason: String| format!("{name} cannot take the rule: {reason}");
                 let new = with_rules(&self.program, name, text, rules).map_err(refused)?;
                 let file = ManifestFile::open(Path::new(&**name)).map_err(refused)?;
-                Ok(Draft::of_configuration(name, file, text.clone(), new))
+                Ok(Draft::of_file(name, file, text.clone(), new, FileContent::Configuration))
             }
         }
     }

@@ -28,28 +28,14 @@ enum Destination {
 }
 
 impl Draft {
-    /// The new text of a file with manifests.
-    pub fn of_manifests(name: &str, file: ManifestFile, before: Vec<u8>, after: Vec<u8>) -> Self {
-        let destination = Destination::Existing(file);
-        let content = FileContent::Manifests;
-        Self { name: name.to_owned(), destination, before, after, content }
+    /// The new text of a file.
+    pub fn of_file(name: &str, file: ManifestFile, before: Vec<u8>, after: Vec<u8>, content: FileContent) -> Self {
+        Self { name: name.to_owned(), destination: Destination::Existing(file), before, after, content }
     }
 
-    /// The new text of a file of a kustomization.
-    pub fn of_kustomization(name: &str, file: ManifestFile, before: Vec<u8>, after: Vec<u8>) -> Self {
-        Self { content: FileContent::Kustomization, ..Self::of_manifests(name, file, before, after) }
-    }
-
-    /// The text of a patch that does not exist.
-    pub fn of_new_patch(name: &str, path: PathBuf, after: Vec<u8>) -> Self {
-        let name = name.to_owned();
-        let destination = Destination::New(path);
-        Self { name, destination, before: Vec::new(), after, content: FileContent::Kustomization }
-    }
-
-    /// Shows no line of the file, as all of them may be values of Secrets.
-    pub fn withheld(self) -> Self {
-        Self { content: FileContent::Secret, ..self }
+    /// The text of a file that does not exist.
+    pub fn of_new_file(name: &str, path: PathBuf, after: Vec<u8>, content: FileContent) -> Self {
+        Self { name: name.to_owned(), destination: Destination::New(path), before: Vec::new(), after, content }
     }
 
     /// Removes a file that this draft has created, if nobody has changed it since.
@@ -59,19 +45,6 @@ impl Draft {
         {
             let _ = fs::remove_file(path);
         }
-    }
-
-    /// The new text of a configuration.
-    pub fn of_configuration(name: &str, file: ManifestFile, before: Vec<u8>, after: Vec<u8>) -> Self {
-        Self { content: FileContent::Configuration, ..Self::of_manifests(name, file, before, after) }
-    }
-
-    /// The text of a configuration that does not exist.
-    pub fn of_new_configuration(path: PathBuf, after: Vec<u8>) -> Self {
-        let name = path.to_string_lossy().into_owned();
-        let destination = Destination::New(path);
-        let content = FileContent::Configuration;
-        Self { name, destination, before: Vec::new(), after, content }
     }
 
     /// The file as messages name it.
@@ -118,16 +91,17 @@ mod tests {
     fn a_new_file_replaces_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.yaml");
-        let draft = Draft::of_new_configuration(path.clone(), b"a: 1\n".to_vec());
+        let of_new = |path, text: Vec<u8>| Draft::of_new_file("c.yaml", path, text, FileContent::Configuration);
+        let draft = of_new(path.clone(), b"a: 1\n".to_vec());
         draft.write().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"a: 1\n");
-        let again = Draft::of_new_configuration(path.clone(), b"a: 2\n".to_vec());
+        let again = of_new(path.clone(), b"a: 2\n".to_vec());
         assert!(again.write().unwrap_err().contains("in the meantime"));
         #[cfg(unix)]
         {
             let link = folder.path().join("link.yaml");
             std::os::unix::fs::symlink("nowhere.yaml", &link).unwrap();
-            assert!(Draft::of_new_configuration(link, b"a: 2\n".to_vec()).write().is_err());
+            assert!(of_new(link, b"a: 2\n".to_vec()).write().is_err());
         }
         assert_eq!(fs::read(&path).unwrap(), b"a: 1\n");
         let names = fs::read_dir(folder.path()).unwrap().count();

@@ -65,6 +65,17 @@ pub(crate) fn stays_in_its_tree(named: &Path) -> Result<(), String> {
     }
 }
 
+/// Refuses a folder in which no file can be created, before anything depends on it.
+pub(crate) fn takes_new_files(folder: Option<&Path>) -> Result<(), String> {
+    #[cfg(unix)]
+    if let Some(folder) = folder {
+        use rustix::fs::{Access, access};
+        access(folder, Access::WRITE_OK).map_err(|error| unwritable(&error.into()))?;
+    }
+    let _ = folder;
+    Ok(())
+}
+
 fn leads_out(target: &Path, tree: &WorkTree) -> String {
     format!("the link leads to {}, which is not part of {tree}", target.display())
 }

@@ -11,7 +11,7 @@ use reconcile_report::pull::{EditedFile, FileContent, OtherOverlay};
 
 use crate::desired::overlay::Overlay;
 use crate::run::edits::draft::Draft;
-use crate::run::edits::manifest_file::ManifestFile;
+use crate::run::edits::manifest_file::{ManifestFile, takes_new_files};
 use crate::run::edits::placed::{Placed, name_of};
 use crate::run::edits::proposed::Proposed;
 use crate::work_tree::root;
@@ -134,22 +134,38 @@ impl OverlayPlan {
 
     fn placed(&self, candidate: Candidate) -> Result<Placed, String> {
         let tree = self.overlay.tree();
-        for file in candidate.files().filter(|file| tree.files.contains_key(*file)) {
-            ManifestFile::open(Path::new(file))?;
-            self.is_in_repository(file)?;
+        for file in candidate.files() {
+            if tree.files.contains_key(file) {
+                ManifestFile::open(Path::new(file))?;
+                self.is_in_repository(file)?;
+            } else {
+                self.is_in_overlay(file)?;
+                takes_new_files(Path::new(file).parent())?;
+            }
         }
         let file = self.overlay.name(&candidate.file);
         let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
         let texts = alone(tree, &candidate).unwrap_or_default();
-        let is_secret = tree.secret_files().contains(&candidate.file);
         let shown = EditedFile {
             file: file.clone(),
             written: false,
             before: text(tree.files.get(&candidate.file).map(AsRef::as_ref)),
             after: text(texts.get(&candidate.file).map(Vec::as_slice)),
-            content: if is_secret { FileContent::Secret } else { FileContent::Kustomization },
+            content: self.content(&candidate.file),
         };
         Ok(Placed { file, how: name_of(candidate.how), candidate, shown })
+    }
+
+    /// What a file holds. A kustomization is one part of text; in other files, each document is shown or not.
+    fn content(&self, file: &str) -> FileContent {
+        let tree = self.overlay.tree();
+        if tree.secret_files().contains(file) {
+            FileContent::Secret
+        } else if tree.levels.iter().any(|level| level.file == file) {
+            FileContent::Kustomization
+        } else {
+            FileContent::Manifests
+        }
     }
 
     /// Refuses a file of another repository than that of the overlay, which a link or `..` leads to.
@@ -183,7 +199,6 @@ impl OverlayPlan {
             self.search(changes);
         }
         let mut drafts = OverlayDrafts::default();
-        let secret = self.overlay.tree().secret_files();
         for (file, text) in &self.files {
             let needs = |(position, change): (usize, &Proposed)| {
                 let place = change.place.as_ref().filter(|_| change.proposal.edit.is_ok())?;
@@ -194,13 +209,13 @@ impl OverlayPlan {
             let draft = match self.overlay.tree().files.get(file) {
                 Some(before) if **before == **text => continue,
                 Some(before) => ManifestFile::open(Path::new(file))
-                    .map(|open| Draft::of_kustomization(&name, open, before.to_vec(), text.clone())),
+                    .map(|open| Draft::of_file(&name, open, before.to_vec(), text.clone(), self.content(file))),
                 None => {
-                    self.is_in_overlay(file).map(|()| Draft::of_new_patch(&name, PathBuf::from(file), text.clone()))
+                    let new = || Draft::of_new_file(&name, PathBuf::from(file), text.clone(), self.content(file));
+                    self.is_in_overlay(file).map(|()| new())
                 }
             };
             match draft {
-                Ok(draft) if secret.contains(file) => drafts.drafts.push((draft.withheld(), positions)),
                 Ok(draft) => drafts.drafts.push((draft, positions)),
                 Err(reason) => refuse_some(changes, &positions, &reason),
             }

@@ -9,7 +9,9 @@ use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::manifest::Origin;
 use reconcile_core::pull::{Obstacle, Proposal, Proposer, Selection, Unmatched, adds_items};
 use reconcile_report::ClassInfo;
-use reconcile_report::pull::{EditedFile, MissingObject, OtherOverlay, Pulled, PulledChange, PulledObject};
+use reconcile_report::pull::{
+    EditedFile, FileContent, MissingObject, OtherOverlay, Pulled, PulledChange, PulledObject,
+};
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
@@ -289,7 +291,7 @@ fn drafted(changes: &mut [Proposed]) -> Option<Draft> {
         return None;
     }
     match file {
-        Ok(file) => Some(Draft::of_manifests(&name, file, text.bytes().to_vec(), after)),
+        Ok(file) => Some(Draft::of_file(&name, file, text.bytes().to_vec(), after, FileContent::Manifests)),
         Err(reason) => {
             for change in changes {
                 change.refuse(&reason);

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use serde_json::json;
 
+use super::kustomize::{BASE, overlay_of, replaced};
 use super::pulled;
 use crate::control_plane::{Caller, Replaced, Run, Workspace};
 use crate::fault_matrix::in_shell;
@@ -227,6 +228,40 @@ fn folders_and_files_that_may_only_be_read_are_left_alone() {
         );
         assert_eq!((drifted.check_whole(name), drifted.others()), (1, Vec::new()), "{text}");
     }
+}
+
+#[test]
+fn a_folder_that_takes_no_new_patch_holds_nothing_else_back() {
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {sessionAffinity: ClientIP}\n";
+    let overlay = "resources:\n- ../base\npatches:\n- path: patches/service.yaml\n";
+    let base = [BASE, "---\n", &service.replaced("spec", "spec: {ports: [{port: 80}]}\n# ")].concat();
+    let ws = overlay_of(&[("web.yaml", &base)], overlay);
+    ws.write("prod/patches/service.yaml", service);
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    replaced(&ws, "deployment/web", "/spec/revisionHistoryLimit", &json!(7));
+    ws.kubectl(["set", "image", "deployment/web", "web=shop/web:2"]).exits_with(0);
+    let folder = ws.folder();
+    // Root may write everywhere.
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let script = if is_root { "setpriv --reuid=65534 --regid=65534 --clear-groups $RUN" } else { "$RUN" };
+    for name in ["..", ".", "prod", "prod/kustomization.yaml", "prod/patches", "prod/patches/service.yaml"] {
+        if is_root {
+            std::os::unix::fs::chown(folder.join(name), Some(65534), Some(65534)).unwrap();
+        }
+    }
+    let limit = |mode| fs::set_permissions(folder.join("prod/patches"), fs::Permissions::from_mode(mode)).unwrap();
+    limit(0o555);
+    let output = in_shell(&ws, script, &["pull", "-k", "prod", "--add-patches"]);
+    limit(0o755);
+    if output.status.code() == Some(127) {
+        left_out("there is no `setpriv` to run as another user");
+        return;
+    }
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(shown.contains("revisionHistoryLimit: the file cannot be written: permission denied"), "{shown}");
+    let kustomization = fs::read_to_string(folder.join("prod/kustomization.yaml")).unwrap();
+    assert!(kustomization.contains("newTag: \"2\"") && !kustomization.contains("deployment.yaml"), "{kustomization}");
 }
 
 #[test]

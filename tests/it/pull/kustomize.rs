@@ -230,3 +230,75 @@ fn the_lines_of_a_generator_of_secrets_are_not_shown() {
     assert!(run.stdout.contains("minReadySeconds: 9"), "{run}");
     assert!(!run.stdout.contains("swordfish"), "{run}");
 }
+
+/// Two Deployments in the overlay with one image.
+fn two_with_one_image(kustomization: &str) -> (Workspace, String) {
+    let ws = Workspace::new();
+    let other = BASE.replace("web\n", "api\n").replace("{app: web}", "{app: api}").replace("shop/api", "shop/web");
+    ws.write("kustomization.yaml", kustomization);
+    ws.write("web.yaml", BASE);
+    ws.write("api.yaml", &other);
+    ws.reconcile(["apply", "-k", "."]).exits_with(0);
+    (ws, other)
+}
+
+#[test]
+fn values_that_one_entry_cannot_set_are_pulled_into_their_resources_in_one_run() {
+    let resources = "resources: [web.yaml, api.yaml]\n";
+    let (ws, other) = two_with_one_image(resources);
+    ws.kubectl(["set", "image", "deployment/web", "web=shop/web:2"]).exits_with(0);
+    ws.kubectl(["set", "image", "deployment/api", "api=shop/web:3"]).exits_with(0);
+    let run = ws.reconcile(["pull", "-k", ".", "-o", "json"]).exits_with(0);
+    let hows: Vec<String> = places(&run).into_iter().map(|(_, file, how)| format!("{how} {file}")).collect();
+    assert_eq!(hows, ["resource api.yaml", "resource web.yaml"], "{run}");
+    assert_eq!(text(&ws, "web.yaml"), BASE.replaced("image: shop/web", "image: shop/web:2"));
+    assert_eq!(text(&ws, "api.yaml"), other.replaced("image: shop/web", "image: shop/web:3"));
+    assert_eq!(text(&ws, "kustomization.yaml"), resources);
+    ws.reconcile(["diff", "-k", "."]).exits_with(0);
+
+    // An entry that is there wins over the resources, so that there is no place for both.
+    let overlay = &format!("{resources}images:\n- name: shop/web\n  newTag: \"1\"\n");
+    let (ws, _) = two_with_one_image(overlay);
+    ws.kubectl(["set", "image", "deployment/web", "web=shop/web:2"]).exits_with(0);
+    ws.kubectl(["set", "image", "deployment/api", "api=shop/web:3"]).exits_with(0);
+    let run = ws.reconcile(["pull", "-k", "."]).exits_with(4);
+    assert!(run.stdout.contains("kustomization.yaml that sets it also sets Deployment"), "{run}");
+    assert!(!run.stdout.contains("--add-patches"), "nothing comes after it: {run}");
+    assert_eq!(text(&ws, "kustomization.yaml"), *overlay);
+}
+
+#[test]
+fn the_items_of_a_list_are_resources() {
+    let ws = Workspace::new();
+    ws.secret("hunter2-of-the-list");
+    let list = "\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: first}
+  data: {a: ours}
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: second}
+  data:
+    a: ours   # as agreed
+";
+    let secret = "kind: Secret\napiVersion: v1\nmetadata: {name: login}\nstringData: {password: hunter2-of-the-list}\n";
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: third}\ndata: {a: ours}\n";
+    ws.write("kustomization.yaml", "resources: [list.yaml, both.yaml]\nnamePrefix: shop-\n");
+    ws.write("list.yaml", list);
+    ws.write("both.yaml", &format!("{secret}---\n{map}"));
+    ws.reconcile(["apply", "-k", "."]).exits_with(0);
+    for name in ["second", "third"] {
+        replaced(&ws, &format!("configmap/shop-{name}"), "/data/a", &json!("theirs"));
+    }
+    let diff = ws.reconcile(["diff", "-k", "."]).exits_with(1);
+    assert!(diff.stdout.contains("list.yaml:8") && diff.stdout.contains("both.yaml:6"), "{diff}");
+    let run = ws.reconcile(["pull", "-k", "."]).exits_with(0);
+    assert_eq!(text(&ws, "list.yaml"), list.replaced("    a: ours", "    a: theirs"), "{run}");
+    assert_eq!(text(&ws, "both.yaml"), format!("{secret}---\n{}", map.replaced("ours", "theirs")));
+    // The lines of the other document of its file are shown, those of the Secret are not.
+    assert!(run.stdout.contains("+data: {a: theirs}"), "{run}");
+}

@@ -132,6 +132,13 @@ spec:
     assert_eq!(text(&ws, "app.conf"), "[server]\nport = 2\n");
     assert_eq!(text(&ws, "files/index.html"), "<h1>Closed</h1>\n");
     assert_eq!(text(&ws, "web.env"), "# for all shops\nCOLOUR=red\nSIZE=4\n");
+    // What was removed goes with its line.
+    ws.reconcile(["apply", "-k", "."]).exits_with(0);
+    let names = ws.kubectl(["get", "deployment", "web", "-o", "jsonpath={..configMapRef.name}"]).exits_with(0).stdout;
+    patched(&ws, &format!("configmap/{names}"), &json!([{"op": "remove", "path": "/data/SIZE"}]));
+    let run = ws.reconcile(["pull", "-k", ".", "--class", "absent", "-o", "json"]).exits_with(0);
+    assert_eq!(hows(&run), ["file web.env data.SIZE"], "{run}");
+    assert_eq!(text(&ws, "web.env"), "# for all shops\nCOLOUR=red\n");
     // A value of a Secret is never written, also if somebody names it.
     let names = ws.kubectl(["get", "secret", "-o", "name"]).exits_with(0).stdout;
     let login = names.lines().find(|name| name.contains("/login-")).unwrap();

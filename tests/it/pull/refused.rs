@@ -18,8 +18,12 @@ fn an_input_without_files_is_refused() {
         let run = ws.stdin(TIDY).reconcile(["pull", "-f", stream]).exits_with(2);
         assert!(run.stderr.contains("this input has none"), "{run}");
     }
+    let run = ws.reconcile(["pull", "-k", "https://localhost:1/shop?ref=v1"]).exits_with(2);
+    assert!(run.stderr.contains("the directory of a kustomization on this machine"), "{run}");
     let run = ws.reconcile(["pull", "-k", "overlays/prod"]).exits_with(2);
-    assert!(run.stderr.contains("the directory of a kustomization"), "{run}");
+    assert!(run.stderr.contains("no such file or directory") && !run.stderr.contains("has none"), "{run}");
+    let run = ws.reconcile(["pull", "-k", "manifests.yaml"]).exits_with(2);
+    assert!(run.stderr.contains("manifests.yaml: is a file"), "{run}");
     ws.reconcile(["pull", "-f", ".", "--class", "missing"]).exits_with(2);
     ws.reconcile(["pull", "-f", ".", "--object", "web"]).exits_with(2);
     ws.reconcile(["pull", "-f", ".", "--field", "["]).exits_with(2);

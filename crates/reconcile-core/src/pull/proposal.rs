@@ -156,16 +156,17 @@ fn has_other_hash(change: &FieldChange) -> bool {
     change.live.as_ref().zip(change.desired.as_ref()).is_some_and(|(live, desired)| differ_by_hashes(live, desired))
 }
 
-/// The edit of another manifest, or of a patch, that takes a change of an object.
+/// The edit of another manifest, or of a patch, that takes a change of an object. `above` is its place in the document.
 pub(super) fn edit_of_manifest(
-    number: usize,
+    document: usize,
+    above: Vec<Step>,
     value: &Value,
     key: &ObjectKey,
     change: &FieldChange,
     live: Option<&Value>,
 ) -> Result<Edit, Obstacle> {
     let schema = builtin().object(&key.gvk).unwrap_or_else(TypeRef::untyped);
-    ManifestObject { document: number, above: Vec::new(), object: value.clone() }.edit(change, schema, live)
+    ManifestObject { document, above, object: value.clone() }.edit(change, schema, live)
 }
 
 /// Returns true for a difference of one field that a manifest can have.

@@ -66,8 +66,8 @@ pub(super) enum Write {
     Entry(&'static str, Value),
     /// Another content of the whole file.
     Whole(Vec<u8>),
-    /// Another line.
-    Line(String, String),
+    /// Another line, or none.
+    Line(String, Option<String>),
     /// A part of a strategic patch.
     Patch(PatchPart),
     /// A part of the strategic patch that is a text in the first document of the file.

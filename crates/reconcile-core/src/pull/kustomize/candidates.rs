@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::candidate::{AcceptedChange, Allowed, Candidate, How, Write, items};
 use super::entries;
-use super::names::path_of_patch;
+use super::names::{Resource, path_of_patch};
 use super::new_patch::new_patches;
 use super::subject::{Inline, PATCHES, Subject};
 use super::tree::Level;
@@ -19,8 +19,8 @@ use crate::pull::proposal::edit_of_manifest;
 pub(super) struct Places {
     /// Those that may be written, the nearest to the overlay first.
     pub allowed: Vec<Candidate>,
-    /// The first file of the overlay that may set the value.
-    pub own: Option<String>,
+    /// The first place in the overlay that may set the value.
+    pub own: Option<Candidate>,
     /// The first file outside of the overlay that sets the value.
     pub outside: Option<String>,
     /// The first file outside of the overlay that has the object without the value.
@@ -47,11 +47,11 @@ impl Subject<'_> {
         for level in &self.tree.levels {
             set.extend(entries::of(self.tree, level, self.wanted, &self.names));
             set.extend(self.patches(level));
-            for (file, document) in self.documents.resources(level) {
-                if !self.names.is_source(level, &document.value) {
+            for Resource { file, document, above, value, .. } in self.documents.resources(level) {
+                if !self.names.is_source(level, value) {
                     continue;
                 }
-                let Some((edit, is_set)) = self.in_manifest(document) else { continue };
+                let Some((edit, is_set)) = self.in_manifest(document.number, above, value) else { continue };
                 if let Some(template) = document.comment.as_deref().and_then(template_of) {
                     let rendered = Rendered { file: file.to_owned(), template: template.to_string() };
                     places.rendered.get_or_insert(rendered);
@@ -65,7 +65,7 @@ impl Subject<'_> {
         let (own_set, base_set): (Vec<_>, Vec<_>) = set.into_iter().partition(is_own);
         let (own_added, base_added): (Vec<_>, Vec<_>) = added.into_iter().partition(is_own);
         let file = |candidates: &[Candidate]| candidates.first().map(|candidate| candidate.file.clone());
-        places.own = file(&own_set);
+        places.own = own_set.first().cloned();
         places.outside = file(&base_set);
         places.without = file(&base_added);
         places.allowed = own_set;
@@ -82,10 +82,11 @@ impl Subject<'_> {
 
     /// The edit of a manifest or of a strategic patch, and true if the document sets the value now. `None` if it has another value, which
     /// something else overrides.
-    fn in_manifest(&self, document: &Document) -> Option<(Edit, bool)> {
+    fn in_manifest(&self, document: usize, above: Vec<Step>, value: &Value) -> Option<(Edit, bool)> {
         let AcceptedChange { key, change, live, .. } = self.wanted;
-        let edit = edit_of_manifest(document.number, &document.value, key, change, live.as_ref()).ok()?;
-        let written = value_at(&document.value, &edit.path);
+        let depth = above.len();
+        let edit = edit_of_manifest(document, above, value, key, change, live.as_ref()).ok()?;
+        let written = value_at(value, edit.path.get(depth..)?);
         let is_set = !matches!(edit.change, Change::Insert { .. }) && written.is_some();
         if !is_set && edit.change == Change::Remove {
             return None;
@@ -137,7 +138,7 @@ impl Subject<'_> {
                 }
                 patch => {
                     let is_named = entry.get("target").is_some() || self.names.is_patch(level, patch);
-                    let place = if is_named { self.in_manifest(document) } else { None };
+                    let place = if is_named { self.in_manifest(document.number, Vec::new(), patch) } else { None };
                     found.extend(place.filter(|(_, is_set)| *is_set).map(|(edit, _)| edit));
                 }
             }

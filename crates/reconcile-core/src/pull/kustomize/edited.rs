@@ -49,7 +49,7 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refuse
     let mut within: BTreeMap<&[Step], Vec<Joint>> = BTreeMap::new();
     let mut entries: BTreeMap<&str, Vec<(usize, &Value)>> = BTreeMap::new();
     let mut whole: Option<&Vec<u8>> = None;
-    let mut lines: Vec<(usize, &String, &String)> = Vec::new();
+    let mut lines: Vec<(&String, Option<&String>)> = Vec::new();
     let mut refused = BTreeSet::new();
     let mut parts: Vec<(usize, &PatchPart)> = Vec::new();
     let mut inner_parts: BTreeMap<&[Step], Vec<(usize, &PatchPart)>> = BTreeMap::new();
@@ -59,10 +59,20 @@ fn one_file(before: &[u8], writes: &[(usize, &Write)]) -> Result<Vec<u8>, Refuse
             Write::PatchWithin(at, part) => inner_parts.entry(at).or_default().push((*index, part)),
             Write::At(edit) => refused.extend(add(&mut joint, edit, *index)),
             Write::Within(at, edit) => refused.extend(add(within.entry(at).or_default(), edit, *index)),
-            Write::Entry(list, value) => entries.entry(list).or_default().push((*index, value)),
+            Write::Entry(list, value) => {
+                let list = entries.entry(list).or_default();
+                let name = value.get("name");
+                let is_other =
+                    |(_, other): &(usize, &Value)| name.is_some() && other.get("name") == name && *other != value;
+                if list.iter().any(is_other) {
+                    refused.insert(*index);
+                } else {
+                    list.push((*index, value));
+                }
+            }
             Write::Whole(text) if whole.is_none_or(|other| other == text) => whole = Some(text),
             Write::Whole(_) => refused.extend([*index]),
-            Write::Line(from, to) => lines.push((*index, from, to)),
+            Write::Line(from, to) => lines.push((from, to.as_ref())),
         }
     }
     let document = read(before, Validation::Warn).documents.into_iter().next().map(|document| document.value);
@@ -199,13 +209,16 @@ fn with_entries(document: &Value, list: &str, new: &[(usize, &Value)]) -> Vec<Jo
     values.into_iter().enumerate().map(insert).collect()
 }
 
-fn with_lines(before: &[u8], lines: &[(usize, &String, &String)]) -> Vec<u8> {
+/// A text with other lines, or without them.
+fn with_lines(before: &[u8], lines: &[(&String, Option<&String>)]) -> Vec<u8> {
     let text = String::from_utf8_lossy(before);
     let line = |line: &str| {
         let content = line.trim_end_matches(['\n', '\r']);
         let end = line.get(content.len()..).unwrap_or_default();
-        let new = lines.iter().find(|(_, from, _)| from.as_str() == content).map_or(content, |(_, _, to)| to.as_str());
-        format!("{new}{end}")
+        match lines.iter().find(|(from, _)| from.as_str() == content) {
+            Some((_, to)) => to.map_or_else(String::new, |to| format!("{to}{end}")),
+            None => line.to_owned(),
+        }
     };
     text.split_inclusive('\n').map(line).collect::<String>().into_bytes()
 }

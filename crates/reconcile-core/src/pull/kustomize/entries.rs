@@ -195,8 +195,8 @@ fn generators(tree: &Tree, level: &Level, wanted: &AcceptedChange, names: &Names
             let text = tree.files.get(&file).map(|bytes| String::from_utf8_lossy(bytes));
             let line = |line: &&str| line.trim_start().split_once('=').is_some_and(|(own, _)| own == key);
             let line = text.as_ref().and_then(|text| text.lines().find(line));
-            if let (Some(line), Some(new)) = (line, new.filter(|new| !new.contains(['\n', '\r']))) {
-                let write = Write::Line(line.to_owned(), format!("{key}={new}"));
+            if let Some(line) = line.filter(|_| new.is_none_or(|new| !new.contains(['\n', '\r']))) {
+                let write = Write::Line(line.to_owned(), new.map(|new| format!("{key}={new}")));
                 found.push(Candidate::new(How::File, &file, write));
             }
         }

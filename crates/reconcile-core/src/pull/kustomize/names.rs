@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kube_yaml::{Document, Validation, read};
+use kube_yaml::{Document, Positions, Validation, read};
+use manifest_edit::Step;
 use serde_json::Value;
 use structured_merge::ObjectKey;
 
 use super::candidate::items;
 use super::tree::{Level, Tree};
+use crate::manifest::yaml;
 use crate::object::generated::stem;
 
 /// The documents of the resources and patches of a tree, by file.
@@ -39,11 +41,43 @@ impl<'t> Documents<'t> {
         self.files.get_key_value(path.as_str()).map(|(path, documents)| (*path, documents.as_slice()))
     }
 
-    /// The resources of a level, each with its file.
-    pub fn resources<'d>(&'d self, level: &'d Level) -> impl Iterator<Item = (&'t str, &'d Document)> {
+    /// The resources of a level. A list counts as its items, as in a build.
+    pub fn resources<'d>(&'d self, level: &'d Level) -> impl Iterator<Item = Resource<'d>> {
         let names = items(&level.value, "resources").filter_map(Value::as_str);
         let files = names.filter_map(|name| self.named(level, name));
-        files.flat_map(|(path, documents)| documents.iter().map(move |document| (path, document)))
+        files.flat_map(|(file, documents)| {
+            documents.iter().flat_map(move |document| {
+                let positions = document.positions.clone();
+                let whole = Resource { file, document, above: Vec::new(), value: &document.value, positions };
+                let mut found = Vec::new();
+                whole.add_to(&mut found);
+                found
+            })
+        })
+    }
+}
+
+/// A resource in a file.
+pub(super) struct Resource<'d> {
+    pub file: &'d str,
+    pub document: &'d Document,
+    /// Its place in the document, if that is a list.
+    pub above: Vec<Step>,
+    pub value: &'d Value,
+    pub positions: Positions,
+}
+
+impl Resource<'_> {
+    fn add_to(self, found: &mut Vec<Self>) {
+        let is_list = self.value.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"));
+        let Some(items) = self.value.get("items").and_then(Value::as_array).filter(|_| is_list) else {
+            return found.push(self);
+        };
+        let positions = self.positions.items(&[yaml::Step::Key("items")]);
+        for ((index, value), positions) in items.iter().enumerate().zip(positions) {
+            let above = [self.above.as_slice(), &[Step::Key("items".to_owned()), Step::Index(index)]].concat();
+            Self { above, value, positions, ..self }.add_to(found);
+        }
     }
 }
 
@@ -66,7 +100,7 @@ impl<'w> Names<'w> {
     pub fn of(key: &'w ObjectKey, tree: &Tree, documents: &Documents<'_>) -> Self {
         let mut names = Self { key, sources: BTreeSet::new() };
         for level in &tree.levels {
-            let resources = documents.resources(level).map(|(_, document)| &document.value);
+            let resources = documents.resources(level).map(|resource| resource.value);
             let resources = resources.filter(|resource| names.is_kind(resource)).filter_map(name_in);
             let generators = ["configMapGenerator", "secretGenerator"].into_iter();
             let generators = generators.filter(|field| kind_of(field) == key.gvk.kind);

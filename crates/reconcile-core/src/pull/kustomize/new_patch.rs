@@ -178,8 +178,8 @@ fn heads(subject: &Subject<'_>, overlay: &Level) -> Vec<PatchHead> {
     let key = &subject.wanted.key;
     let tree = subject.tree;
     let mut sources = tree.levels.iter().flat_map(|level| {
-        let is_source = |(_, document): &(&str, &Document)| subject.names.is_source(level, &document.value);
-        subject.documents.resources(level).filter(is_source).map(|(_, document)| &document.value)
+        let resources = subject.documents.resources(level).map(|resource| resource.value);
+        resources.filter(|resource| subject.names.is_source(level, resource))
     });
     let namespace = |document: &Value| document.pointer("/metadata/namespace")?.as_str().map(ToOwned::to_owned);
     let source = sources.next();

@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use kube_yaml::Document;
 use serde_json::Value;
 
 use super::candidate::items;
-use super::names::{Documents, name_in};
+use super::names::{Documents, Resource, name_in};
 use super::tree::{Level, Tree};
 use crate::manifest::{BuiltDocument, BuiltFrom, BuiltPlace, SourceText, template_of};
 
@@ -19,13 +18,13 @@ pub fn built_from(tree: &Tree, name: impl Fn(&str) -> String) -> BuiltFrom {
     let documents = Documents::of(tree);
     for level in &tree.levels {
         let mut last: Option<(&str, Arc<str>, SourceText)> = None;
-        for (file, document) in documents.resources(level) {
-            if last.as_ref().is_none_or(|(known, ..)| *known != file) {
-                let bytes = tree.files.get(file).map(|bytes| bytes.to_vec()).unwrap_or_default();
-                last = Some((file, name(file).into(), bytes.into()));
+        for resource in documents.resources(level) {
+            if last.as_ref().is_none_or(|(known, ..)| *known != resource.file) {
+                let bytes = tree.files.get(resource.file).map(|bytes| bytes.to_vec()).unwrap_or_default();
+                last = Some((resource.file, name(resource.file).into(), bytes.into()));
             }
             let Some((_, file, text)) = &last else { continue };
-            add(&mut from, level, document, file, text);
+            add(&mut from, level, &resource, file, text);
         }
         let file: Arc<str> = name(&level.file).into();
         for (field, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
@@ -43,18 +42,19 @@ pub fn built_from(tree: &Tree, name: impl Fn(&str) -> String) -> BuiltFrom {
     from
 }
 
-fn add(from: &mut BuiltFrom, level: &Level, document: &Document, file: &Arc<str>, text: &SourceText) {
-    let field = |pointer: &str| document.value.pointer(pointer).and_then(Value::as_str);
-    let (Some(api_version), Some(kind), Some(own)) = (field("/apiVersion"), field("/kind"), name_in(&document.value))
-    else {
+fn add(from: &mut BuiltFrom, level: &Level, resource: &Resource<'_>, file: &Arc<str>, text: &SourceText) {
+    let Resource { document, above, value, positions, .. } = resource;
+    let field = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+    let (Some(api_version), Some(kind), Some(own)) = (field("/apiVersion"), field("/kind"), name_in(value)) else {
         return;
     };
-    let object = Arc::new(document.value.clone());
+    let line = if above.is_empty() { document.start.line } else { positions.nearest(&[]).line };
+    let object = Arc::new((*value).clone());
     for affix in &level.affixes {
         let built = BuiltDocument {
-            line: document.start.line,
+            line,
             object: Arc::clone(&object),
-            positions: document.positions.clone(),
+            positions: positions.clone(),
             template: document.comment.as_deref().and_then(template_of),
             text: text.clone(),
         };

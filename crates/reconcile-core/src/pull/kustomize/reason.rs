@@ -47,14 +47,18 @@ impl Reasons<'_> {
             return format!("{file} was rendered from {template}: change the template or its values{remedy}");
         }
         if let Some(own) = &places.own {
-            let file = (self.name)(own);
-            let remedy = self.remedy(false);
+            let file = (self.name)(&own.file);
+            let remedy = self.remedy_beside(own);
             return format!("the place in {file} that may set it does not set it as the live object has it{remedy}");
         }
         if let Some(source) = &places.outside {
             let source = (self.name)(source);
             let remedy = self.remedy(true);
-            return format!("it is set in {source}, which is outside of the overlay and may be shared{remedy}");
+            return if self.allowed.bases {
+                format!("the place in {source} that may set it does not set it as the live object has it{remedy}")
+            } else {
+                format!("it is set in {source}, which is outside of the overlay and may be shared{remedy}")
+            };
         }
         if let Some((level, field)) = self.tree.levels.iter().find_map(|level| Some((level, self.other(level, tried)?)))
         {
@@ -66,9 +70,15 @@ impl Reasons<'_> {
             let source = (self.name)(source);
             let (kind, name) = (&tried.wanted.key.gvk.kind, &tried.wanted.key.name);
             let remedy = self.remedy(true);
-            return format!(
-                "no file has it: {kind} {name} is in {source}, which is outside of the overlay and may be shared{remedy}"
-            );
+            return if self.allowed.bases {
+                format!(
+                    "no file has it, and what is added to {kind} {name} in {source} does not set it as the live object has it{remedy}"
+                )
+            } else {
+                format!(
+                    "no file has it: {kind} {name} is in {source}, which is outside of the overlay and may be shared{remedy}"
+                )
+            };
         }
         let remedy = self.remedy(false);
         format!("no place that {overlay} or its files have sets it as the live object has it{remedy}")

@@ -186,18 +186,23 @@ impl Search<'_> {
             let is_at = |index: &&usize| self.tried.get(**index).is_some_and(|one| one.is_at(difference));
             let own: Vec<usize> = active.iter().filter(is_at).copied().collect();
             if own.is_empty() {
-                let has_caused = |index: &&usize| self.tried.get(**index).is_some_and(|one| one.has_caused(difference));
-                let caused: Vec<usize> = active.iter().filter(has_caused).copied().collect();
+                let caused: Vec<usize> = self.causes(active, difference).collect();
                 // A place that sets other objects sets the same field there.
-                let is_alike = |index: &&usize| {
-                    let path = self.tried.get(**index).map(|one| one.wanted.edit.path.last());
-                    path == Some(difference.path.last())
-                };
-                let alike: Vec<usize> = caused.iter().filter(is_alike).copied().collect();
+                let alike: Vec<usize> =
+                    caused.iter().filter(|index| self.is_of_field(**index, difference)).copied().collect();
                 suspects.extend(if alike.is_empty() { caused } else { alike });
                 elsewhere = elsewhere.or(Some(difference));
+                continue;
             }
-            wrong.extend(own);
+            let over = self.causes_over(active, &own, difference);
+            for index in &over {
+                if let Some(one) = self.tried.get_mut(*index) {
+                    let also =
+                        one.candidate().cloned().map(|candidate| Also { candidate, elsewhere: difference.clone() });
+                    one.also = also;
+                }
+            }
+            wrong.extend(if over.is_empty() { own } else { over });
         }
         let Some(elsewhere) = elsewhere else {
             self.trust(active);
@@ -209,6 +214,30 @@ impl Search<'_> {
         let suspects: Vec<usize> = if suspects.is_empty() { active.to_vec() } else { suspects.into_iter().collect() };
         self.advance(&wrong.iter().filter(|index| !suspects.contains(index)).copied().collect::<Vec<_>>());
         self.narrow(&suspects);
+    }
+
+    /// The candidates that set the value of a difference.
+    fn causes<'a>(&'a self, active: &'a [usize], difference: &'a Difference) -> impl Iterator<Item = usize> + 'a {
+        let has_caused = |index: &usize| self.tried.get(*index).is_some_and(|one| one.has_caused(difference));
+        active.iter().copied().filter(has_caused)
+    }
+
+    /// The candidates of other changes that set their value over the one of a change: one entry sets all objects that it fits.
+    fn causes_over(&self, active: &[usize], own: &[usize], difference: &Difference) -> Vec<usize> {
+        let is_former = |index: &usize| {
+            let former = self.tried.get(*index).map(|one| one.wanted.change.desired.as_ref());
+            former == Some(difference.found.as_ref())
+        };
+        if own.iter().any(is_former) {
+            return Vec::new();
+        }
+        let others = self.causes(active, difference).filter(|index| !own.contains(index));
+        others.filter(|index| self.is_of_field(*index, difference)).collect()
+    }
+
+    /// Returns true if a change is one of the field of a difference, in whichever object.
+    fn is_of_field(&self, index: usize, difference: &Difference) -> bool {
+        self.tried.get(index).map(|one| one.wanted.edit.path.last()) == Some(difference.path.last())
     }
 
     /// Looks for the one candidate that breaks a build among those that were in it.

@@ -5,9 +5,8 @@ use std::fmt;
 use serde_json::Value;
 use structured_merge::{GroupKind, GroupVersionKind, ObjectKey, ObjectMeta as _};
 
-use crate::decision::{Prunable, PruneDecision, Reason};
+use crate::decision::{Prunable, PruneDecision, Reason, Trust, set_by_another};
 use crate::id::{ApplySet, part_of};
-use crate::label::{Trust, set_by_another};
 use crate::member::{Inventory, Member};
 
 /// Rules for pruning, in addition to the manifests.

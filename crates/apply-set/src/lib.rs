@@ -81,20 +81,16 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
-mod annotations;
 mod decision;
 mod desired;
 mod id;
-mod label;
 mod member;
 mod parent;
-mod reference;
 
-pub use annotations::{ID, ParentAnnotations, TOOLING, Tooling};
-pub use decision::{Prunable, PruneDecision, Reason};
+pub use decision::{Prunable, PruneDecision, Reason, Trust};
 pub use desired::{DesiredMembers, PruneRules};
-pub use id::{ApplySet, PART_OF, part_of};
-pub use label::Trust;
+pub use id::{ApplySet, PART_OF, ParentReference, part_of};
 pub use member::{Inventory, Member, Unlisted};
-pub use parent::{ListedKinds, Missing, ParentError, ParentErrorCause, ParentState};
-pub use reference::ParentReference;
+pub use parent::{
+    ID, ListedKinds, Missing, ParentAnnotations, ParentError, ParentErrorCause, ParentState, TOOLING, Tooling,
+};

@@ -1,14 +1,26 @@
 //! Budget of an evaluation.
+//!
+//! Rewrites an expression so that it pays for its work.
+//!
+//! ```text
+//! a == b                      @charge(a) == @charge(b)
+//! list.all(x, body)           @loop(list, size of the body).all(x, body)
+//! [a]                         [@charge(a)]
+//! ```
+//!
+//! `@charge` pays for the whole size of a value before an operator, a function or a literal reads or copies it. `@loop`
+//! also pays for all iterations before the first one. Expressions that only pass a value on (`a.b`, `a ? b : c`) or
+//! combine booleans are free.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, operators};
 use cel::common::types::{CelBytes, CelInt, CelList, CelMap, CelOptional, CelString};
 use cel::common::value::{CowVal, Val};
+use cel::parser::Expression;
 use cel::{Context, ExecutionError, FunctionContext};
-
-use super::metered::{CHARGE, LOOP};
 
 /// Budget of one evaluation: approximately the number of steps of the interpreter, and of values that it reads or
 /// copies. An expression over some hundred conditions of an object takes less than one percent of it; all of it takes
@@ -16,6 +28,19 @@ use super::metered::{CHARGE, LOOP};
 const BUDGET: u64 = 200_000;
 /// Number of bytes of a text that cost as much as one value.
 const BYTES: usize = 32;
+/// Function that charges for its argument, and returns it.
+const CHARGE: &str = "@charge";
+/// Function that charges for a list and for one iteration per item, whose cost is the second argument; returns the
+/// list.
+const LOOP: &str = "@loop";
+/// Operators that only read booleans, or return one of their operands.
+const FREE: [&str; 5] = [
+    operators::LOGICAL_AND,
+    operators::LOGICAL_OR,
+    operators::LOGICAL_NOT,
+    operators::CONDITIONAL,
+    operators::NOT_STRICTLY_FALSE,
+];
 
 /// Panic payload that ends the evaluation when the budget is spent. An error could be absorbed by `||`, and the next
 /// iteration would begin.
@@ -98,4 +123,99 @@ fn add(value: &dyn Val, total: &mut u64) {
     } else if let Some(inner) = value.downcast_ref::<CelOptional<'_>>().and_then(CelOptional::inner) {
         add(inner, total);
     }
+}
+
+/// Rewrites an expression and everything in it.
+pub(crate) fn metered(expression: Expression) -> Expression {
+    let Expression { id, expr } = expression;
+    let expr = match expr {
+        Expr::Call(call) => Expr::Call(of_call(call)),
+        Expr::Comprehension(mut loops) => {
+            let cost = nodes(&loops.loop_cond).saturating_add(nodes(&loops.loop_step));
+            loops.iter_range = looped(metered(loops.iter_range), cost);
+            loops.accu_init = charged(loops.accu_init);
+            loops.loop_cond = metered(loops.loop_cond);
+            loops.loop_step = metered(loops.loop_step);
+            loops.result = metered(loops.result);
+            Expr::Comprehension(loops)
+        }
+        Expr::List(mut list) => {
+            list.elements = list.elements.into_iter().map(charged).collect();
+            Expr::List(list)
+        }
+        Expr::Map(mut map) => {
+            for entry in &mut map.entries {
+                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
+                    entry.key = charged(std::mem::take(&mut entry.key));
+                    entry.value = charged(std::mem::take(&mut entry.value));
+                }
+            }
+            Expr::Map(map)
+        }
+        Expr::Select(mut select) => {
+            *select.operand = metered(*select.operand);
+            Expr::Select(select)
+        }
+        other => other,
+    };
+    Expression { id, expr }
+}
+
+fn of_call(call: CallExpr) -> CallExpr {
+    let CallExpr { func_name, target, args } = call;
+    // The steps of `map`, `filter` and `exists_one`: `@result + [item]` appends in place only in this form.
+    let is_step = func_name == operators::ADD && args.first().is_some_and(is_result);
+    let is_free = is_step || FREE.contains(&func_name.as_str());
+    let args = args.into_iter().map(if is_free { metered } else { charged }).collect();
+    // The target of `optional.of(…)` is the name of a library.
+    let target = target.map(|target| Box::new(if is_library(&target) { *target } else { charged(*target) }));
+    CallExpr { func_name, target, args }
+}
+
+fn charged(expression: Expression) -> Expression {
+    let is_free = is_result(&expression) || matches!(expression.expr, Expr::Literal(_));
+    let Expression { id, expr } = metered(expression);
+    if is_free {
+        return Expression { id, expr };
+    }
+    call(id, CHARGE, vec![Expression { id, expr }])
+}
+
+fn looped(range: Expression, cost: usize) -> Expression {
+    let cost = LiteralValue::Int(i64::try_from(cost).unwrap_or(i64::MAX).into());
+    let id = range.id;
+    call(id, LOOP, vec![range, Expression { id, expr: Expr::Literal(cost) }])
+}
+
+fn call(id: u64, name: &str, args: Vec<Expression>) -> Expression {
+    Expression { id, expr: Expr::Call(CallExpr { func_name: name.to_owned(), target: None, args }) }
+}
+
+fn is_result(expression: &Expression) -> bool {
+    matches!(&expression.expr, Expr::Ident(name) if name.starts_with('@'))
+}
+
+fn is_library(expression: &Expression) -> bool {
+    matches!(&expression.expr, Expr::Ident(name) if name == "optional")
+}
+
+/// Number of nodes of an expression: the cost of one evaluation, without its loops and its data.
+fn nodes(expression: &Expression) -> usize {
+    fn all<'e>(expressions: impl IntoIterator<Item = &'e Expression>) -> usize {
+        expressions.into_iter().map(nodes).fold(0, usize::saturating_add)
+    }
+    let below = match &expression.expr {
+        Expr::Call(call) => all(call.args.iter().chain(call.target.as_deref())),
+        Expr::Comprehension(loops) => {
+            all([&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result])
+        }
+        Expr::List(list) => all(&list.elements),
+        Expr::Map(map) => all(map.entries.iter().flat_map(|entry| match &entry.expr {
+            EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
+            EntryExpr::StructField(field) => vec![&field.value],
+        })),
+        Expr::Select(select) => nodes(&select.operand),
+        _ => 0,
+    };
+    below.saturating_add(1)
 }

@@ -1,7 +1,7 @@
 //! Parses and evaluates a condition.
 //!
 //! The parser of `cel` recurses for each bracket and each operand, so the size of a text is checked before, which bounds its stack.
-//! JSON is converted to values of `cel` that borrow its strings.
+//! JSON is converted to values of `cel` that borrow its strings. An unknown function is an error in the expression, not in the object.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -10,16 +10,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 use std::thread;
 
+use cel::common::ast::{EntryExpr, Expr};
 use cel::common::types::{CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString, CelUInt};
 use cel::common::value::Val;
 use cel::parser::{Expression, Parser};
 use cel::{Context, Env, ExecutionError};
 use serde_json::{Map, Number, Value};
 
-use super::allowed;
-use super::budget::{self, Spent};
+use super::budget::{self, Spent, metered};
 use super::error::{EvaluationError, ParseError};
-use super::metered::metered;
 use crate::MAX_LENGTH;
 
 /// Stack size of the parser, which recurses through a dozen rules for each bracket. The system only allocates the part
@@ -28,6 +27,42 @@ const STACK: usize = 16 << 20;
 
 /// CEL's standard functions.
 static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+
+/// The functions of `cel`'s standard environment that a condition can need.
+const FUNCTIONS: [&str; 19] = [
+    "size",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "int",
+    "uint",
+    "double",
+    "string",
+    "bool",
+    "bytes",
+    "type",
+    "dyn",
+    "of",
+    "ofNonZeroValue",
+    "none",
+    "hasValue",
+    "value",
+    "or",
+    "orValue",
+];
+/// Macros, whose names remain in an expression only if they were called in a wrong way.
+const MACROS: [(&str, &str); 7] = [
+    ("has", "write `has(status.phase)`"),
+    ("all", "write `status.conditions.all(c, c.status == \"True\")`"),
+    ("exists", "write `status.conditions.exists(c, c.type == \"Ready\")`"),
+    ("exists_one", "write `status.conditions.exists_one(c, c.type == \"Ready\")`"),
+    ("existsOne", "write `status.conditions.existsOne(c, c.type == \"Ready\")`"),
+    ("map", "write `status.conditions.map(c, c.type)`"),
+    ("filter", "write `status.conditions.filter(c, c.type == \"Ready\")`"),
+];
+/// Largest number of levels of an expression: the stack of a thread is large enough for them, also without
+/// optimisation. `&&` and `||` need one more level for twice as many operands.
+const MAX_DEPTH: usize = 16;
 
 /// An expression that is true or false for an object.
 #[derive(Clone, Debug)]
@@ -61,7 +96,7 @@ impl Condition {
 
     fn read(text: &str) -> Result<Self, ParseError> {
         let expression = parsed(text)?;
-        allowed::check(&expression)?;
+        check(&expression)?;
         let reads = expression.references().variables().into_iter().map(ToOwned::to_owned).collect();
         Ok(Self { text: text.to_owned(), expression: Arc::new(metered(expression)), reads })
     }
@@ -206,4 +241,61 @@ fn number_value(number: &Number) -> Box<dyn Val> {
     } else {
         Box::new(CelDouble::from(number.as_f64().unwrap_or(f64::NAN)))
     }
+}
+
+/// Checks every node of an expression.
+fn check(expression: &Expression) -> Result<(), ParseError> {
+    below(expression, MAX_DEPTH)
+}
+
+fn below(expression: &Expression, levels: usize) -> Result<(), ParseError> {
+    let is_loop = matches!(expression.expr, Expr::Comprehension(_));
+    let Some(levels) = levels.checked_sub(if is_loop { 2 } else { 1 }) else {
+        return Err(ParseError::new(
+            "the expression is nested too deeply",
+            "split it, or compare with a list: `a in [1, 2]`",
+        ));
+    };
+    let check = |expression: &Expression| below(expression, levels);
+    match &expression.expr {
+        Expr::Call(call) => {
+            function(&call.func_name)?;
+            call.target.as_deref().map_or(Ok(()), check)?;
+            call.args.iter().try_for_each(check)
+        }
+        Expr::Comprehension(loops) => {
+            [&loops.iter_range, &loops.accu_init, &loops.loop_cond, &loops.loop_step, &loops.result]
+                .into_iter()
+                .try_for_each(check)
+        }
+        Expr::List(list) => list.elements.iter().try_for_each(check),
+        Expr::Map(map) => map.entries.iter().try_for_each(|entry| match &entry.expr {
+            EntryExpr::MapEntry(entry) => check(&entry.key).and_then(|()| check(&entry.value)),
+            EntryExpr::StructField(_) => Err(message()),
+        }),
+        Expr::Select(select) => check(&select.operand),
+        Expr::Struct(_) => Err(message()),
+        Expr::Ident(_) | Expr::Literal(_) => Ok(()),
+        Expr::Unspecified => Err(ParseError::new("the expression is not complete", "complete it")),
+    }
+}
+
+/// Checks the name of a function. Operators are calls whose names cannot be written.
+fn function(name: &str) -> Result<(), ParseError> {
+    let is_operator = name.starts_with(['_', '!', '-', '@']);
+    if is_operator || FUNCTIONS.contains(&name) {
+        return Ok(());
+    }
+    if let Some((_, hint)) = MACROS.iter().find(|(known, _)| *known == name) {
+        return Err(ParseError::new(format!("`{name}` is not called as it has to be"), *hint));
+    }
+    let hint = format!(
+        "the functions are `{}`, and the macros `has`, `all`, `exists`, `exists_one`, `map` and `filter`",
+        FUNCTIONS.join("`, `")
+    );
+    Err(ParseError::new(format!("there is no function `{name}`"), hint))
+}
+
+fn message() -> ParseError {
+    ParseError::new("message types are not supported", "compare fields one by one")
 }

@@ -47,11 +47,9 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![cfg_attr(test, allow(clippy::unreachable, clippy::string_slice))]
 
-mod allowed;
 mod budget;
 mod condition;
 mod error;
-mod metered;
 #[cfg(test)]
 mod tests;
 

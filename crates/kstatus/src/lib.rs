@@ -51,7 +51,6 @@
 
 mod conditions;
 mod fields;
-mod kinds;
 mod pod;
 mod pods;
 mod readiness;

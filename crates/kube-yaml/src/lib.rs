@@ -62,7 +62,6 @@ mod events;
 )]
 mod json;
 mod mapping;
-mod node;
 mod outline;
 #[cfg_attr(
     not(test),
@@ -94,11 +93,9 @@ use serde_json::Value;
 pub use anchors::AliasBudget;
 pub use chunk::Chunk;
 pub use events::Layout;
-pub use node::{Entry, Item, Key, Kind, Node};
-pub use outline::Outline;
+pub use outline::{Entry, Item, Key, Kind, Node, Outline};
 pub use positions::{Positions, Step};
-pub use scalar::is_text;
-pub use scalar::json_number;
+pub use scalar::{is_text, json_number};
 pub use scan::Style;
 
 /// Deepest nesting of mappings and sequences that is read.

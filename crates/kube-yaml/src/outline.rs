@@ -1,15 +1,13 @@
-//! The layout of a document: the extent of every node in the text, for programs that edit it.
+//! The layout of a document: its nodes with their extents in the text, for programs that edit it.
 //!
 //! The ordinary reader keeps lines and columns only. An outline is made on request, of a document that was read.
 
 use super::compose::is_merge;
 use super::document::terminated;
-use super::events::{Event, EventKind, Layout, Parser};
-use super::node::{Entry, Item, Key, Kind, Node};
+use super::events::{Event, EventKind, Extent, Layout, Parser};
 use super::scalar::{self, Scalar};
 use super::scan::{Style, Tag};
 use super::{MAX_DEPTH, Syntax};
-use crate::events::Extent;
 use crate::text::Advance as _;
 
 /// The nodes of a document with their extents, as offsets in its text.
@@ -24,7 +22,7 @@ impl Outline {
     /// was read, or not valid UTF-8.
     pub fn of(text: &str, syntax: Syntax) -> Option<Self> {
         let root = match syntax {
-            Syntax::Json => json_root(text)?,
+            Syntax::Json => Scanner { text, at: 0 }.value(0)?,
             Syntax::Yaml => {
                 let content = text.strip_prefix('\u{FEFF}').unwrap_or(text);
                 let mut root = Builder::default().root(&terminated(content), content.len())?;
@@ -154,11 +152,7 @@ fn name_of(text: &str, style: Style, tag: Option<&Tag>) -> Key {
     scalar.into_key().map_or(Key::Unusual, |(text, _)| Key::Text(text))
 }
 
-/// The root of a JSON text.
-fn json_root(text: &str) -> Option<Node> {
-    Scanner { text, at: 0 }.value(0)
-}
-
+/// Reads the nodes of a JSON text.
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -249,5 +243,101 @@ impl Scanner<'_> {
             self.at.advance(1);
         }
         is_next
+    }
+}
+
+/// A node: a scalar, an alias or a collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its first byte, with its anchor and tag.
+    pub begin: usize,
+    /// Its first byte behind its anchor and tag. An empty node is at its end.
+    pub at: usize,
+    /// Its end. A block collection ends with its last entry, a text with `|` or `>` at the end of its last line.
+    pub end: usize,
+    /// The number of its anchor, 0 if it has none.
+    pub anchor: usize,
+    /// True if it has a tag.
+    pub is_tagged: bool,
+    /// Kind of the node.
+    pub kind: Kind,
+}
+
+/// Kind of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A scalar.
+    Scalar(Style),
+    /// An alias, with the number of its anchor.
+    Alias(Option<usize>),
+    /// A sequence.
+    Sequence(Layout, Vec<Item>),
+    /// A mapping.
+    Mapping(Layout, Vec<Entry>),
+}
+
+/// An item of a sequence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its first byte: the `-` in a block sequence.
+    pub begin: usize,
+    /// Its node.
+    pub node: Node,
+}
+
+/// An entry of a mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The key as JSON has it.
+    pub name: Key,
+    /// The node of the key.
+    pub key: Node,
+    /// The offset behind the `:`, if there is one.
+    pub colon: Option<usize>,
+    /// The node of the value.
+    pub value: Node,
+}
+
+/// Key of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Key {
+    /// A text, or a scalar that becomes this text in JSON.
+    Text(String),
+    /// The merge key `<<`.
+    Merge,
+    /// An alias, a collection, or a scalar with a tag.
+    Unusual,
+}
+
+impl Node {
+    pub(super) fn new(extent: Extent, kind: Kind) -> Self {
+        let Extent { begin, at, end } = extent;
+        Self { begin, at, end, anchor: 0, is_tagged: false, kind }
+    }
+
+    /// Moves the node by the length of a byte order mark.
+    pub(super) fn shift(&mut self, by: usize) {
+        if by == 0 {
+            return;
+        }
+        for offset in [&mut self.begin, &mut self.at, &mut self.end] {
+            *offset = offset.saturating_add(by);
+        }
+        match &mut self.kind {
+            Kind::Scalar(_) | Kind::Alias(_) => {}
+            Kind::Sequence(_, items) => {
+                for item in items {
+                    item.begin = item.begin.saturating_add(by);
+                    item.node.shift(by);
+                }
+            }
+            Kind::Mapping(_, entries) => {
+                for entry in entries {
+                    entry.colon = entry.colon.map(|colon| colon.saturating_add(by));
+                    entry.key.shift(by);
+                    entry.value.shift(by);
+                }
+            }
+        }
     }
 }

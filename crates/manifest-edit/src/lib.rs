@@ -32,7 +32,6 @@ mod block;
 mod change;
 mod collections;
 mod edit;
-mod file;
 mod flow;
 mod habits;
 mod in_brackets;

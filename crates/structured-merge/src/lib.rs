@@ -98,7 +98,6 @@ mod changes;
 mod claimants;
 mod comparison;
 mod kinds;
-mod last_applied;
 mod merge;
 mod moved_items;
 mod object;
@@ -106,7 +105,6 @@ mod ownership;
 mod parts;
 mod predict;
 mod prove;
-mod prune;
 mod schema;
 mod selection;
 mod subset;
@@ -114,18 +112,18 @@ mod subset;
 pub use changes::{Change, Op, changes};
 pub use claimants::{ClaimStrength, Claimants, claim_strength};
 pub use kinds::{leave_out_bookkeeping, with_node_ports, with_string_data, with_string_data_folded};
-pub use last_applied::{LastApplied, fields_last_applied, owns_last_applied};
 pub use merge::merge;
 pub use object::{
     FieldPath, FieldSet, FieldsV1Error, GroupKind, GroupVersionKind, LAST_APPLIED, Lookup, ManagedFieldsEntry,
     NotAPath, ObjectKey, ObjectMeta, Operation, PathElement, Quantity, SERVER_METADATA, Scalar, managed_fields,
     without_system_fields,
 };
-pub use ownership::{Applier, LostFields, ManagedObject, Ownership};
+pub use ownership::{
+    Applier, LastApplied, LostFields, ManagedObject, Ownership, fields_last_applied, owns_last_applied,
+};
 pub use parts::{Unpaired, WithParts, with_parts_of};
 pub use predict::{predict, predict_displacing, unrecorded, verbatim, with_live_spelling};
 pub use prove::{Proof, Unproven, prove};
-pub use prune::prune;
 pub use schema::{
     CompileError, EmptyKey, Field, KindInfo, ListKind, MapShape, OpenApiDocument, Origin, RefusedNull, ScalarKind,
     Shape, TypeRef, TypeTable, builtin, builtin_kind, compile, compile_definition, defined_kind, field_set, fields_of,
@@ -133,4 +131,4 @@ pub use schema::{
     untyped_object, written_schema,
 };
 pub use selection::{Selected, Selection};
-pub use subset::{whole_value, with_fields_of, without_fields};
+pub use subset::{prune, whole_value, with_fields_of, without_fields};

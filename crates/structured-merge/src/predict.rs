@@ -7,14 +7,12 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::comparison::compare;
-use crate::kinds::with_node_ports;
-use crate::kinds::{with_string_data, with_string_data_folded};
-use crate::last_applied::last_applied;
+use crate::kinds::{with_node_ports, with_string_data, with_string_data_folded};
 use crate::merge::{Values, is_one_value, merge_to};
 use crate::object::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation};
-use crate::ownership::{Applier, ManagedObject, Ownership};
-use crate::prune::prune_to;
+use crate::ownership::{Applier, ManagedObject, Ownership, last_applied};
 use crate::schema::{self, KindInfo, ListKind, TypeRef, item_element, items_by_element, semantically_equal};
+use crate::subset::prune_to;
 
 /// Name of the owner that the server adds to an object without `managedFields`.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";

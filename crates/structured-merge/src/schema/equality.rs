@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::pointers::is_pointer;
+use super::go_types::is_pointer;
 use super::table::{ListKind, ScalarKind, Shape};
 use super::type_ref::{TypeRef, item_element, items_by_element};
 use crate::object::{Quantity, Scalar};

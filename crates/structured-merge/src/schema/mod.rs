@@ -8,22 +8,20 @@
 //! Pure: documents come in as JSON, and nothing is fetched here.
 
 mod builtin;
-mod defaults;
+mod corrections;
 mod definition;
-mod empty_keys;
 mod equality;
 mod field_set;
-mod nulls;
+mod go_types;
 mod openapi;
 mod openapi_document;
-mod pointers;
 mod table;
 mod type_ref;
 
 pub(crate) use builtin::new_object;
 pub use builtin::{builtin, builtin_kind, untyped_object};
+pub use corrections::{EmptyKey, RefusedNull, fill_in_empty_keys, take_out_refused_nulls};
 pub use definition::{compile_definition, defined_kind, written_schema};
-pub use empty_keys::{EmptyKey, fill_in_empty_keys};
 pub(crate) use equality::same_scalar;
 pub use equality::{
     conforms, equivalent_offline, is_default, is_nothing, is_nothing_here, is_omitted_when_empty, semantically_equal,
@@ -31,7 +29,6 @@ pub use equality::{
 };
 pub(crate) use field_set::without_stripped;
 pub use field_set::{brought_up_to_date, field_set, fields_of, is_current, with_named_parents};
-pub use nulls::{RefusedNull, take_out_refused_nulls};
 pub use openapi::{CompileError, Origin, compile};
 pub use openapi_document::OpenApiDocument;
 pub use table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeTable};

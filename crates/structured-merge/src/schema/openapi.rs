@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value};
 
 use super::builtin::object_metadata;
-use super::defaults::known_default;
+use super::go_types::known_default;
 use super::table::{Field, KindInfo, ListKind, MapShape, ScalarKind, Shape, TypeId, TypeTable};
 use crate::object::GroupVersionKind;
 
 /// Largest number of levels of a type: the JSON of an object has at most 128.
 const DEEPEST: usize = 200;
-
 /// The schema of an object's metadata.
 pub(super) const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 

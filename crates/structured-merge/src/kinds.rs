@@ -1,12 +1,19 @@
-//! Fields that the API server itself counts up or copies when another field changes. Nobody wrote such a change, so
-//! comparisons leave it out, as they do `metadata.generation`.
+//! Rules of the API server for single kinds, beyond what their types say: fields that it counts up or copies itself, node ports that it
+//! chooses, and `stringData` of Secrets.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
-use crate::changes::Change;
-use crate::object::{FieldPath, FieldSet, GroupVersionKind, PathElement};
-use crate::schema::{Shape, TypeRef, builtin_kind};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
 
+use super::changes::Change;
+use super::claimants::Claimants;
+use super::object::{FieldPath, FieldSet, GroupVersionKind, ManagedFieldsEntry, PathElement};
+use super::schema::{Shape, TypeRef, builtin_kind, item_element, items_by_element};
+
+/// The field of a Service's port.
+const NODE_PORT: &str = "nodePort";
 /// Annotations that the server makes from fields of the object, by group, kind and key. The server ignores their values
 /// in a manifest.
 const MADE: [(&str, &str, &str); 3] = [
@@ -17,7 +24,6 @@ const MADE: [(&str, &str, &str); 3] = [
     ("autoscaling", "HorizontalPodAutoscaler", "autoscaling.alpha.kubernetes.io/conditions"),
     ("autoscaling", "HorizontalPodAutoscaler", "autoscaling.alpha.kubernetes.io/current-metrics"),
 ];
-
 /// Two fields of a struct with one meaning: setting one sets both. The second one takes precedence.
 const TWINS: [(&str, &str); 4] = [
     // `pkg/apis/core/v1/conversion.go`, `Convert_core_PodSpec_To_v1_PodSpec`
@@ -30,7 +36,116 @@ const TWINS: [(&str, &str); 4] = [
     ("dataSourceRef", "dataSource"),
 ];
 
-/// Removes the changes that only follow from the server's own bookkeeping.
+/// Returns true if a field of a type is the node port of a Service's port.
+pub(crate) fn is_node_port(name: &str, schema: TypeRef<'_>) -> bool {
+    name == NODE_PORT && schema.declares("targetPort")
+}
+
+/// Returns true if a Service has node ports before and after an apply of the manifest, with a different number for each
+/// port.
+pub(crate) fn keeps_node_ports(manifest: &Value, live: &Value, gvk: &GroupVersionKind) -> bool {
+    if !gvk.group.is_empty() || gvk.kind != "Service" {
+        return false;
+    }
+    let wanted = |name: &str| manifest.get("spec").and_then(|spec| spec.get(name));
+    let found = |name: &str| live.get("spec").and_then(|spec| spec.get(name));
+    let allocates = match found("type").and_then(Value::as_str) {
+        Some("NodePort") => true,
+        Some("LoadBalancer") => found("allocateLoadBalancerNodePorts") != Some(&Value::Bool(false)),
+        _ => false,
+    };
+    let is_same = |name: &str| wanted(name).is_none_or(|value| Some(value) == found(name));
+    let ports = found("ports").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut numbers: Vec<i64> =
+        ports.iter().filter_map(|port| port.get(NODE_PORT)?.as_i64()).filter(|number| *number != 0).collect();
+    let count = numbers.len();
+    numbers.sort_unstable();
+    numbers.dedup();
+    allocates && wanted("type") == found("type") && is_same("allocateLoadBalancerNodePorts") && numbers.len() == count
+}
+
+/// The manifest with the live numbers of the node ports that it leaves to the server (`nodePort:` without a value), if these are kept.
+///
+/// The server gives a port without a number the node port of the live port of the same *name*
+/// (`pkg/registry/core/service/storage/alloc.go`, `patchAllocatedValues`), and a new one if there is no such port. So
+/// an apply that only renames a port would change its node port as well. To avoid this, the apply states the live
+/// number.
+pub fn with_node_ports<'m>(manifest: Cow<'m, Value>, live: &Value, schema: TypeRef<'_>) -> Cow<'m, Value> {
+    let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
+    let gvk = GroupVersionKind::new(text("apiVersion"), text("kind"));
+    let list = schema.field("spec").field("ports");
+    let Some(found) = live.pointer("/spec/ports").and_then(Value::as_array) else { return manifest };
+    if !keeps_node_ports(&manifest, live, &gvk) {
+        return manifest;
+    }
+    let found = items_by_element(found, list);
+    let mut manifest = manifest.into_owned();
+    let ports = manifest.pointer_mut("/spec/ports").and_then(Value::as_array_mut);
+    for port in ports.into_iter().flatten() {
+        let number = item_element(port, list).and_then(|element| found.get(&element)?.get(NODE_PORT));
+        if let (Some(left @ Value::Null), Some(number)) = (port.get_mut(NODE_PORT), number) {
+            *left = number.clone();
+        }
+    }
+    Cow::Owned(manifest)
+}
+
+/// Returns true if a port of a Service has no `targetPort` in the manifest, so that the server fills in the port itself
+/// (`SetDefaults_Service`).
+pub(crate) fn is_filled_from_port(name: &str, wanted: &Value, found: &Map<String, Value>, schema: TypeRef<'_>) -> bool {
+    let is_none = || wanted.is_null() || wanted.as_i64() == Some(0) || wanted.as_str() == Some("");
+    name == "targetPort"
+        && schema.declares("nodePort")
+        && is_none()
+        && found.get("port").is_some_and(|port| found.get("targetPort") == Some(port))
+}
+
+/// A Secret with its `stringData` moved into `data`, as the server stores it.
+pub fn with_string_data_folded(manifest: &Value) -> Cow<'_, Value> {
+    let text = |name: &str| manifest.get(name).and_then(Value::as_str).unwrap_or_default();
+    if !GroupVersionKind::new(text("apiVersion"), text("kind")).is_secret() {
+        return Cow::Borrowed(manifest);
+    }
+    let mut manifest = manifest.clone();
+    if let Some(fields) = manifest.as_object_mut()
+        && let Some(Value::Object(texts)) = fields.remove("stringData")
+    {
+        let data = fields.entry("data").or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(data) = data {
+            for (name, text) in texts {
+                data.insert(name, encoded(text.as_str().unwrap_or_default()).into());
+            }
+        }
+    }
+    Cow::Owned(manifest)
+}
+
+/// Encodes a text of `stringData` as it is in `data`.
+pub(crate) fn encoded(text: &str) -> String {
+    STANDARD.encode(text)
+}
+
+/// Adds `data.KEY` for each `stringData.KEY` in the fields of a Secret. Such keys are stored in `data`, where they have
+/// no recorded owner until another manager writes them.
+pub fn with_string_data(gvk: &GroupVersionKind, fields: FieldSet, others: &[ManagedFieldsEntry]) -> FieldSet {
+    if !gvk.is_secret() {
+        return fields;
+    }
+    let data = PathElement::Field("data".to_owned());
+    let claimants = Claimants::of(others);
+    let mut aliases = FieldSet::new();
+    let texts = fields.step(&PathElement::Field("stringData".to_owned())).map(|(_, texts)| texts);
+    for (key, _, _) in texts.into_iter().flat_map(FieldSet::nodes) {
+        let path = FieldPath::from(vec![data.clone(), key.clone()]);
+        if !claimants.is_claimed(&path) {
+            aliases.insert(&path);
+        }
+    }
+    fields.union(&aliases)
+}
+
+/// Removes the changes that only follow from the server's own bookkeeping: fields that it counts up or copies when another field
+/// changes. Nobody wrote such a change, as with `metadata.generation`.
 pub fn leave_out_bookkeeping(changes: &mut Vec<Change>, gvk: &GroupVersionKind, manifest: &Value, schema: TypeRef<'_>) {
     if builtin_kind(gvk).is_none() {
         return;
@@ -98,10 +213,11 @@ fn twin_of(name: &str) -> Option<(&'static str, bool)> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::changes::changes;
     use crate::schema::builtin;
-    use serde_json::json;
 
     /// The paths that remain of the changes from one object to another.
     #[track_caller]

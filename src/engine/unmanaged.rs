@@ -3,6 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
+use reconcile_core::diagnostic::Diagnostic;
+use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
+use reconcile_core::object::names::path_segment_refused;
+use reconcile_core::plan::{EXPLAINING_FIELDS, Explanations, NamedOwner, UnexplainedObject, is_transient, unexplained};
+use reconcile_core::text::listed;
 use serde_json::{Value, json};
 use structured_merge::{GroupVersionKind, ObjectKey};
 
@@ -11,24 +16,15 @@ use crate::client::IN_FLIGHT;
 use crate::live::discovery::Server;
 use crate::live::fetch::find;
 use crate::live::list::{Budget, Pages};
-use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::live::{Discovery, LiveState, Resolution, Resource};
-use reconcile_core::object::name_rules::path_segment_refused;
-use reconcile_core::plan::{EXPLAINING_FIELDS, Explanations, NamedOwner, UnexplainedObject, is_transient, unexplained};
-use reconcile_core::text::listed;
 
 /// The largest number of kinds that a warning names.
 const NAMED: usize = 5;
-
 /// The largest number of owners that are read one by one. An object that names another one is reported.
 const MOST_OWNERS: usize = 100;
-
 /// The largest number of times that owners of owners are read.
 const ROUNDS: usize = 4;
-
 /// Helm's records of its releases, which it keeps in Secrets of this type.
 const NO_RELEASES: (&str, &str) = ("fieldSelector", "type!=helm.sh/release.v1");
-
 /// The most memory, in bytes, of the metadata of all objects.
 const MEMORY: usize = 256 << 20;
 

@@ -4,6 +4,13 @@ use std::time::Duration;
 
 use apply_set::{DesiredMembers, Member, PruneDecision, Reason};
 use futures::StreamExt as _;
+use reconcile_core::compare::{Evidence, FieldChange, FieldDiff, ObjectVerdict, ROUNDS, Redactor, Secrecy};
+use reconcile_core::diagnostic::{Code, Diagnostic};
+use reconcile_core::live::LiveState;
+use reconcile_core::live::discreet::shown_warning;
+use reconcile_core::pass::{Outcome, TurnResult};
+use reconcile_core::plan::deletion;
+use reconcile_core::plan::deletion::PruneStep;
 use serde_json::Value;
 use structured_merge::{FieldPath, ObjectKey, ObjectMeta as _};
 
@@ -12,13 +19,6 @@ use crate::client::{Cluster, IN_FLIGHT, Warnings};
 use crate::engine::event::{Event, EventSink, Judgement};
 use crate::engine::interrupt::Interrupt;
 use crate::engine::write::{Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
-use reconcile_core::compare::{Evidence, FieldChange, FieldDiff, ObjectVerdict, ROUNDS, Redactor, Secrecy};
-use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::live::LiveState;
-use reconcile_core::live::discreet::shown_warning;
-use reconcile_core::pass::{Outcome, TurnResult};
-use reconcile_core::plan::deletion;
-use reconcile_core::plan::prune_order::PruneStep;
 
 /// The reason for members that were not deleted because the run was interrupted.
 pub(super) const INTERRUPTED: &str = "the run was interrupted";

@@ -3,6 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use apply_set::{DesiredMembers, Member, PruneDecision, PruneRules, Reason, Trust, part_of};
+use reconcile_core::compare::{Action, FieldChange, Policy, Redactor};
+use reconcile_core::live::Target;
+use reconcile_core::object::generated::Generated;
+use reconcile_core::object::{Shard, kept_from_pruning};
+use reconcile_core::plan::deletion::{PruneStep, prune_order};
 use serde_json::Value;
 use structured_merge::{Applier as _, GroupKind, ManagedFieldsEntry, ObjectKey, ObjectMeta as _};
 
@@ -12,11 +17,6 @@ use super::limits::Limits;
 use super::parent::Parent;
 use super::search::{Coverage, ListedMember};
 use crate::engine::event::EventSink;
-use reconcile_core::compare::{Action, FieldChange, Policy, Redactor};
-use reconcile_core::live::Target;
-use reconcile_core::object::generated::Generated;
-use reconcile_core::object::{Shard, kept_from_pruning};
-use reconcile_core::plan::prune_order::{PruneStep, prune_order};
 
 /// An apply set whose members are listed, but not judged yet.
 pub(crate) struct Listed {

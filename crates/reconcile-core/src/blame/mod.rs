@@ -6,17 +6,20 @@
 //! ```
 //! Values are redacted here, so that no later stage can print a Secret.
 
-mod walk;
-
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
-use structured_merge::{Claimants, FieldPath, GroupVersionKind, KindInfo, TypeRef, managed_fields, with_string_data};
+use structured_merge::{
+    ClaimStrength, Claimants, FieldPath, FieldSet, GroupVersionKind, KindInfo, ManagedFieldsEntry, ManagedObject,
+    PathElement, TypeRef, changes, claim_strength, fields_of, item_element, managed_fields, predict, with_string_data,
+    with_string_data_folded,
+};
 
-use crate::compare::{Redactor, Secrecy};
-pub use walk::{BlamedField, InManifest, Step};
-use walk::{Walk, WantedFields};
+use crate::compare::{REDACTED, Redactor, Secrecy};
+use crate::owners::{AuditAnswer, Owner};
 
 /// Most entries of a Secret whose `stringData` is taken for `data`, as each of them is compared with all others.
 const MOST_WITH_TEXTS: usize = 100;
@@ -69,4 +72,153 @@ impl Blame<'_> {
         walk.value((live, &shown), schema, (&FieldPath::root(), &FieldPath::root()));
         walk.fields
     }
+}
+
+/// A walk over the fields of a live object, in the order of its YAML document.
+struct Walk<'a> {
+    pub claimants: Claimants<'a>,
+    pub root: TypeRef<'a>,
+    pub wanted: Option<WantedFields<'a>>,
+    pub steps: Vec<Step>,
+    pub fields: Vec<BlamedField>,
+}
+
+impl Walk<'_> {
+    /// Visits a value, live and as it may be shown. It has two paths as well: one by which owners and manifests know it, and one that
+    /// may be shown.
+    pub fn value(&mut self, value: (&Value, &Value), schema: TypeRef<'_>, paths: (&FieldPath, &FieldPath)) {
+        let (live, shown) = value;
+        match shown {
+            Value::Object(map) if !map.is_empty() && !is_redacted(shown) => {
+                for (name, shown) in map {
+                    let live = live.get(name).unwrap_or(&Value::Null);
+                    self.steps.push(Step::Key(name.clone()));
+                    self.value((live, shown), schema.field(name), (&paths.0.field(name), &paths.1.field(name)));
+                    self.steps.pop();
+                }
+            }
+            Value::Array(items) if !items.is_empty() => {
+                for (position, shown) in items.iter().enumerate() {
+                    let live = live.get(position).unwrap_or(&Value::Null);
+                    let index = PathElement::index(position);
+                    let element = item_element(live, schema).unwrap_or_else(|| index.clone());
+                    let open = if names_a_secret(&element, shown) { index } else { element.clone() };
+                    self.steps.push(Step::Item(position));
+                    self.value((live, shown), schema.item(), (&paths.0.child(element), &paths.1.child(open)));
+                    self.steps.pop();
+                }
+            }
+            leaf => self.leaf(leaf, paths),
+        }
+    }
+
+    fn leaf(&mut self, value: &Value, (path, open): (&FieldPath, &FieldPath)) {
+        let (strength, owners) = self.claimants.best(path, self.root);
+        let owners = owners.into_iter().filter(|_| strength == ClaimStrength::Own);
+        self.fields.push(BlamedField {
+            path: open.clone(),
+            value: value.clone(),
+            managers: owners.map(owner).collect(),
+            manifest: self.wanted.as_ref().map(|wanted| wanted.compared(path)),
+            steps: self.steps.clone(),
+        });
+    }
+}
+
+fn owner(entry: &ManagedFieldsEntry) -> Owner {
+    Owner {
+        manager: entry.manager.clone(),
+        operation: entry.operation,
+        subresource: entry.subresource.clone(),
+        time: entry.time.clone(),
+        manual: false,
+        users: AuditAnswer::default(),
+    }
+}
+
+/// Returns true if the path of a list item would show what is redacted in the item.
+fn names_a_secret(element: &PathElement, shown: &Value) -> bool {
+    match element {
+        PathElement::Member(_) => is_redacted(shown),
+        PathElement::Key(keys) => {
+            is_redacted(shown) || keys.iter().any(|(key, _)| shown.get(key).is_some_and(is_redacted))
+        }
+        PathElement::Field(_) | PathElement::Index(_) => false,
+    }
+}
+
+fn is_redacted(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(REDACTED))
+}
+
+/// The name under which the prediction is made.
+const APPLIER: &str = "kubectl-reconcile";
+
+/// The fields that a manifest has, and those of them that an apply would change.
+struct WantedFields<'a> {
+    fields: FieldSet,
+    changed: FieldSet,
+    schema: TypeRef<'a>,
+}
+
+impl<'a> WantedFields<'a> {
+    /// Reads the fields of the manifest. Values that mean the same do not differ, as for an apply.
+    fn of(manifest: &Value, live: &Value, schema: TypeRef<'a>, kind: Option<&KindInfo>) -> Self {
+        let manifest = with_string_data_folded(manifest);
+        let before = ManagedObject::new(live.clone(), APPLIER);
+        let after = predict(&manifest, &before, schema, kind, APPLIER);
+        let status_is_apart = kind.is_none_or(|kind| kind.status);
+        let mut changed = FieldSet::new();
+        for change in changes(live, &after.object, schema, status_is_apart) {
+            changed.insert(&change.path);
+        }
+        Self { fields: fields_of(&manifest, schema), changed, schema }
+    }
+
+    /// Compares a field of the live object.
+    fn compared(&self, path: &FieldPath) -> InManifest {
+        if claim_strength(&self.fields, path, self.schema) != ClaimStrength::Own {
+            return InManifest::Absent;
+        }
+        if self.changed.overlaps(path) { InManifest::Differs } else { InManifest::Same }
+    }
+}
+
+/// A field of a live object, and its owners.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BlamedField {
+    /// The path of the field.
+    pub path: FieldPath,
+    /// The live value: a scalar, or an empty map or list. A value of a Secret is an object with the one field `redacted`.
+    pub value: Value,
+    /// The field managers that own the field; none if nobody does.
+    pub managers: Vec<Owner>,
+    /// The comparison with the manifest, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<InManifest>,
+    /// The steps from the object to the field, as YAML shows them.
+    #[serde(skip)]
+    pub steps: Vec<Step>,
+}
+
+/// A step in a YAML document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To the value of a key.
+    Key(String),
+    /// To the item at a position.
+    Item(usize),
+}
+
+/// A live field, compared with the manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum InManifest {
+    /// The manifest has the same value.
+    Same,
+    /// The manifest has another value.
+    Differs,
+    /// The manifest does not have the field.
+    Absent,
 }

@@ -8,7 +8,6 @@
 //! ```
 //! It is below all stages: each adds the constructors that need its own types.
 
-mod code;
 mod excerpt;
 
 use std::fmt;
@@ -16,7 +15,6 @@ use std::sync::Arc;
 
 use kube_yaml::{Mark, SyntaxDiagnostic};
 
-pub use code::Code;
 pub(crate) use excerpt::Mark as Marked;
 pub use excerpt::{Excerpt, Line, Underline};
 
@@ -167,5 +165,145 @@ impl fmt::Display for Location {
             return Ok(());
         }
         [self.line, self.column].into_iter().flatten().try_for_each(|number| write!(f, ":{number}"))
+    }
+}
+
+/// Declares the codes, each with its name as text and its meaning.
+macro_rules! codes {
+    ($($(#[doc = $meaning:literal])+ $name:ident),+ $(,)?) => {
+        /// The kind of a diagnostic, in the API's style.
+        ///
+        /// A refusal keeps the reason that the API server gives it (apimachinery `metav1.StatusReason`).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $($(#[doc = $meaning])+ $name),+
+        }
+
+        impl Code {
+            /// All of them, in the order of their names.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// The name, as the JSON has it.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name)),+
+                }
+            }
+
+            /// The meaning, in a sentence or two.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($meaning),+).trim_ascii()),+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Somebody else created the object first (409).
+    AlreadyExists,
+    /// A proxy or load balancer in front of the API server got no usable answer from it (502).
+    BadGateway,
+    /// The server does not understand the request, or a webhook or policy rejects it (400).
+    BadRequest,
+    /// The object or the apply set was changed or is in use by somebody else: run again.
+    Conflict,
+    /// The connection failed before the answer was complete.
+    ConnectionLost,
+    /// The manifest is encrypted, and was not decrypted, so that it can be neither compared nor written.
+    Encrypted,
+    /// The continue token or resource version of the request is too old for the server (410).
+    Expired,
+    /// The request failed for another reason, which is in the message.
+    Failed,
+    /// The user may not do this, or an admission rule such as a quota forbids it (403).
+    Forbidden,
+    /// The object is no longer available on the server (410).
+    Gone,
+    /// The server failed, or a webhook that it calls (500).
+    InternalError,
+    /// The run was interrupted, or its time limit was reached, before this was done.
+    Interrupted,
+    /// The manifest, the command line or the configuration is wrong, or the server rejects the object as invalid (422).
+    Invalid,
+    /// The server does not support this verb for the resource (405).
+    MethodNotAllowed,
+    /// The CustomResourceDefinition was created, but its names are taken by another one.
+    NamesNotAccepted,
+    /// The server cannot answer in the requested format (406).
+    NotAcceptable,
+    /// The object, its resource or its namespace does not exist (404).
+    NotFound,
+    /// The snapshot has the object in another version than the manifest.
+    OtherVersion,
+    /// The object would have to be deleted and recreated, and is protected against that.
+    Protected,
+    /// The object is larger than the server accepts (413).
+    RequestEntityTooLarge,
+    /// The server gave up before the request was complete; it can be repeated (500).
+    ServerTimeout,
+    /// The server, or the API service of the kind, does not answer at present (503).
+    ServiceUnavailable,
+    /// The server could not read the object from its storage (500).
+    StorageReadError,
+    /// The object or its namespace is being deleted.
+    Terminating,
+    /// The request, or the change that it starts, was not complete in time (504).
+    Timeout,
+    /// The server is overloaded, or a `PodDisruptionBudget` does not allow the request at present (429).
+    TooManyRequests,
+    /// The server does not accept the credentials (401), or a credential plugin returned none.
+    Unauthorized,
+    /// The server rejects the request with a reason and a status code that Kubernetes does not define.
+    Unknown,
+    /// The server does not have this kind, or not in this version.
+    UnknownKind,
+    /// The owners of the object's fields cannot be read from its `managedFields`.
+    UnreadableOwners,
+    /// The server does not accept the format of the request (415).
+    UnsupportedMediaType,
+    /// The values of the Secret, or of a Secret inside of the object, are not in the snapshot, so they cannot be compared.
+    ValuesWithheld,
+}
+
+impl Code {
+    /// The code with this name, else [`Code::Unknown`].
+    pub fn named(name: &str) -> Self {
+        Self::ALL.iter().copied().find(|code| code.as_str() == name).unwrap_or(Self::Unknown)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::Code;
+
+    #[test]
+    fn names_lead_back_to_their_codes_and_are_sorted() {
+        for code in Code::ALL {
+            assert_eq!(Code::named(code.as_str()), *code);
+        }
+        assert!(Code::ALL.is_sorted_by_key(|code| code.as_str()));
+        assert_eq!(Code::named("hunter2"), Code::Unknown);
+    }
+
+    #[test]
+    fn the_documentation_lists_every_code() {
+        let mut table = String::from("| `reason` | meaning |\n| --- | --- |\n");
+        for code in Code::ALL {
+            let _ = writeln!(table, "| `{code}` | {} |", code.meaning());
+        }
+        let document = include_str!("../../../../docs/json.md");
+        let start = document.find("| `reason` | meaning |").unwrap_or(document.len());
+        let documented = document[start..].split("\n\n").next().unwrap_or_default();
+        assert_eq!(documented.trim_end(), table.trim_end(), "docs/json.md has to list:\n{table}");
     }
 }

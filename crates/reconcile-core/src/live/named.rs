@@ -5,7 +5,7 @@ use structured_merge::GroupKind;
 use super::discovery::Discovery;
 use super::resource::Resource;
 use crate::diagnostic::Diagnostic;
-use crate::object::name_rules::path_segment_refused;
+use crate::object::names::path_segment_refused;
 use crate::object::usual_plural;
 use crate::text::{one_line, similar};
 

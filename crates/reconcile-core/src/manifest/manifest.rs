@@ -7,7 +7,7 @@ use structured_merge::GroupVersionKind;
 
 use super::built::{Built, Elsewhere, Written};
 use super::packed::Packed;
-use super::record::Record;
+use super::release::Record;
 use super::source::{Source, SourceText};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::object::holds_secrets;

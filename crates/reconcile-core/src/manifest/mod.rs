@@ -6,7 +6,6 @@
 //! ```
 //! A manifest does not change once it is read; what is sent for it is a [`DesiredObject`].
 
-mod bookkeeping;
 mod built;
 mod chunk;
 mod desired_object;
@@ -15,7 +14,6 @@ mod encrypted;
 mod manifest;
 mod mismatch;
 mod packed;
-mod record;
 mod release;
 mod set;
 mod source;
@@ -28,8 +26,7 @@ pub use encrypted::{Decrypted, Place, authentication_code, is_encrypted};
 pub use manifest::{Manifest, Origin};
 pub use mismatch::{Expected, advice, kind_of, mismatch};
 pub use packed::Packed;
-pub use record::Record;
-pub use release::{ApplyMethod, NewerRevision, ReleaseInfo, ReleaseMark, ReleaseName, Releases};
+pub use release::{ApplyMethod, NewerRevision, Record, ReleaseInfo, ReleaseMark, ReleaseName, Releases};
 pub use set::{DesiredSet, ReadOptions, gather, leave_out_copies, read, read_alone, repeated};
 pub(crate) use source::template as template_of;
 pub use source::{

@@ -10,8 +10,7 @@ use kube_yaml::{Mark, Validation};
 
 use super::chunk::{Chunk, Hooks, Input, ReadChunk};
 use super::manifest::Manifest;
-use super::record::Record;
-use super::release::Releases;
+use super::release::{Record, Releases};
 use crate::diagnostic::Diagnostic;
 use crate::object::Selector;
 

@@ -4,11 +4,8 @@
 mod certificate;
 mod definition;
 pub mod generated;
-mod grants;
 mod keep;
-pub mod name_rules;
-mod names;
-mod parts;
+pub mod names;
 mod permission;
 mod projection;
 mod secrecy;
@@ -17,15 +14,13 @@ mod shard;
 
 pub use certificate::{CERTIFICATES, Certificate, certificates, certificates_in};
 pub use definition::{DefinedVersion, Definition, RefusedName, refused_names};
-pub use grants::{Grant, Grants, grants};
 pub use keep::{kept_from_deletion, kept_from_pruning};
 pub use names::{DNS_LABEL, MAX_LABEL, indefinite, is_dns_label, usual_plural, usual_plurals};
-pub use parts::{InParts, Parts};
-pub use permission::{Permission, RBAC, granting, is_rbac_resource};
-pub use projection::{Projection, memory_of};
-pub use secrecy::embedded::{
-    embeds_secrets, is_embedded_secret, is_secret_part, is_secret_text, may_quote_secret, repeats,
+pub use permission::{Grant, Grants, Permission, RBAC, granting, grants, is_rbac_resource};
+pub use projection::{InParts, Parts, Projection, memory_of};
+pub use secrecy::{
+    OPEN_FIELDS, embeds_secrets, holds_secrets, is_custom, is_embedded_secret, is_nearly_secret, is_secret_part,
+    is_secret_text, is_string_data, may_be_secret, may_quote_secret, repeats,
 };
-pub use secrecy::{OPEN_FIELDS, holds_secrets, is_custom, is_nearly_secret, is_string_data, may_be_secret};
 pub use selector::{Selector, SelectorError};
 pub use shard::Shard;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
-use super::name_rules::{label_key_refused, label_value_refused};
+use super::names::{label_key_refused, label_value_refused};
 
 /// A label selector; the empty one matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -16,23 +16,19 @@ pub mod access;
 pub mod deletion;
 mod dependency;
 mod graph;
-mod object_index;
-pub mod prune_order;
 mod references;
 mod unexplained;
-mod wave;
 
 use crate::diagnostic::Diagnostic;
 use crate::live::{ShardMember, Target};
 use crate::object::Shard;
-pub use dependency::{Dependency, DependencyKind, ReadySet};
+pub use dependency::{Dependency, DependencyKind, ReadySet, Wave};
 use dependency::{PlannedObject, PlannedTree};
 pub use graph::{DEPENDS_ON, wrong_dependency};
 use graph::{Order, OrderedNode};
 pub use unexplained::{
     EXPLAINING_FIELDS, Explanations, FalseClaim, NamedOwner, Unexplained, UnexplainedObject, is_transient, unexplained,
 };
-pub use wave::Wave;
 
 /// One object of a plan.
 #[derive(Clone, Debug)]

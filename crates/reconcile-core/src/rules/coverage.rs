@@ -7,8 +7,7 @@ use super::autoscaler::Autoscalers;
 use super::built_in::BUILT_IN;
 use super::glob::Glob;
 use super::matching::{Sides, walk};
-use super::pattern::FieldPattern;
-use super::protected::is_protected;
+use super::pattern::{FieldPattern, is_protected};
 use super::rule::IgnoreRules;
 
 /// An object whose fields rules may cover.

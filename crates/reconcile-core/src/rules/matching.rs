@@ -3,8 +3,7 @@
 use serde_json::Value;
 use structured_merge::{FieldPath, ListKind, PathElement, Scalar, TypeRef, item_element};
 
-use super::pattern::{FieldPattern, Step, ValuePattern};
-use super::protected::is_split;
+use super::pattern::{FieldPattern, Step, ValuePattern, is_split};
 
 /// The values of a manifest and its live object at one path, if they have one there.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,6 @@ mod glob;
 mod matching;
 mod parse;
 mod pattern;
-mod protected;
 mod readiness;
 mod rule;
 

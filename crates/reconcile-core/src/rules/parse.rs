@@ -1,8 +1,7 @@
 //! Parses the spelling of a field to a [`FieldPattern`].
 
 use super::glob::Glob;
-use super::pattern::{FieldPattern, MAX_PATTERN, PatternError, Step, ValuePattern};
-use super::protected::refuse_protected;
+use super::pattern::{FieldPattern, MAX_PATTERN, PatternError, Step, ValuePattern, refuse_protected};
 use super::rule::MAX_FIELDS;
 
 /// Most steps of a pattern.

@@ -1,7 +1,6 @@
 use std::io;
 
-use super::hidden::is_hidden;
-use super::visible::{show, visible};
+use super::visible::{is_hidden, show, visible};
 
 /// Puts text on one line: runs of blanks become one, everything becomes visible, and a text of more than `limit` characters ends in
 /// an ellipsis.

@@ -12,8 +12,8 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::command::{has_command, without_commands};
 use super::is_hidden;
+use super::visible::{has_command, without_commands};
 
 /// Longest key that YAML reads without the sign for long keys, in bytes (1,024 characters), with room for escapes.
 const LONG_KEY: usize = 100;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use structured_merge::{
     Applier as _, Change, Claimants, FieldPath, FieldSet, GroupVersionKind, Lookup, LostFields, ManagedFieldsEntry, Op,
-    Operation, Ownership, TypeRef, builtin_kind,
+    Operation, Ownership, TypeRef, builtin_kind, owns_last_applied,
 };
 
+use crate::compare::additions::CLIENT_SIDE_APPLY;
 use crate::compare::diff::{Class, Conflict, FieldChange};
 use crate::compare::live_object::LiveObject;
 use crate::compare::policy::{ForceConflicts, Policy};
@@ -180,10 +181,57 @@ pub(crate) fn paths_of(changes: &[FieldChange]) -> FieldSet {
     changes.iter().map(|change| change.path.clone()).collect()
 }
 
+/// The joined records of the other managers of an object.
+pub(super) struct OthersParts {
+    /// The fields of all of them.
+    all: FieldSet,
+    /// Those of all who applied no manifest and did not create the object, without those of `status`.
+    changed: FieldSet,
+    /// Our fields, and those of who applied a manifest or created the object.
+    of_manifests: FieldSet,
+}
+
+impl OthersParts {
+    /// Joins the records.
+    pub fn of(others: &[ManagedFieldsEntry], ours: &FieldSet) -> Self {
+        let mut parts = Self { all: FieldSet::new(), changed: FieldSet::new(), of_manifests: ours.clone() };
+        for entry in others {
+            parts.all = parts.all.union(&entry.fields);
+            let is_of_manifest =
+                entry.manager == CLIENT_SIDE_APPLY || owns_last_applied(&entry.fields) || Policy::is_creator(entry);
+            if is_of_manifest {
+                parts.of_manifests = parts.of_manifests.union(&entry.fields);
+            } else if entry.subresource != "status" {
+                parts.changed = parts.changed.union(&entry.fields);
+            }
+        }
+        parts
+    }
+
+    /// Returns true if another manager claims a part of a value that is compared as a whole, and we do not: an item of a list with
+    /// duplicates, for example.
+    pub fn has_foreign(&self, path: &FieldPath, ours: &FieldSet) -> bool {
+        goes_beyond(&self.all, ours, path)
+    }
+
+    /// Returns true if another manager owns a part of a value that only the manifest drops: somebody has changed it as well.
+    pub fn has_changed(&self, path: &FieldPath) -> bool {
+        goes_beyond(&self.changed, &self.of_manifests, path)
+    }
+}
+
+/// Returns true if fields have parts below a path that others do not have.
+pub(super) fn goes_beyond(fields: &FieldSet, others: &FieldSet, path: &FieldPath) -> bool {
+    let nothing = FieldSet::new();
+    let others = others.below(path).unwrap_or(&nothing);
+    fields.below(path).is_some_and(|parts| !parts.difference(others).is_empty())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn a_record_in_a_version_that_is_gone_is_forgotten() {

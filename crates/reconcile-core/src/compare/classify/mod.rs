@@ -3,7 +3,6 @@
 pub(crate) mod base;
 pub(crate) mod conflicts;
 pub(crate) mod only;
-mod parts;
 
 use std::cell::OnceCell;
 
@@ -21,8 +20,7 @@ use crate::compare::policy::Policy;
 use crate::compare::prediction::{CompareContext, Prediction};
 use crate::owners::Owner;
 use base::{BaseComparison, BaseRecords};
-use conflicts::{ContestedFields, paths_of};
-use parts::{OthersParts, goes_beyond};
+use conflicts::{ContestedFields, OthersParts, goes_beyond, paths_of};
 
 /// The owners of an object before and after an apply.
 pub(crate) struct Classifier<'a> {

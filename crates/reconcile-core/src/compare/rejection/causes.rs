@@ -5,7 +5,7 @@ use structured_merge::{FieldPath, PathElement};
 
 use super::cursor::{Cursor, follow_validation};
 use super::rejected_object::RejectedObject;
-use super::suggest;
+use super::typed;
 use crate::diagnostic::Diagnostic;
 use crate::live::discreet::{Discreet, complaint};
 use crate::manifest::yaml::Step;
@@ -165,7 +165,7 @@ fn explain(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> String {
     let fields = cursor.missing.split('[').next().unwrap_or_default();
     let path =
         fields.split('.').filter(|name| !name.is_empty()).fold(cursor.path.clone(), |path, name| path.field(name));
-    suggest::explain(&subject.target.key.gvk, &path)
+    typed::explain(&subject.target.key.gvk, &path)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

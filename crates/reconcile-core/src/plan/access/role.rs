@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use structured_merge::GroupVersionKind;
 
 use super::permissions::Purpose;
-use crate::object::name_rules::name_refused;
+use crate::object::names::name_refused;
 use crate::object::{Permission, RBAC, is_dns_label};
 use crate::text::{is_hidden, one_line};
 

@@ -1,6 +1,9 @@
-//! Secrets inside of other objects: as maps at any depth (the workload of a `ManifestWork`, the objects of a `Template`), and as YAML or
-//! JSON in a string (a ConfigMap of manifests, a copy of the object in an annotation).
-//! Their values are also found where others quote them: in annotations, and in messages of a server.
+//! Objects that hold secret values: Secrets, and objects that were meant to be Secrets. A type that the server would refuse still
+//! reaches an offline comparison, an excerpt or a snapshot.
+//!
+//! Secrets are also inside of other objects: as maps at any depth (the workload of a `ManifestWork`, the objects of a `Template`), and as
+//! YAML or JSON in a string (a ConfigMap of manifests, a copy of the object in an annotation). Their values are also found where others
+//! quote them: in annotations, and in messages of a server.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,10 +11,72 @@ use kube_yaml::Validation;
 use serde_json::{Map, Value};
 use structured_merge::GroupVersionKind;
 
-use super::{OPEN_FIELDS, holds_secrets, is_custom, is_secret_word, is_string_data, may_be_secret};
-
+/// The field of a Secret that holds plain text, which no other built-in kind has.
+const STRING_DATA: &str = "stringData";
+/// Fields of a Secret that hold none of its values. Every other field may hold a value, under a misspelt key or in the wrong place.
+pub const OPEN_FIELDS: [&str; 4] = ["apiVersion", "immutable", "kind", "type"];
+/// Groups that define a kind named `Secret` of their own, which refers to values and holds none.
+const OTHER_SECRETS: [&str; 3] = [".crossplane.io", ".services.k8s.aws", ".upbound.io"];
 /// Maximum number of texts inside of each other that are read. A deeper one is secret if it mentions a Secret.
 const TEXTS: usize = 4;
+
+/// Returns true for the core `Secret` and for kinds that may be misspelt ones: `secret`, `Secrets` or `SecretList` in any group,
+/// and in groups that define no other kinds of their own (`v1`, `core/v1`, `apps/v1`) every kind whose name holds the word, or
+/// is at most two letters away from it.
+pub fn may_be_secret(gvk: &GroupVersionKind) -> bool {
+    let kind = gvk.kind.to_lowercase();
+    if is_custom(&gvk.group) {
+        return is_secret_word(&kind) && !OTHER_SECRETS.iter().any(|suffix| gvk.group.ends_with(suffix));
+    }
+    kind.contains("secret") || is_nearly_secret(&kind)
+}
+
+/// Returns true if the values of an object are secret, by its kind or because it has `stringData` in the place where a Secret
+/// has it.
+pub fn holds_secrets(gvk: &GroupVersionKind, object: &Value) -> bool {
+    may_be_secret(gvk) || object.as_object().is_some_and(|object| object.keys().any(|key| is_string_data(key)))
+}
+
+/// Returns true for the kind of a Secret or of a list of them, and for names that are at most two letters away from it,
+/// ignoring case.
+pub fn is_nearly_secret(kind: &str) -> bool {
+    is_secret_word(kind) || is_near(&kind.to_lowercase(), "secret")
+}
+
+/// Returns true for the names of the kind of a Secret, and of lists of them, ignoring case.
+pub(crate) fn is_secret_word(word: &str) -> bool {
+    ["secret", "secrets", "secretlist"].iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
+/// Returns true for `stringData`, ignoring case: what is below it is secret in every custom resource.
+pub fn is_string_data(key: &str) -> bool {
+    key.eq_ignore_ascii_case(STRING_DATA)
+}
+
+/// Returns true if CustomResourceDefinitions may use a group: its name has a dot, and is not one of Kubernetes' own.
+pub fn is_custom(group: &str) -> bool {
+    group.contains('.') && !group.ends_with(".k8s.io")
+}
+
+/// Returns true if at most two letters have to be put in, taken out or replaced.
+fn is_near(word: &str, name: &str) -> bool {
+    const FAR: usize = 2;
+    let (word, name): (Vec<char>, Vec<char>) = (word.chars().collect(), name.chars().collect());
+    if word.len().abs_diff(name.len()) > FAR {
+        return false;
+    }
+    let mut row: Vec<usize> = (0..=name.len()).collect();
+    for (number, from) in (1..).zip(&word) {
+        let mut left: usize = number;
+        let distances = row.array_windows().zip(&name).map(|([diagonal, above], to)| {
+            let replaced = diagonal.saturating_add(usize::from(from != to));
+            left = replaced.min(left.min(*above).saturating_add(1));
+            left
+        });
+        row = std::iter::once(number).chain(distances).collect();
+    }
+    row.last().is_some_and(|distance| *distance <= FAR)
+}
 
 /// Returns true for a map that is a Secret or a list of them, or that refers to one, by its kind.
 pub fn is_embedded_secret(map: &Map<String, Value>) -> bool {
@@ -55,10 +120,6 @@ fn has_value(value: &Value) -> bool {
 
 /// Calls a function with the secret values of an object whose kind is another one. `has_string_data` is true if everything below
 /// `stringData` counts as secret as well.
-pub fn each_secret_value(value: &Value, has_string_data: bool, each: &mut dyn FnMut(&Value)) {
-    each_value(value, has_string_data, TEXTS, each);
-}
-
 fn each_value(value: &Value, has_string_data: bool, texts: usize, each: &mut dyn FnMut(&Value)) {
     match value {
         Value::Object(map) => {
@@ -116,7 +177,7 @@ const SHORTEST: usize = 4;
 pub fn may_quote_secret(gvk: &GroupVersionKind, objects: &[&Value], text: &str) -> bool {
     let quotes = |object: &&Value| {
         let mut quotes = false;
-        each_secret_value(object, is_custom(&gvk.group), &mut |value| quotes |= repeats(text, value));
+        each_value(object, is_custom(&gvk.group), TEXTS, &mut |value| quotes |= repeats(text, value));
         quotes
     };
     objects.iter().any(|object| holds_secrets(gvk, object)) || objects.iter().any(quotes)
@@ -152,6 +213,52 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn misspelt_types_of_a_secret_are_known() {
+        for (api_version, kind) in [
+            ("v1", "Secret"),
+            ("v1", "secret"),
+            ("v1", "SECRET"),
+            ("v1", "Secrets"),
+            ("v1", "secretlist"),
+            ("v1", "Secert"),
+            ("v1", "Secrt"),
+            ("v1", "Secret "),
+            ("v1", "TLSSecret"),
+            ("core/v1", "Secret"),
+            ("/v1", "Secret"),
+            ("V1", "Secret"),
+            ("v1/", "Secret"),
+            ("", "Secret"),
+            ("apps/v1", "Secret"),
+            ("rbac.authorization.k8s.io/v1", "Secret"),
+            ("example.com/v1", "secrets"),
+        ] {
+            assert!(may_be_secret(&GroupVersionKind::new(api_version, kind)), "{api_version} {kind}");
+        }
+    }
+
+    #[test]
+    fn other_kinds_are_none() {
+        for (api_version, kind) in [
+            ("v1", "ConfigMap"),
+            ("v1", "Service"),
+            ("v1", "ServiceAccount"),
+            ("v1", "Event"),
+            ("apps/v1", "Deployment"),
+            ("bitnami.com/v1alpha1", "SealedSecret"),
+            ("external-secrets.io/v1", "ExternalSecret"),
+            ("external-secrets.io/v1", "SecretStore"),
+            ("secrets-store.csi.x-k8s.io/v1", "SecretProviderClass"),
+            ("secrets.hashicorp.com/v1beta1", "VaultStaticSecret"),
+            ("secretsmanager.aws.upbound.io/v1beta1", "Secret"),
+        ] {
+            let gvk = GroupVersionKind::new(api_version, kind);
+            assert!(!may_be_secret(&gvk), "{api_version} {kind}");
+            assert!(holds_secrets(&gvk, &json!({"stringdata": {"a": "b"}})), "{api_version} {kind}");
+        }
+    }
 
     #[test]
     fn texts_with_values_of_a_secret_are_secret() {

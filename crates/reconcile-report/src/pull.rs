@@ -1,7 +1,6 @@
 //! The report of `pull`: which live values were taken into which files, and why others were not.
 
 mod edited_file;
-mod other_overlay;
 #[cfg(test)]
 mod tests;
 
@@ -15,15 +14,14 @@ use crate::formats::json::document;
 use crate::model::diagnostic::{DiagnosticEntry, of_run};
 use crate::model::identity::{self, KeyFields};
 use crate::model::{
-    ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_SUCCESS, EXIT_UNREACHABLE, Failure,
+    ChangeReport, ClusterInfo, EXIT_DRIFT, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_SUCCESS,
+    EXIT_UNREACHABLE, Failure,
 };
 use crate::words::styled::{Role, Styled};
 use crate::words::value::number::counted;
 
-use crate::model::ChangeReport;
-
 pub use edited_file::{EditedFile, FileContent, question};
-pub use other_overlay::{OtherOverlay, OverlayChange};
+pub use edited_file::{OtherOverlay, OverlayChange};
 
 /// All exit codes of `pull`.
 const EXIT_CODES: [u8; 6] =

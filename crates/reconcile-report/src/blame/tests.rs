@@ -158,7 +158,7 @@ fn steps_are_enough_for_nested_lists() {
         field(vec![key("a"), item(0), item(1)], json!({})),
         field(vec![key("a"), item(1), key("b"), item(0), key("c")], json!("x")),
     ];
-    let text = plain(&layout::lines(&fields, &View::default()));
+    let text = plain(&lines(&fields, &View::default()));
     let contents: Vec<&str> = text.lines().map(|line| line.trim_start_matches("= ").trim_start_matches('-')).collect();
     assert_eq!(contents, ["   a:", "  - - 1", "    - {}", "   - b:", "    - c: x"]);
 }

@@ -11,16 +11,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use structured_merge::ObjectKey;
 
 use super::apply_set::ApplySetInfo;
-use super::configuration::ConfigurationInfo;
 use super::diagnostic;
 use super::diagnostic::DiagnosticEntry;
-use super::gate::{FailClass, FailOn, class_names, classes};
-use super::identity::{Command, StartTime, ToolInfo, key};
+use super::identity::{Command, ConfigurationInfo, StartTime, ToolInfo, key};
 use super::object::renamed::{FormerObject, paired};
 use super::object::{ObjectMessages, ObjectReport};
 use super::summary::Summary;
 use super::unmanaged::UnmanagedObject;
-use super::verdict::{EXIT_CODES, Verdict};
+use super::verdict::{EXIT_CODES, FailClass, FailOn, Verdict, class_names, classes};
 
 /// The report of a run in one cluster.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use reconcile_core::compare::{Action, Evidence};
+use reconcile_core::compare::{Action, Evidence, Side};
 use reconcile_core::live::readiness::ReadinessState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::identity::Command;
 use super::object::ObjectReport;
 use super::object::disposition::Disposition;
-use super::side::SideCounts;
 
 /// Counts of objects. `status` compares nothing, so that the counts of a comparison are absent from its reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -305,4 +304,47 @@ pub(crate) fn tally<K: Ord>(items: impl IntoIterator<Item = K>) -> BTreeMap<K, u
         *count = count.saturating_add(1);
     }
     counts
+}
+
+/// Counts of objects by the side that changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SideCounts {
+    /// Changed in the manifests.
+    pub manifest: usize,
+    /// Changed in the cluster.
+    pub cluster: usize,
+    /// Changed in one of them: the records do not tell in which.
+    pub either: usize,
+    /// Changed in both.
+    pub both: usize,
+}
+
+impl SideCounts {
+    pub(crate) fn of(sides: impl Iterator<Item = Side>) -> Self {
+        let mut counts = Self::default();
+        for side in sides {
+            let count = match side {
+                Side::Manifest => &mut counts.manifest,
+                Side::Cluster => &mut counts.cluster,
+                Side::Either => &mut counts.either,
+                Side::Both => &mut counts.both,
+            };
+            *count = count.saturating_add(1);
+        }
+        counts
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        let Self { manifest, cluster, either, both } = other;
+        self.manifest = self.manifest.saturating_add(manifest);
+        self.cluster = self.cluster.saturating_add(cluster);
+        self.either = self.either.saturating_add(either);
+        self.both = self.both.saturating_add(both);
+    }
+
+    /// Returns true if something changed in the cluster.
+    pub fn has_cluster(&self) -> bool {
+        self.cluster > 0 || self.both > 0
+    }
 }

@@ -1,7 +1,13 @@
+use reconcile_core::compare::{Action, Class, Side};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::request::RequestError;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::classes::ClassInfo;
+use super::object::ObjectReport;
+use super::object::change::ChangeReport;
 
 /// In sync (`diff`), everything applied (`apply`), or everything ready (`status`).
 pub const EXIT_SUCCESS: u8 = 0;
@@ -17,7 +23,6 @@ pub const EXIT_INCOMPLETE: u8 = 4;
 pub const EXIT_NOT_READY: u8 = 5;
 /// Interrupted; the report shows what was done.
 pub const EXIT_INTERRUPTED: u8 = 130;
-
 /// All exit codes of a run.
 pub(crate) const EXIT_CODES: [u8; 7] =
     [EXIT_SUCCESS, EXIT_DRIFT, EXIT_INVALID, EXIT_UNREACHABLE, EXIT_INCOMPLETE, EXIT_NOT_READY, EXIT_INTERRUPTED];
@@ -112,5 +117,209 @@ impl From<RequestError> for Failure {
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Self::invalid(Diagnostic::general(format!("{error:#}")))
+    }
+}
+
+/// A kind of difference that can make a `diff` fail, as the command line names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailClass {
+    /// Every object that does not match its manifest.
+    Drift,
+    /// Changes and additions by hand.
+    Manual,
+    /// Objects that would have to be replaced.
+    Replace,
+    /// Objects whose apply ends running Pods.
+    Restart,
+    /// Warnings of the server.
+    Warnings,
+    /// Objects that no manifest, owner or apply set explains.
+    UnmanagedObjects,
+    /// Changes of this class.
+    Of(Class),
+    /// Changes of this side.
+    From(Side),
+}
+
+/// All kinds of differences that can be named.
+pub static FAIL_CLASSES: [FailClass; 23] = [
+    FailClass::Drift,
+    FailClass::From(Side::Manifest),
+    FailClass::From(Side::Cluster),
+    FailClass::From(Side::Either),
+    FailClass::From(Side::Both),
+    FailClass::Manual,
+    FailClass::Of(Class::Missing),
+    FailClass::Of(Class::Pending),
+    FailClass::Of(Class::ChangedByOther),
+    FailClass::Of(Class::Absent),
+    FailClass::Of(Class::Unrecorded),
+    FailClass::Of(Class::Pruned),
+    FailClass::Of(Class::Reordered),
+    FailClass::Of(Class::Conflict),
+    FailClass::Replace,
+    FailClass::Restart,
+    FailClass::Warnings,
+    FailClass::Of(Class::Unmanaged),
+    FailClass::UnmanagedObjects,
+    FailClass::Of(Class::Adopted),
+    FailClass::Of(Class::Released),
+    FailClass::Of(Class::Consequence),
+    FailClass::Of(Class::Overridden),
+];
+
+impl FailClass {
+    /// Finds a kind of difference by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        FAIL_CLASSES.iter().find(|class| class.name() == name).copied()
+    }
+
+    /// Returns its name; for a class of changes that of the report.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Drift => "drift",
+            Self::Manual => "manual",
+            Self::Replace => "replace",
+            Self::Restart => "restart",
+            Self::Warnings => "warnings",
+            Self::UnmanagedObjects => "unmanagedObjects",
+            Self::Of(class) => ClassInfo::of(class).id,
+            Self::From(Side::Manifest) => "manifest",
+            Self::From(Side::Cluster) => "cluster",
+            Self::From(Side::Either) => "either",
+            Self::From(Side::Both) => "both",
+        }
+    }
+
+    /// Returns a description of the matching objects, for the help.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Drift => "Every object that does not match its manifest, conflicts included (the default)",
+            Self::Manual => "Changes and additions by kubectl or a manager listed in `manualManagers`",
+            Self::Replace => "Objects that would have to be replaced",
+            Self::Restart => "Objects whose apply restarts or deletes running Pods",
+            Self::Warnings => {
+                "Warnings of the server, such as deprecated versions and what PodSecurity or a policy says"
+            }
+            Self::UnmanagedObjects => "Objects that `--report-unmanaged` finds",
+            Self::Of(class) => ClassInfo::of(class).fields,
+            Self::From(Side::Manifest) => "Changes of the manifests: by the base, or else pending and pruned",
+            Self::From(Side::Cluster) => "Changes in the cluster: by the base, or else changedByOther and conflict",
+            Self::From(Side::Either) => {
+                "Differences with no record of which side changed: missing, absent, unrecorded, reordered; with a base none"
+            }
+            Self::From(Side::Both) => {
+                "Changes in the cluster that an apply overwrites, as the manifest changed as well; needs a base"
+            }
+        }
+    }
+
+    /// Returns true if such a difference can be found only in the fields that other managers added.
+    pub fn needs_unmanaged(&self) -> bool {
+        matches!(self, Self::Manual | Self::Of(Class::Unmanaged))
+    }
+
+    /// Returns true if an object has such a difference.
+    pub(crate) fn is_in(self, object: &ObjectReport) -> bool {
+        let mut new = object.diff.changes.iter().filter(|change| !change.known);
+        match self {
+            Self::Drift => object.differs() && !object.is_known(),
+            Self::Manual => {
+                object.diff.added_items.len() > object.diff.known_added_items || new.any(ChangeReport::is_manual)
+            }
+            Self::Replace => object.diff.action == Action::Replace && !object.is_known(),
+            Self::Restart => object.restarts() && !object.is_known(),
+            Self::Warnings => object.messages.server_warnings > 0,
+            // These are not objects of the manifests.
+            Self::UnmanagedObjects => false,
+            Self::Of(class) => new.any(|change| change.class == class),
+            // What an apply overwrites has changed on each side.
+            Self::From(side @ (Side::Manifest | Side::Cluster)) => {
+                new.any(|change| change.side == Some(side) || change.side == Some(Side::Both))
+            }
+            Self::From(side) => new.any(|change| change.side == Some(side)),
+        }
+    }
+}
+
+/// The differences that make a `diff` fail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailOn {
+    /// True if none does (`--exit-zero`).
+    pub exit_zero: bool,
+    /// True if fields that are not yet owned by our field manager do, too (`--strict-ownership`).
+    pub strict_ownership: bool,
+    /// The only differences that do (`--fail-on`); empty for every drift.
+    pub classes: Vec<FailClass>,
+    /// True if fields that other managers added are shown (`--show-unmanaged`), and not only looked at.
+    pub show_unmanaged: bool,
+}
+
+impl FailOn {
+    /// Returns true if an object makes the `diff` fail, but for `--exit-zero`.
+    pub(crate) fn fails(&self, object: &ObjectReport) -> bool {
+        let classes = if self.classes.is_empty() { &FAIL_CLASSES[..1] } else { &self.classes };
+        classes.iter().any(|class| class.is_in(object))
+            || self.strict_ownership && object.is_ownership_only() && !object.is_known_ownership()
+    }
+
+    /// Returns true if unmanaged objects make it fail.
+    pub fn fails_on_unmanaged_objects(&self) -> bool {
+        self.classes.contains(&FailClass::UnmanagedObjects)
+    }
+
+    /// The differences that a report names, which has only the fields that were to be shown.
+    pub(crate) fn reported(names: &[&'static str]) -> Self {
+        let classes = names.iter().filter_map(|name| FailClass::named(name)).collect();
+        Self { classes, show_unmanaged: true, ..Self::default() }
+    }
+
+    /// Leaves out the fields that other managers added, if only manual changes were asked for.
+    pub(crate) fn leave_out_unmanaged(&self, objects: &mut [ObjectReport]) {
+        let all = self.show_unmanaged || self.classes.contains(&FailClass::Of(Class::Unmanaged));
+        let manual = self.classes.contains(&FailClass::Manual);
+        if manual && !all {
+            for object in objects {
+                object.diff.changes.retain(|change| !change.is_addition() || change.is_manual());
+            }
+        }
+    }
+
+    /// The names of the differences that make it fail, if they were chosen.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.classes.iter().map(|class| class.name()).collect()
+    }
+}
+
+/// The JSON Schema of a list of such names.
+pub(crate) fn class_names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": {"enum": FAIL_CLASSES.map(FailClass::name)}})
+}
+
+/// Reads names of classes that make a run fail.
+pub(crate) fn classes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<&'static str>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    let class = |name: &String| {
+        let class = FailClass::named(name).map(FailClass::name);
+        class.ok_or_else(|| D::Error::custom(format!("`{name}` is not a class of differences")))
+    };
+    names.iter().map(class).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::classes::CLASSES;
+
+    #[test]
+    fn every_class_of_the_report_can_be_named_as_it_is_written_there() {
+        for class in FAIL_CLASSES {
+            if let FailClass::Of(class) = class {
+                assert_eq!(serde_json::to_value(class).unwrap(), FailClass::Of(class).name());
+            }
+            assert_eq!(FailClass::named(class.name()), Some(class));
+        }
+        assert!(CLASSES.iter().all(|row| FailClass::named(row.id) == Some(FailClass::Of(row.class))));
+        assert_eq!(FailClass::named("drft"), None);
     }
 }

@@ -7,7 +7,6 @@ pub(crate) mod effects;
 pub(crate) mod findings;
 pub(crate) mod grants;
 pub mod label;
-mod managed;
 pub(crate) mod owned;
 pub(crate) mod parts;
 pub(crate) mod sentence;

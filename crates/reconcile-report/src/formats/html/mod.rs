@@ -8,28 +8,33 @@ mod facets;
 mod group;
 mod limits;
 mod markup;
-mod matrix;
 mod object;
 mod section;
 #[cfg(test)]
 mod tests;
 mod value;
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA256, digest};
 
-use crate::model::{Command, Reports};
+use super::text::matrix::{is_stopped, rows};
+use crate::model::{Command, ContextReport, Reports};
 use crate::view::View;
 use crate::words::summary::verdict_of_all;
+use crate::words::value::number::grouped;
 use facets::Facets;
 use limits::{Limits, OPEN};
-use markup::Markup;
+use markup::{Markup, tone};
 use object::Objects;
 use section::{Section, facts};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+/// Largest number of objects that are shown.
+const SHOWN: usize = 1_000;
 
 /// The page of a run: that of the only context, or the matrix and a section for each context.
 pub fn render(reports: &Reports, view: &View) -> String {
@@ -57,7 +62,7 @@ fn render_within(reports: &Reports, view: &View, limits: Limits) -> String {
             header.element("<p><time", &time.to_string(), "</time></p>");
         }
         section::warnings(&mut body, &reports.warnings);
-        matrix::matrix(&mut body, reports, view);
+        matrix(&mut body, reports, view);
     }
     for section in &sections {
         section.write(&mut body, &objects);
@@ -135,4 +140,62 @@ fn policy(style: &str, script: &str) -> String {
         hash(style),
         hash(script)
     )
+}
+
+/// A table with a row for each object that needs something anywhere, and a column for each context that was looked at.
+fn matrix(page: &mut Markup, reports: &Reports, view: &View) {
+    let looked_at: Vec<(usize, &ContextReport)> =
+        reports.contexts.iter().enumerate().filter(|(_, one)| !is_stopped(&one.report)).collect();
+    let contexts: Vec<&ContextReport> = looked_at.iter().map(|(_, one)| *one).collect();
+    let rows = rows(&contexts);
+    let (alike, different): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is_quiet(contexts.len()));
+    if different.is_empty() {
+        return;
+    }
+    // The numbers that the objects of each section have.
+    let places: Vec<BTreeMap<String, usize>> = contexts
+        .iter()
+        .map(|one| view.sorted(&one.report).iter().enumerate().map(|(at, object)| (id(object), at)).collect())
+        .collect();
+    page.raw("<section class=\"matrix\" aria-labelledby=\"matrix\"><h2 id=\"matrix\">Contexts</h2>");
+    page.raw("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"matrix\"><table><thead><tr>");
+    page.raw("<th scope=\"col\">Object</th>");
+    for one in &contexts {
+        page.element("<th scope=\"col\"", one.name(), "</th>");
+    }
+    page.raw("</tr></thead><tbody>\n");
+    for row in different.iter().take(SHOWN) {
+        page.element("<tr><th scope=\"row\"", &row.name, "</th>");
+        for (column, (section, one)) in looked_at.iter().enumerate() {
+            let cell = row.cell(column);
+            let object = cell.and_then(|cell| one.report.objects.get(cell.object));
+            let place = object.and_then(|object| places.get(column)?.get(&id(object)));
+            match (cell.map(|cell| cell.label), place) {
+                (Some(cell), Some(place)) => {
+                    page.raw("<td><a class=\"").raw(tone(cell.role)).raw("\" href=\"#o").number(*section).raw("-");
+                    page.number(*place).raw("\">").raw(cell.word).raw("</a></td>");
+                }
+                _ => {
+                    page.raw("<td>-</td>");
+                }
+            }
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</tbody></table></div>");
+    if let Some(more @ 1..) = different.len().checked_sub(SHOWN) {
+        let more = format!("… {} more objects: see the contexts below", grouped(more));
+        page.element("<p class=\"gap\"", &more, "</p>");
+    }
+    if !alike.is_empty() && contexts.len() > 1 {
+        let objects = if alike.len() == 1 { "object needs" } else { "objects need" };
+        let text = format!("{} more {objects} no change in any of these contexts", grouped(alike.len()));
+        page.element("<p class=\"gap\"", &text, "</p>");
+    }
+    page.raw("</section>\n");
+}
+
+fn id(object: &crate::model::ObjectReport) -> String {
+    let source = object.source.as_ref().map(ToString::to_string).unwrap_or_default();
+    format!("{}\n{}\n{source}", object.key.gvk.api_version(), object.key)
 }

@@ -1,17 +1,23 @@
 //! The differences of each object, folded. What several objects have in common comes once.
 
-use reconcile_core::text::{visible, visible_line};
+use reconcile_core::compare::{masked, secret_number};
+use reconcile_core::text::{one_line, visible, visible_line, yaml};
+use serde_json::Value;
+use similar::ChangeTag;
 
 use super::comment::{Comment, code, html, longest_run};
-use super::hunk;
 use crate::formats::text::definition_summary;
 use crate::groups::Entry;
-use crate::model::{Command, ContextReport, ObjectReport};
+use crate::model::{ChangeReport, Command, ContextReport, ObjectReport};
 use crate::view::View;
 use crate::words::conflict::conflict_hint;
-use crate::words::describe;
 use crate::words::findings::of_object;
+use crate::words::value::certificate::summarised;
+use crate::words::value::line_diff::{Line, groups};
+use crate::words::value::meaning::{self, Meaning};
 use crate::words::value::number::counted_objects;
+use crate::words::value::{inline, stays};
+use crate::words::{describe, users};
 
 /// The name of a group in the count of what is left out.
 const GROUP: &str = "group of objects with its differences";
@@ -19,6 +25,8 @@ const GROUP: &str = "group of objects with its differences";
 const NAMED: usize = 5;
 /// Most lines of one object.
 const LINES: usize = 200;
+/// Longest value that is one line, in characters.
+const SHORT: usize = 200;
 
 /// Writes the differences of a section.
 pub(super) fn details(comment: &mut Comment, one: &ContextReport, entries: &[Entry<'_>], view: &View) {
@@ -90,7 +98,7 @@ fn changes_and_conflicts(object: &ObjectReport, view: &View) -> Vec<String> {
     } else {
         definition_summary(object, view)
     };
-    let changes = changes.into_iter().flat_map(|change| hunk::lines(change, view.full));
+    let changes = changes.into_iter().flat_map(|change| signed_change(change, view.full));
     conflicts.chain(definition).chain(changes).collect()
 }
 
@@ -102,5 +110,99 @@ fn cut(lines: &mut Vec<String>, full: bool) {
     if let Some(more @ 1..) = lines.len().checked_sub(LINES).filter(|_| !full) {
         lines.truncate(LINES);
         lines.push(format!("# … {more} more lines"));
+    }
+}
+
+/// The lines of a change, each with everything visible: removed lines, added lines, and lines around them.
+fn signed_change(change: &ChangeReport, is_full: bool) -> Vec<String> {
+    let live = change.live.as_deref();
+    let desired = change.desired.as_deref();
+    if change.path.elements().is_empty() {
+        let signed = |sign: char, value: &Value| signed_lines(sign, &yaml(&masked(&summarised(value))));
+        return match (live, desired) {
+            (None, Some(desired)) => {
+                let removed = users::removed(change, ToOwned::to_owned);
+                let removed = removed.map(|removed| format!("# {}", one_line(&removed, SHORT)));
+                removed.into_iter().chain(signed('+', desired)).collect()
+            }
+            (Some(live), None) => signed('-', live),
+            _ => vec![format!("# {}", describe::change(change))],
+        };
+    }
+    let why = describe::why_on_line(change);
+    let mut lines = vec![format!("@@ {} @@ {why}", one_line(&change.path.to_string(), SHORT)).trim_end().to_owned()];
+    if change.is_following() {
+        return lines;
+    }
+    if stays(change) {
+        lines.extend(live.map(|live| alone(' ', live)).into_iter().flatten());
+        return lines;
+    }
+    let meaning = Meaning::of_change(change);
+    if let Some((what, inner)) = meaning.and_then(|(meaning, ..)| meaning::lines(&meaning, is_full)) {
+        if !what.is_empty() {
+            lines.push(format!("# {what}"));
+        }
+        lines.extend(inner.iter().map(signed));
+        return lines;
+    }
+    match (live, desired) {
+        (Some(live), None) => lines.extend(alone('-', live)),
+        (None, Some(desired)) => lines.extend(alone('+', desired)),
+        _ => {
+            // Both in one notation: a short list is compared with the lines of a long one.
+            let is_long = [live, desired].into_iter().flatten().any(is_long);
+            let text = |value: &Value| if is_long { in_lines(value) } else { text(value) };
+            let live = live.map(text).unwrap_or_default();
+            let desired = desired.map(text).unwrap_or_default();
+            for (at, group) in groups(&live, &desired).iter().enumerate() {
+                if at > 0 {
+                    lines.push("@@ … @@".to_owned());
+                }
+                lines.extend(group.iter().map(signed));
+            }
+        }
+    }
+    lines
+}
+
+/// The lines of a value without another one next to it, in which certificates are summarised.
+fn alone(sign: char, value: &Value) -> Vec<String> {
+    let sentences = meaning::certificates(value);
+    signed_lines(sign, &sentences.map_or_else(|| text(&summarised(value)), |sentences| sentences.join("\n")))
+}
+
+fn signed((tag, content): &Line<'_>) -> String {
+    let sign = match tag {
+        ChangeTag::Delete => '-',
+        ChangeTag::Insert => '+',
+        ChangeTag::Equal => ' ',
+    };
+    format!("{sign}{}", visible(content))
+}
+
+fn signed_lines(sign: char, text: &str) -> Vec<String> {
+    text.lines().map(|line| format!("{sign}{}", visible(line))).collect()
+}
+
+/// A value as lines: a string as it is, a long collection as YAML, everything else on one line.
+fn text(value: &Value) -> String {
+    if is_long(value) { in_lines(value) } else { inline(value) }
+}
+
+/// Returns true if a value has lines of its own.
+fn is_long(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\n'),
+        Value::Object(_) | Value::Array(_) => inline(value).chars().count() > SHORT,
+        _ => false,
+    }
+}
+
+fn in_lines(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(_) | Value::Array(_) if secret_number(value).is_none() => yaml(&masked(value)),
+        other => inline(other),
     }
 }

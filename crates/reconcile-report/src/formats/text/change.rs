@@ -6,19 +6,17 @@ use serde_json::Value;
 use similar::ChangeTag;
 use structured_merge::{FieldPath, Op, PathElement, Scalar};
 
-use super::hunks::{emphasis, more, pair, put_lines};
-use super::sheet::{GAP, Sheet};
+use super::sheet::{GAP, Sheet, emphasis, more, pair, put_lines};
 use crate::model::ChangeReport;
 use crate::words::grants::GrantChanges;
 use crate::words::sentence::wrapped::wrapped;
 use crate::words::styled::{Role, Styled};
 use crate::words::value::certificate::summarised;
-use crate::words::value::cut;
 use crate::words::value::line_diff::{Line, groups};
 use crate::words::value::meaning::{self, Meaning};
 use crate::words::value::number::grouped;
 use crate::words::value::word_diff::{self, Contrast, DiffedText};
-use crate::words::value::{block, inline, inline_in_list, is_long, stays};
+use crate::words::value::{block, cut, inline, inline_in_list, is_long, stays};
 use crate::words::why::{former, note};
 
 /// Between a live and a desired value.

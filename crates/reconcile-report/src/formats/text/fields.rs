@@ -4,8 +4,7 @@ use reconcile_core::text::width;
 use structured_merge::{FieldPath, PathElement};
 
 use super::change::change;
-use super::hunks::more;
-use super::sheet::{GAP, Sheet};
+use super::sheet::{GAP, Sheet, more};
 use crate::model::ChangeReport;
 use crate::words::styled::Role;
 

@@ -6,7 +6,6 @@
 mod change;
 mod definition;
 mod fields;
-mod hunks;
 pub mod matrix;
 mod notes;
 mod object;

@@ -7,24 +7,22 @@ use reconcile_core::text::{one_line, visible, width, yaml};
 use serde_json::Value;
 use similar::ChangeTag;
 
-use super::hunks::{more, put_lines};
-use super::sheet::{GAP, Sheet};
+use super::sheet::{GAP, Sheet, more, put_lines};
 use super::{definition, fields, notes};
 use crate::model::object::disposition::Disposition;
 use crate::model::{ChangeReport, ObjectReport};
 use crate::view::View;
 use crate::words::conflict::{conflict_hint, installer};
-use crate::words::deletions;
 use crate::words::effects::effect;
 use crate::words::label::{NEEDS_REPLACEMENT, sign, stopped_step};
 use crate::words::sentence::excerpt;
 use crate::words::sentence::shared_diagnostic::coded;
 use crate::words::sentence::wrapped::wrapped;
 use crate::words::styled::{Role, Styled};
-use crate::words::users;
 use crate::words::value::certificate::summarised;
 use crate::words::value::line_diff::Line;
 use crate::words::why::{self, added_by, owner_text, owners};
+use crate::words::{deletions, users};
 
 /// Largest number of changes, conflicts or warnings of one object that are shown; anyone who may write the live object decides
 /// how many there are.

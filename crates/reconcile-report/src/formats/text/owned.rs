@@ -2,10 +2,9 @@
 
 use reconcile_core::compare::Action;
 
-use super::hunks::more;
 use super::object::{conflicts, head, object_error};
 use super::outcomes;
-use super::sheet::{GAP, Sheet};
+use super::sheet::{GAP, Sheet, more};
 use crate::model::{ChangeReport, ObjectReport, Report};
 use crate::view::View;
 use crate::words::owned::{Passing, fields, passing, result};

@@ -8,28 +8,26 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use kube::client::Body;
+use reconcile_core::object::Projection;
+use reconcile_core::request::{Address, RequestCounts, RequestError};
 use tokio_util::sync::CancellationToken;
 
 use super::auth::session::{Session, Sessions};
 use super::early::EarlyReads;
 use super::options::{ConnectOptions, Log, RequestTimeout};
 use super::request::{BodyReader, Counters, Request, RequestKind, Warnings};
-use super::transport::contact::Contact;
-use super::transport::endpoint::Endpoint;
+use super::transport::endpoint::{Contact, Endpoint};
 use super::transport::exchange::{Exchange, Parsed, Whole};
 use super::transport::pace::{LoadSignal, Pace};
 use super::transport::watch::Watch;
 use super::transport::{exchange, retry};
 use super::write_request::Change;
 use crate::client::transport::retry::Deadline;
-use reconcile_core::object::Projection;
-use reconcile_core::request::{Address, RequestCounts, RequestError};
 
 /// The verbosity from which repetitions are noted.
 const NOTE_RETRIES: u8 = 1;
 /// The verbosity from which every request is noted.
 const NOTE_REQUESTS: u8 = 6;
-
 /// The longest pause, whatever a server asks for.
 const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 

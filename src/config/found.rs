@@ -1,17 +1,21 @@
 //! Finds the configuration of a run: named on the command line, next to the manifests, above them in their repository, or in the
 //! working directory.
+//!
+//! A file that was only found, and not named, may belong to anybody: in `/tmp`, or
+//! above a folder that somebody else owns. Like git (`safe.directory`), the search takes only files of people who decide about
+//! the run anyway.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-use reconcile_report::Failure;
-
-use super::trust::Owners;
-use crate::desired::files::CONFIGURATION;
-use crate::work_tree::WorkTree;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::io_reason;
+use reconcile_report::Failure;
+
+use crate::desired::files::CONFIGURATION;
+use crate::work_tree::WorkTree;
 
 /// The way in which a configuration was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,4 +140,53 @@ fn folder(input: &OsStr) -> Option<PathBuf> {
 /// The error for a file that cannot be read.
 pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Failure {
     Failure::invalid(Diagnostic::of_file(name, format!("cannot be read: {}", io_reason(error))))
+}
+
+/// The users whose files are used.
+#[derive(Debug, Default)]
+pub(super) struct Owners {
+    #[cfg(unix)]
+    users: Vec<u32>,
+}
+
+impl Owners {
+    /// The current user, root, and the owner of an input: the owner of the manifests decides what is applied.
+    #[cfg(unix)]
+    pub fn of(input: Option<&Path>) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        let mut users = vec![0, rustix::process::geteuid().as_raw()];
+        users.extend(input.and_then(|input| std::fs::metadata(input).ok()).map(|metadata| metadata.uid()));
+        Self { users }
+    }
+
+    /// On other systems, files have no owners that could be compared.
+    #[cfg(not(unix))]
+    pub fn of(_input: Option<&Path>) -> Self {
+        Self::default()
+    }
+
+    /// Returns the reason not to use a file that was found in a work tree; `None` if it can be used.
+    pub fn distrust(&self, file: &Path, tree: &WorkTree) -> Option<&'static str> {
+        let (Ok(link), Ok(target)) = (std::fs::symlink_metadata(file), std::fs::metadata(file)) else {
+            return Some("it cannot be read");
+        };
+        if !self.include(&link) || !self.include(&target) {
+            return Some("it belongs to another user");
+        }
+        if link.is_symlink() && !matches!(tree.left_by(file), Ok(None)) {
+            return Some("it is a link to a file outside the repository");
+        }
+        None
+    }
+
+    #[cfg(unix)]
+    fn include(&self, metadata: &Metadata) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        self.users.contains(&metadata.uid())
+    }
+
+    #[cfg(not(unix))]
+    fn include(&self, _metadata: &Metadata) -> bool {
+        true
+    }
 }

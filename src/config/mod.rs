@@ -12,12 +12,10 @@ mod file;
 mod found;
 mod ignore;
 mod readiness;
-mod schema;
 mod settable;
 mod suggestion;
 #[cfg(test)]
 mod tests;
-mod trust;
 mod view;
 mod written;
 

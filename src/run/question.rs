@@ -21,7 +21,7 @@ pub(crate) fn can_ask(message: &str, input: &InputArgs, hint: &str) -> Result<()
 pub(crate) async fn answer(interrupt: &Interrupt) -> Result<Option<String>, Failure> {
     tokio::select! {
         biased;
-        line = terminal::line() => Ok(line.ok()),
+        line = terminal::read_line() => Ok(line.ok()),
         () = interrupt.token().cancelled() => Err(interrupted()),
     }
 }

@@ -1,25 +1,25 @@
 //! The only access to stdout and stderr: colours, progress, the pager, and untrusted text made visible.
 
-mod audience;
 mod bug;
 mod heartbeat;
 mod pager;
-mod question;
 pub(crate) mod signals;
 
-use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead as _, ErrorKind, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use reconcile_core::text::{io_reason, visible_line};
 use reconcile_report::excerpt::CONTINUED;
 use reconcile_report::formats::unified;
 use reconcile_report::{Role, STANDARD, Styled, Theme, View, paint};
+use tokio::sync::oneshot::{Receiver, channel};
+
+use heartbeat::{Heartbeat, Live};
 
 pub use bug::report_panics;
-use heartbeat::{Heartbeat, Live};
 pub use pager::Pager;
-pub use question::{can_ask, line};
-use reconcile_core::text::{io_reason, visible_line};
 
 /// The choice of coloured text (`--color`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -121,12 +121,12 @@ impl Terminal {
             ColorChoice::Auto => {
                 let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
                 let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-                !refused && (is_terminal && !audience::is_dumb() || set("CLICOLOR_FORCE"))
+                !refused && (is_terminal && !is_dumb() || set("CLICOLOR_FORCE"))
             }
         };
         let stdout_colored = wanted(std::io::stdout().is_terminal());
         let stderr_colored = wanted(std::io::stderr().is_terminal());
-        let is_watched = std::io::stderr().is_terminal() && !audience::is_pipeline() && !audience::is_dumb();
+        let is_watched = std::io::stderr().is_terminal() && !is_pipeline() && !is_dumb();
         let live = (is_watched && !quiet).then(Live::new);
         Self { inner: Arc::new(Streams { stdout_colored, stderr_colored, quiet, theme, live }), label: None }
     }
@@ -290,6 +290,43 @@ fn columns_of(text: &str) -> Option<usize> {
     (columns > 0).then_some(columns.min(u16::MAX.into()))
 }
 
+/// Returns true in a pipeline: `CI` is set, and neither empty nor `false`.
+fn is_pipeline() -> bool {
+    says_pipeline(std::env::var_os("CI"))
+}
+
+/// Returns true if the terminal can only print lines: `TERM` is `dumb` or, as in git, not set. Windows does not set it.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").map_or(!cfg!(windows), |term| says_dumb(&term))
+}
+
+fn says_pipeline(ci: Option<OsString>) -> bool {
+    ci.is_some_and(|ci| !ci.is_empty() && ci != "false")
+}
+
+fn says_dumb(term: &OsStr) -> bool {
+    term.is_empty() || term == "dumb"
+}
+
+/// Returns true if a person can be asked: stderr and stdin are terminals.
+pub fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Reads one line of the terminal. At the end of input, there is none. A read cannot be cancelled: it goes on
+/// after its caller has stopped waiting.
+pub fn read_line() -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        if std::io::stdin().lock().read_line(&mut line).is_ok_and(|read| read > 0) {
+            // If this fails, the run is over.
+            let _ = sender.send(line);
+        }
+    });
+    receiver
+}
+
 #[cfg(test)]
 mod tests {
     use reconcile_report::plain;
@@ -318,5 +355,21 @@ mod tests {
         text.line_end();
         assert_eq!(plain(&labelled(&text, "prod")), "[prod] error: ab\n[prod] hint: c\n");
         assert_eq!(plain(&labelled(&text, "a\u{1b}[2J")).matches('\u{1b}').count(), 0);
+    }
+
+    #[test]
+    fn a_variable_that_is_empty_or_false_is_no_pipeline() {
+        for (ci, expected) in
+            [(None, false), (Some(""), false), (Some("false"), false), (Some("true"), true), (Some("1"), true)]
+        {
+            assert_eq!(says_pipeline(ci.map(OsString::from)), expected, "{ci:?}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_without_a_name_is_dumb() {
+        for (term, expected) in [("", true), ("dumb", true), ("xterm-256color", false)] {
+            assert_eq!(says_dumb(OsStr::new(term)), expected, "{term}");
+        }
     }
 }

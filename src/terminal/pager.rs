@@ -2,8 +2,8 @@ use std::ffi::OsStr;
 use std::io::{IsTerminal as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use super::{Closed, audience};
-use crate::program;
+use super::Closed;
+use crate::{program, terminal};
 
 /// The default pager: it ends if everything fits on the screen, shows colours, and leaves the text on the screen.
 const DEFAULT: &str = "less -FRX";
@@ -15,7 +15,7 @@ pub struct Pager(Child);
 impl Pager {
     /// Starts the user's pager; `None` if there is none, none is wanted, or nobody is there to quit it.
     pub fn start() -> Option<Self> {
-        if audience::is_pipeline() || audience::is_dumb() || !std::io::stdin().is_terminal() {
+        if terminal::is_pipeline() || terminal::is_dumb() || !std::io::stdin().is_terminal() {
             return None;
         }
         let chosen = std::env::var_os("KUBECTL_RECONCILE_PAGER").or_else(|| std::env::var_os("PAGER"));

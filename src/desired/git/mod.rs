@@ -5,7 +5,6 @@
 //! the folder with `.git`, so that a folder of the content that looks like a repository is none.
 
 mod checkout;
-mod objects;
 mod tree;
 
 use std::ffi::OsStr;
@@ -16,15 +15,16 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-pub use checkout::Checkout;
-use objects::Objects;
 use reconcile_core::diagnostic::Diagnostic;
 use reconcile_core::text::similar;
-pub use tree::Tree;
 
 use crate::desired::files::reason;
 use crate::program;
 use crate::work_tree::root;
+use tree::Objects;
+
+pub use checkout::Checkout;
+pub use tree::Tree;
 
 /// The name for the revision from which the current branch began.
 const AUTO: &str = "auto";

@@ -8,13 +8,11 @@
 
 mod list_watch;
 mod observe;
-mod stop_policy;
 mod tracker;
 mod watched;
 mod watcher;
 
 pub(crate) use observe::Waiting;
-pub use observe::{Observation, WaitOptions, observe};
+pub use observe::{Observation, WaitEnd, WaitOptions, observe};
 pub use reconcile_core::live::readiness::{ObjectReadiness, Outlook, ReadinessState};
-pub use stop_policy::WaitEnd;
 pub use watched::Watched;

@@ -1,4 +1,4 @@
-//! Creates one object.
+//! Creates one object, and waits until the kind of a new CustomResourceDefinition is served.
 //!
 //! ```text
 //! plain:     apply without force ─201─▶ created
@@ -11,28 +11,30 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use http::StatusCode;
-use serde_json::Value;
-use structured_merge::{FieldSet, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
-
-use super::{Writer, Written, is_conflict, is_open};
-use crate::client::{RequestError, Retry};
-use crate::engine::backoff::Backoff;
-use crate::live::answer::Asked;
-use crate::live::fetch;
 use reconcile_core::compare::{
     Class, CompareContext, Decision, FieldChange, LiveObject, ObjectVerdict, Policy, ROUNDS, WriteAs,
 };
 use reconcile_core::diagnostic::{Code, Diagnostic};
-use reconcile_core::live::LiveState;
+use reconcile_core::live::{Discovery, LiveState, Resolution, Target};
+use serde_json::Value;
+use structured_merge::{FieldSet, GroupVersionKind, ManagedFieldsEntry, ObjectMeta as _, Operation, Ownership};
+
+use super::{Writer, Written, is_conflict, is_open};
+use crate::client::{Cluster, RequestError, Retry};
+use crate::engine::backoff::Backoff;
+use crate::live::answer::Asked;
+use crate::live::{discover, fetch};
 
 /// The number of fields of others that a warning names.
 const NAMED: usize = 5;
-
 /// The first wait before a creation is repeated whose answer was lost.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-
 /// The wait after which it is not repeated any more.
 const LAST_PAUSE: Duration = Duration::from_secs(4);
+/// The pause between two reads of a CustomResourceDefinition; the server takes about as long to publish one.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// The number of reads after which a wait gives up: 30 seconds.
+const LOOKS: usize = 300;
 
 /// The outcome of a creation that must not write to an existing object.
 pub(super) enum Creation {
@@ -280,4 +282,41 @@ impl Writer<'_> {
         let (is_applied, fields) = claimed(now);
         is_applied || fields == claimed(created).1
     }
+}
+
+/// Waits until the server has accepted a CustomResourceDefinition (`apiextensions.k8s.io/v1`, conditions
+/// `NamesAccepted` and `Established`).
+pub async fn wait_until_established(cluster: &Cluster, crd: &Target) -> Result<(), Diagnostic> {
+    let Ok(resource) = &crd.resource else { return Ok(()) };
+    for _ in 0..LOOKS {
+        match fetch::get(cluster, crd, resource).await {
+            LiveState::Present(object) if is(&object, "Established", "True") => return Ok(()),
+            LiveState::Present(object) if is(&object, "NamesAccepted", "False") => {
+                let message = format!("the names that {} defines are taken", crd.key);
+                return Err(Diagnostic::new(Code::NamesNotAccepted, message));
+            }
+            LiveState::Unreadable(diagnostic) => return Err(diagnostic),
+            LiveState::Present(_) | LiveState::Absent => cluster.pause(INTERVAL).await,
+        }
+    }
+    Err(Diagnostic::new(Code::Timeout, format!("{} was not established within 30 seconds", crd.key)))
+}
+
+/// Reads discovery until it has these kinds, because it follows `Established` with a delay. Kinds that are still missing after 30
+/// seconds stay missing.
+pub async fn wait_for_discovery(cluster: &Cluster, awaited: &[GroupVersionKind]) -> Result<Discovery, RequestError> {
+    for _ in 0..LOOKS {
+        let discovery = discover(cluster).await?;
+        if awaited.iter().all(|gvk| matches!(discovery.resolve(gvk), Resolution::Known(_))) {
+            return Ok(discovery);
+        }
+        cluster.pause(INTERVAL).await;
+    }
+    discover(cluster).await
+}
+
+fn is(crd: &Value, condition: &str, status: &str) -> bool {
+    crd.conditions().iter().any(|found| {
+        found.get("type").is_some_and(|name| name == condition) && found.get("status").is_some_and(|s| s == status)
+    })
 }

@@ -8,9 +8,7 @@
 
 mod create;
 mod delete;
-mod established;
 mod replace;
-mod replacements;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,9 +22,9 @@ use structured_merge::{
     without_fields,
 };
 
+pub use create::{wait_for_discovery, wait_until_established};
 pub use delete::{DEFAULT_DELETE_TIMEOUT, Deleted, Deletion, DeletionDeadline, delete, wait_until_gone};
-pub use established::{wait_for_discovery, wait_until_established};
-pub use replacements::{GRACE, Replacements};
+pub use replace::{GRACE, Replacements};
 
 use crate::client::{Address, Change, Cluster, RequestError, Retry, Warnings, WriteRequest};
 use crate::engine::comparison::dry_run::drive_to_end;

@@ -365,6 +365,28 @@ fn values_are_checked_against_the_definition_in_the_same_input() {
     let after = ws.reconcile(["diff", "-f", "crd.yaml", "-f", "cogs.yaml"]).exits_with(4);
     assert_eq!(after.object("Cog", "good")["action"], "create");
     let words_differ = is_before(32, "the words for mistakes in custom resources are those of newer versions");
+    // `kubectl explain` knows the kind once its definition is there.
+    let hints = |mistakes: &[Value]| -> Vec<String> {
+        let all = mistakes.iter().filter_map(Value::as_array).flatten();
+        let hints = all.filter_map(|mistake| mistake["hint"].as_str());
+        hints.filter(|hint| hint.starts_with("see what belongs there ")).map(ToOwned::to_owned).collect()
+    };
+    let (early, late) = (hints(&mistakes(&before)), hints(&mistakes(&after)));
+    assert!(!early.is_empty() && early.len() == late.len(), "{early:?} {late:?}");
+    let place =
+        ws.fill_in("see what belongs there in the CustomResourceDefinition `cogs.$NS.example.com` of the input");
+    assert!(early.iter().all(|hint| *hint == place), "{early:?}");
+    assert!(late.iter().all(|hint| hint.contains("`kubectl explain cog")), "{late:?}");
+    let mistakes = |run: &Run| -> Vec<Value> {
+        let mut all = mistakes(run);
+        for mistake in all.iter_mut().filter_map(Value::as_array_mut).flatten() {
+            let is_place = |hint: &Value| hint.as_str().is_some_and(|hint| hint.starts_with("see what belongs there "));
+            if mistake.get("hint").is_some_and(is_place) {
+                mistake.as_object_mut().unwrap().remove("hint");
+            }
+        }
+        all
+    };
     let place = |mistake: &Value| format!("{}:{}", mistake["line"], mistake["column"]);
     let places = |mistakes: &Value| mistakes.as_array().map(|all| all.iter().map(place).collect::<Vec<_>>());
     for ((name, _), (before, after)) in cases.iter().zip(mistakes(&before).into_iter().zip(mistakes(&after))) {
@@ -394,4 +416,104 @@ fn no_definition_of_the_input_is_that_of_a_built_in_kind() {
     ws.write("none.yaml", "");
     let diff = ws.reconcile(["diff", "--live", "none.yaml", "-f", "crd.yaml", "-f", "web.yaml"]).exits_with(4);
     assert_eq!(diff.object("Deployment", "web")["action"], "create", "{diff}");
+}
+
+const GEARS: &str = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: gears.$NS.example.com}, spec: {
+  group: $NS.example.com, scope: Namespaced, names: {plural: gears, kind: Gear}, versions: [{name: v1, served: true, storage: true,
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+      tags: {type: array, x-kubernetes-list-type: set, items: {type: string}},
+      ports: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [port, protocol],
+              items: {type: object, required: [port], properties: {port: {type: integer}, protocol: {type: string, default: TCP}}}},
+      parts: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name],
+              items: {type: object, required: [name], properties: {name: {type: string}, size: {type: integer}}}},
+      inner: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}}}}]}}";
+
+/// An apply reads lists of type set and map into items with different keys. No server is needed to know that.
+#[test]
+fn items_with_the_same_key_are_found_without_a_server() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", GEARS);
+    ws.write("none.yaml", "");
+    let gear = |name: &str, spec: &str| {
+        ws.fill_in(&format!("apiVersion: $NS.example.com/v1\nkind: Gear\nmetadata: {{name: {name}}}\nspec: {spec}\n"))
+    };
+    let finalizers = "finalizers: [example.com/a, example.com/b, example.com/a, example.com/a]";
+    let texts = [
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: finalized, {finalizers}}}\n"),
+        "apiVersion: v1\nkind: Service\nmetadata: {name: ports}\nspec:\n  ports:\n  - port: 80\n  - {port: 80, protocol: TCP}\n  - {port: 80, protocol: UDP}\n".to_owned(),
+        gear("tags", "{tags: [a, b, a]}"),
+        gear("ports", "{ports: [{port: 80}, {port: 81}, {port: 80, protocol: TCP}]}"),
+        gear("keyless", "{parts: [{name: a}, {size: 1}]}"),
+        gear("embedded", &format!("{{inner: {{apiVersion: v1, kind: Pod, metadata: {{{finalizers}}}}}}}")),
+        gear("good", "{tags: [a, b], ports: [{port: 80}, {port: 80, protocol: UDP}], parts: [{name: a}, {name: b}]}"),
+    ];
+    ws.write("all.yaml", &texts.join("---\n"));
+    let names = [("ConfigMap", "finalized"), ("Service", "ports")];
+    let gears = ["tags", "ports", "keyless", "embedded"].map(|name| ("Gear", name));
+    let wrong: Vec<(&str, &str)> = names.into_iter().chain(gears).collect();
+    let mistakes = |run: &Run| -> Vec<Value> {
+        assert_eq!(run.object("Gear", "good")["action"], "create", "{run}");
+        wrong.iter().map(|(kind, name)| run.object(kind, name)["error"].clone()).collect()
+    };
+    let offline = ["diff", "-f", "crd.yaml,all.yaml", "--live", "none.yaml", "-n", "$NS"];
+    let before = mistakes(&ws.reconcile(offline).exits_with(4));
+    let message = before[0]["message"].as_str().unwrap();
+    assert!(message.starts_with("`metadata.finalizers` has `example.com/a` twice, first at "), "{message}");
+    // Without a server, but not without its types.
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    wait_until_established(&ws, &ws.fill_in("gears.$NS.example.com"));
+    ws.wait_for_types();
+    let online = ws.reconcile(["diff", "-f", "crd.yaml,all.yaml"]).exits_with(4);
+    assert_eq!(before, mistakes(&online), "{online}");
+    assert_eq!(before, mistakes(&ws.reconcile(offline).exits_with(4)));
+    // An object that exists keeps such a list no better.
+    ws.write("live.yaml", &gear("tags", "{tags: [a]}"));
+    let live = ws.reconcile(["diff", "-f", "crd.yaml,all.yaml", "--live", "live.yaml", "-n", "$NS"]).exits_with(4);
+    assert_eq!(before[2], live.object("Gear", "tags")["error"], "{live}");
+}
+
+/// The type of an embedded object has to be there, and its metadata follow the rules of all objects.
+#[test]
+fn embedded_objects_are_checked_against_the_definition_in_the_same_input() {
+    let ws = Workspace::new();
+    ws.write("crd.yaml", GEARS);
+    ws.write("none.yaml", "");
+    let cases = [
+        ("untyped", "{metadata: {name: a}}"),
+        ("empty", "{apiVersion: '', kind: ''}"),
+        ("badly-typed", "{apiVersion: a/b/c, kind: a b}"),
+        ("misnamed", "{apiVersion: v1, kind: Pod, metadata: {name: a/b, namespace: A_b}}"),
+        ("labels", "{apiVersion: v1, kind: Pod, metadata: {labels: {a b: c, d: 'e f'}}}"),
+        ("annotations", "{apiVersion: v1, kind: Pod, metadata: {annotations: {a b: c}}}"),
+        ("fields", "{apiVersion: v1, kind: Pod, metadata: {labels: {a: 1}, lables: {}}}"),
+        (
+            "good",
+            "{apiVersion: v1, kind: Pod, metadata: {name: A_b, labels: {a: ''}, annotations: {A/b: ' '}}, spec: 1}",
+        ),
+    ];
+    let gears = cases.map(|(name, inner)| {
+        format!("apiVersion: $NS.example.com/v1\nkind: Gear\nmetadata: {{name: {name}}}\nspec:\n  inner: {inner}\n")
+    });
+    ws.write("gears.yaml", &gears.join("---\n"));
+    let places = |run: &Run| -> Vec<Vec<String>> {
+        assert_eq!(run.object("Gear", "good")["action"], "create", "{run}");
+        let of = |error: &Value| -> Vec<String> {
+            let all = error["mistakes"].as_array().cloned().unwrap_or_else(|| vec![error.clone()]);
+            let mut places: Vec<String> = all.iter().map(|one| format!("{}:{}", one["line"], one["column"])).collect();
+            places.dedup();
+            places
+        };
+        cases[..7].iter().map(|(name, _)| of(&run.object("Gear", name)["error"])).collect()
+    };
+    let before = ws.reconcile(["diff", "-f", "crd.yaml,gears.yaml"]).exits_with(4);
+    let offline = ws.reconcile(["diff", "-f", "crd.yaml,gears.yaml", "--live", "none.yaml", "-n", "$NS"]).exits_with(4);
+    for name in ["untyped", "empty", "misnamed"] {
+        assert_eq!(before.object("Gear", name)["error"], offline.object("Gear", name)["error"]);
+    }
+    ws.reconcile(["apply", "-f", "crd.yaml"]).exits_with(0);
+    wait_until_established(&ws, &ws.fill_in("gears.$NS.example.com"));
+    ws.wait_for_types();
+    let after = ws.reconcile(["diff", "-f", "crd.yaml,gears.yaml"]).exits_with(4);
+    assert_eq!(places(&before), places(&after), "{before}{after}");
+    assert_eq!(places(&offline), places(&after), "{offline}{after}");
 }

@@ -5,7 +5,7 @@ use structured_merge::{FieldPath, PathElement};
 
 use super::cursor::{Cursor, follow_validation};
 use super::rejected_object::RejectedObject;
-use super::typed;
+use super::suggest::Described;
 use crate::diagnostic::Diagnostic;
 use crate::live::discreet::{Discreet, complaint};
 use crate::manifest::yaml::Step;
@@ -88,7 +88,7 @@ fn diagnostic(subject: &RejectedObject<'_>, cursor: Cursor<'_>, cause: &Cause) -
     match hint {
         Some(hint) => diagnostic.with_hint(hint),
         None if complaint.kind == ComplaintKind::Required && !cursor.missing.is_empty() => {
-            diagnostic.with_hint(format!("see what belongs there with `{}`", explain(subject, &cursor)))
+            diagnostic.with_hint(format!("see what belongs there {}", described(subject, &cursor)))
         }
         None => diagnostic,
     }
@@ -160,12 +160,12 @@ fn worded(cursor: &Cursor<'_>, is_key: bool, complaint: &Complaint) -> (String, 
     }
 }
 
-/// The command that explains a field; `kubectl explain` does not know entries of maps and items of lists.
-fn explain(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> String {
+/// The place that describes a field; `kubectl explain` does not know entries of maps and items of lists.
+fn described(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> String {
     let fields = cursor.missing.split('[').next().unwrap_or_default();
     let path =
         fields.split('.').filter(|name| !name.is_empty()).fold(cursor.path.clone(), |path, name| path.field(name));
-    typed::explain(&subject.target.key.gvk, &path)
+    Described::of(subject.target).at(&path)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

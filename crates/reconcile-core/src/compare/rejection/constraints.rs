@@ -1,12 +1,13 @@
-//! The demands of a definition on values beyond their types: `required`, `enum`, bounds, lengths and patterns. Its complaints are those
-//! of the server (kube-openapi `pkg/validation/validate`, apiextensions-apiserver `pkg/apiserver/validation/validation.go`), to which
-//! `allOf` and its like, formats and CEL rules are left.
+//! The demands of a definition on values beyond their types: `required`, `enum`, bounds, lengths, patterns and embedded objects. Its
+//! complaints are those of the server (kube-openapi `pkg/validation/validate`, apiextensions-apiserver
+//! `pkg/apiserver/validation/validation.go`), to which `allOf` and its like, formats and CEL rules are left.
 
 use std::collections::HashMap;
 
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
+use super::embedded;
 use crate::request::Cause;
 
 /// Maximum number of causes of one manifest.
@@ -61,6 +62,10 @@ impl<'s> Check<'s> {
     }
 
     fn fields(&mut self, fields: &Map<String, Value>, schema: &'s Value, path: &str) {
+        if schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true)) {
+            let room = MOST_CAUSES.saturating_sub(self.found.len());
+            self.found.extend(embedded::causes(fields, path).into_iter().take(room));
+        }
         self.size("properties", fields.len(), schema, ["minProperties", "maxProperties"], path);
         self.required(fields, schema, path, |_| true);
         for (name, value) in fields {

@@ -9,9 +9,12 @@
 mod causes;
 mod constraints;
 mod cursor;
+mod embedded;
 mod in_the_way;
+mod list_items;
 pub(crate) mod refusal;
 mod rejected_object;
+mod suggest;
 mod typed;
 
 use base64::Engine as _;

@@ -1,14 +1,15 @@
 //! Messages of structured-merge-diff's validation (`typed/validate.go`): one `.path: complaint` a line.
 
 use serde_json::Value;
-use structured_merge::{FieldPath, FieldSet, GroupVersionKind, PathElement, ScalarKind, Shape, TypeRef, item_element};
+use structured_merge::{FieldPath, FieldSet, ScalarKind, Shape, TypeRef};
 
 use super::cursor::{Cursor, follow_managed, keys};
+use super::list_items::{self, ItemMistake, of_items};
 use super::rejected_object::{RejectedObject, named};
+use super::suggest::{self, Described};
 use crate::diagnostic::Diagnostic;
 use crate::live::Target;
 use crate::manifest::{Expected, advice, mismatch};
-use crate::text::similar;
 
 /// Maximum number of items with one key to look at.
 const MOST_CHOICES: usize = 20;
@@ -16,6 +17,10 @@ const MOST_CHOICES: usize = 20;
 const MOST_MISTAKES: usize = 100;
 /// The complaint about a field that the type does not have.
 const UNKNOWN: &str = "field not declared in schema";
+
+/// The ends of the complaints about an item that is null, in a keyed list and in a set.
+const NULL_ITEM: [&str; 2] = ["may not have a null element", "an explicit null"];
+
 /// The prefix of a list of several complaints.
 const SEVERAL: &str = "errors:";
 
@@ -39,10 +44,7 @@ pub(super) fn diagnostics(subject: &RejectedObject<'_>, message: &str) -> Vec<Di
 /// fixed order. With them, two runs report the same.
 fn add_missed(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, found: &mut Vec<Diagnostic>) {
     visit(cursor, &mut |cursor, mistake| {
-        found.push(match mistake {
-            Mistake::Type(expected) => type_mismatch(subject, cursor, expected),
-            Mistake::Unknown => unknown_field(subject, cursor),
-        });
+        found.push(mistake.diagnostic(subject, cursor));
         true
     });
 }
@@ -57,10 +59,8 @@ pub(super) fn of_wrong_type(target: &Target, schema: TypeRef<'_>, ignored: &Fiel
     let subject = RejectedObject::of_manifest(target, schema);
     let mut found = Vec::new();
     visit(&Cursor::root(subject.manifest(), schema), &mut |cursor, mistake| {
-        if let Mistake::Type(expected) = mistake
-            && !ignored.covers(&cursor.path)
-        {
-            found.push(type_mismatch(&subject, cursor, expected));
+        if !matches!(mistake, Mistake::Unknown) && !ignored.covers(&cursor.path) {
+            found.push(mistake.diagnostic(&subject, cursor));
         }
         found.len() < MOST_MISTAKES
     });
@@ -73,10 +73,7 @@ pub(super) fn against_definition(target: &Target, schema: TypeRef<'_>) -> Vec<Di
     let mut found = Vec::new();
     if schema.declares("kind") {
         visit(&Cursor::root(subject.manifest(), schema), &mut |cursor, mistake| {
-            found.push(match mistake {
-                Mistake::Type(expected) => type_mismatch(&subject, cursor, expected),
-                Mistake::Unknown => unknown_field(&subject, cursor),
-            });
+            found.push(mistake.diagnostic(&subject, cursor));
             found.len() < MOST_MISTAKES
         });
     }
@@ -89,6 +86,18 @@ enum Mistake {
     Type(Expected),
     /// The type has no such field.
     Unknown,
+    /// It is a list, whose item at this index does not fit.
+    Item(usize, ItemMistake),
+}
+
+impl Mistake {
+    fn diagnostic(self, subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> Diagnostic {
+        match self {
+            Self::Type(expected) => type_mismatch(subject, cursor, expected),
+            Self::Unknown => unknown_field(subject, cursor),
+            Self::Item(index, mistake) => list_items::diagnostic(subject, cursor, index, mistake),
+        }
+    }
 }
 
 /// The type of value that a field takes; `None` if it takes any, or nothing is known about it.
@@ -109,7 +118,9 @@ fn fits(value: &Value, schema: TypeRef<'_>) -> bool {
     let Some(expected) = expected_by(schema).filter(|_| !value.is_null()) else { return true };
     expected.fits(value)
         && match value {
-            Value::Array(items) => items.iter().all(|item| fits(item, schema.item())),
+            Value::Array(items) => {
+                of_items(value, schema).is_empty() && items.iter().all(|item| fits(item, schema.item()))
+            }
             Value::Object(map) => map.iter().all(|(name, value)| fits(value, schema.field(name))),
             _ => true,
         }
@@ -121,6 +132,11 @@ fn visit(cursor: &Cursor<'_>, found: &mut impl FnMut(&Cursor<'_>, Mistake) -> bo
     let Some(expected) = expected_by(schema).filter(|_| !value.is_null()) else { return true };
     if !expected.fits(value) {
         return found(cursor, Mistake::Type(expected));
+    }
+    for (index, mistake) in of_items(value, schema) {
+        if !found(cursor, Mistake::Item(index, mistake)) {
+            return false;
+        }
     }
     for index in 0..value.as_array().map_or(0, Vec::len) {
         let mut inner = cursor.clone();
@@ -175,7 +191,7 @@ fn diagnostic(subject: &RejectedObject<'_>, line: &str) -> Diagnostic {
         Some((index, complaint)) if cursor.enter_index(index) => complaint,
         _ => complaint,
     };
-    if complaint.ends_with("may not have a null element") {
+    if NULL_ITEM.iter().any(|ending| complaint.ends_with(ending)) {
         let message = format!("{} is empty", named(&cursor.path));
         return subject.diagnostic_at_value(&cursor, message).with_hint("remove the item, or write its value");
     }
@@ -190,10 +206,7 @@ fn diagnostic(subject: &RejectedObject<'_>, line: &str) -> Diagnostic {
             .next()
             .and_then(Result::ok)
             .unwrap_or_default();
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let message =
-            format!("{} has no {}, which identifies the items of its list", named(&cursor.path), names.join(", "));
-        return subject.diagnostic_at_value(&cursor, message);
+        return list_items::without_key(subject, &cursor, &names);
     }
     subject.diagnostic_at_value(&cursor, format!("{}: {}", named(&cursor.path), without_dump(complaint)))
 }
@@ -212,11 +225,11 @@ fn unknown_field(subject: &RejectedObject<'_>, cursor: &Cursor<'_>) -> Diagnosti
     parent.trail.pop();
     parent.steps.pop();
     parent.path = outer;
-    let hint = suggestion(&subject.target.key.gvk, &parent, name);
+    let hint = suggest::field(&Described::of(subject.target), &parent, name);
     subject.diagnostic_at_key(cursor, format!("unknown field `{name}`{within}")).with_hint(hint)
 }
 
-/// The diagnostic for two items with one key: at the second item, with the first one marked as well.
+/// The diagnostic for two items with the key that the server names.
 fn duplicate(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, list: &str) -> Diagnostic {
     let (value, schema) = cursor.here();
     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -228,33 +241,10 @@ fn duplicate(subject: &RejectedObject<'_>, cursor: &Cursor<'_>, list: &str) -> D
         })
     };
     let mut same = items.iter().enumerate().filter(|(_, item)| is_it(item)).map(|(index, _)| index);
-    let (Some(first), Some(second)) = (same.next(), same.next()) else {
-        return subject.diagnostic_at_key(cursor, format!("{} has two items with the same key", named(&cursor.path)));
-    };
-    let at = |index: usize| {
-        let mut item = cursor.clone();
-        item.enter_index(index);
-        item
-    };
-    let origin = &subject.target.desired.origin;
-    let mark = |index: usize| {
-        let steps = at(index).steps;
-        origin.positions.value_at(&steps).unwrap_or_else(|| origin.positions.nearest(&steps))
-    };
-    let item = items
-        .get(second)
-        .and_then(|item| item_element(item, schema))
-        .map(|element| FieldPath::from(vec![element]).to_string());
-    let first = mark(first);
-    let second = mark(second);
-    let message = format!(
-        "{} has {} twice, first at {}:{}",
-        named(&cursor.path),
-        item.unwrap_or_else(|| "the same item".to_owned()),
-        first.line,
-        first.column
-    );
-    origin.diagnostic_at(second, Some(first), message).with_hint("remove one of the two, or give it another key")
+    match (same.next(), same.next()) {
+        (Some(first), Some(second)) => list_items::repeated(subject, cursor, first, second),
+        _ => subject.diagnostic_at_key(cursor, format!("{} has two items with the same key", named(&cursor.path))),
+    }
 }
 
 fn expected(text: &str) -> Option<Expected> {
@@ -278,86 +268,4 @@ fn element(complaint: &str) -> Option<(usize, &str)> {
 /// Removes Go's dump of a value.
 fn without_dump(complaint: &str) -> &str {
     complaint.split(", got &").next().unwrap_or(complaint)
-}
-
-/// Advice about a key that the type at `parent` does not have: the level above or below that has the field, or a similar name, or
-/// the command that lists the fields.
-fn suggestion(gvk: &GroupVersionKind, parent: &Cursor<'_>, name: &str) -> String {
-    let (map, schema) = parent.here();
-    let is_there = |schema: TypeRef<'_>| schema.declares(name) || schema.item().declares(name);
-    // Indented too much: an outer level has the field.
-    let outer = parent.trail.split_last().map_or(&[][..], |(_, outer)| outer);
-    if let Some(depth) = outer.iter().rposition(|(_, schema)| schema.declares(name)) {
-        let outer = FieldPath::from(parent.path.elements().iter().take(depth).cloned().collect::<Vec<_>>());
-        return if depth == 0 {
-            format!("`{name}` belongs to the top level of the object: indent it less")
-        } else {
-            format!("`{name}` belongs to `{outer}`: indent it less")
-        };
-    }
-    // Indented too little: a key of the same level has the field.
-    let siblings = map.as_object().into_iter().flat_map(serde_json::Map::keys);
-    if let Some(sibling) = siblings.filter(|key| key.as_str() != name).find(|key| is_there(schema.field(key))) {
-        return format!("`{name}` belongs to `{}`: indent it more", parent.path.field(sibling));
-    }
-    match similar(name, schema.field_names()) {
-        Some(similar) => format!("did you mean `{similar}`?"),
-        None => format!("see the fields there with `{}`", explain(gvk, &parent.path)),
-    }
-}
-
-/// `kubectl explain deployment.spec.template`
-pub(super) fn explain(gvk: &GroupVersionKind, path: &FieldPath) -> String {
-    let fields = path.elements().iter().filter_map(|element| match element {
-        PathElement::Field(name) => Some(format!(".{name}")),
-        _ => None,
-    });
-    format!("kubectl explain {}{}", gvk.kind.to_lowercase(), fields.collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use structured_merge::builtin;
-
-    use super::*;
-
-    #[test]
-    fn names_are_similar_by_edits_whatever_their_case() {
-        let names = ["image", "imagePullPolicy", "name", "env", "envFrom", "args"];
-        let nearest = |name: &str| similar(name, names.into_iter());
-        assert_eq!(nearest("imagee"), Some("image"));
-        assert_eq!(nearest("iamge"), Some("image"));
-        assert_eq!(nearest("imagepullpolicy"), Some("imagePullPolicy"));
-        assert_eq!(nearest("nmae"), Some("name"));
-        assert_eq!(nearest("arg"), Some("args"));
-        assert_eq!(nearest("replicas"), None);
-    }
-
-    #[test]
-    fn a_field_on_the_wrong_level_is_sent_where_it_belongs() {
-        let gvk = GroupVersionKind::new("apps/v1", "Deployment");
-        let schema = builtin().object(&gvk).unwrap();
-        let manifest = json!({"metadata": {}, "template": {}, "spec": {"template": {"replicas": 2, "spec": {
-            "containers": [{"name": "web"}], "image": "x"}}}});
-        let advice = |path: &[&str], name: &str| {
-            let mut cursor = Cursor::root(&manifest, schema);
-            for key in path {
-                assert!(cursor.enter_key(key));
-            }
-            suggestion(&gvk, &cursor, name)
-        };
-        assert_eq!(advice(&[], "template"), "`template` belongs to `spec`: indent it more");
-        assert_eq!(advice(&["spec", "template"], "replicas"), "`replicas` belongs to `spec`: indent it less");
-        assert_eq!(
-            advice(&["spec", "template", "spec"], "image"),
-            "`image` belongs to `spec.template.spec.containers`: indent it more"
-        );
-        assert_eq!(advice(&["spec", "template"], "sepc"), "did you mean `spec`?");
-        assert_eq!(
-            advice(&["spec", "template"], "nonsense"),
-            "see the fields there with `kubectl explain deployment.spec.template`"
-        );
-        assert_eq!(advice(&["spec"], "kind"), "`kind` belongs to the top level of the object: indent it less");
-    }
 }

@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use reconcile_core::manifest::yaml::{Document, Positions, Step, Syntax, Validation, read};
 use serde_json::Value;
 
-use crate::program;
-use reconcile_core::diagnostic::Diagnostic;
-use reconcile_core::manifest::{Decrypted, Input, Place, authentication_code, is_encrypted};
+use crate::program::{self, LookupError};
+use reconcile_core::diagnostic::{Diagnostic, Location};
+use reconcile_core::manifest::{Decrypted, Input, Place, Undecrypted, authentication_code, is_encrypted};
 
 /// The program.
 const SOPS: &str = "sops";
@@ -52,10 +52,7 @@ pub(crate) fn decrypted(mut inputs: Vec<Input>) -> Result<Vec<Input>, Vec<Diagno
     if units.is_empty() {
         return Ok(inputs);
     }
-    let program = program::find(OsStr::new(SOPS)).map_err(|error| {
-        let message = format!("`--decrypt=sops` needs `sops`: {error}");
-        vec![Diagnostic::general(message).with_hint("see https://getsops.io/docs/#download")]
-    })?;
+    let program = program::find(OsStr::new(SOPS)).map_err(|error| vec![missing(&error, &inputs, &units)])?;
     let start = Instant::now();
     let open = Mutex::new(units.iter());
     let results = Mutex::new(Vec::new());
@@ -84,6 +81,21 @@ pub(crate) fn decrypted(mut inputs: Vec<Input>) -> Result<Vec<Input>, Vec<Diagno
         }
     }
     Ok(inputs)
+}
+
+/// The diagnostic for the first encrypted document if there is no `sops`.
+fn missing(error: &LookupError, inputs: &[Input], units: &[Unit]) -> Diagnostic {
+    let message = format!("encrypted with SOPS, and `--decrypt=sops` needs `sops`: {error}");
+    let place = units.iter().min_by_key(|unit| (unit.input, unit.places.first())).and_then(|unit| {
+        Some(Location {
+            file: inputs.get(unit.input)?.name.clone(),
+            line: unit.places.first().map(|place| place.line),
+            column: None,
+        })
+    });
+    let hint = "install it (https://getsops.io/docs/#download), or leave out `--decrypt=sops`: then the encrypted objects are \
+                not compared, and the others are";
+    Diagnostic { location: place, ..Diagnostic::general(message) }.with_hint(hint)
 }
 
 fn next<'u>(open: &Mutex<std::slice::Iter<'u, Unit>>) -> Option<&'u Unit> {
@@ -188,19 +200,23 @@ fn ordered<'v>(value: &'v Value, positions: &Positions, path: &mut Vec<Step<'v>>
 }
 
 /// The documents that the program printed. A mistake in them is not repeated, as it may quote a value.
-fn values(output: &[u8], expected: usize) -> Result<Vec<Value>, String> {
+fn values(output: &[u8], expected: usize) -> Result<Vec<Value>, Undecrypted> {
+    let failed = |reason: String| Err(Undecrypted::Failed(reason));
     let stream = read(output, Validation::Strict);
     let values: Vec<Value> = stream.documents.into_iter().map(|document| document.value).collect();
     match values.len() {
-        _ if !stream.diagnostics.is_empty() => Err("`sops` printed no manifest".to_owned()),
-        0 => Err("`sops` printed no manifest".to_owned()),
-        count if count != expected => Err(format!("`sops` printed {count} documents instead of {expected}")),
+        _ if !stream.diagnostics.is_empty() => failed("what `sops` printed is not valid YAML".to_owned()),
+        0 => failed("`sops` printed nothing".to_owned()),
+        count if count != expected => {
+            let documents = if count == 1 { "document" } else { "documents" };
+            failed(format!("`sops` printed {count} {documents} instead of {expected}"))
+        }
         _ => Ok(values),
     }
 }
 
 /// Runs the program once. What it says on its standard error may quote values, so that only its exit code is told.
-fn run(program: &Path, unit: &Unit, limit: Duration) -> Result<Vec<u8>, String> {
+fn run(program: &Path, unit: &Unit, limit: Duration) -> Result<Vec<u8>, Undecrypted> {
     let start = Instant::now();
     let mut command = Command::new(program);
     command.args(["--decrypt", "--input-type", unit.format, "--output-type", unit.format]);
@@ -208,15 +224,16 @@ fn run(program: &Path, unit: &Unit, limit: Duration) -> Result<Vec<u8>, String> 
         command.arg("/dev/stdin");
     }
     let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let mut child = started.map_err(|error| format!("`sops` cannot be run: {}", super::files::reason(&error)))?;
+    let failed = |error| Undecrypted::Failed(format!("`sops` cannot be run: {}", super::files::reason(&error)));
+    let mut child = started.map_err(failed)?;
     let ended = output(&mut child, &unit.text, || limit.saturating_sub(start.elapsed()));
     if ended.is_err() {
         let _ = child.kill();
         let _ = child.wait();
     }
     ended.map_err(|end| match end {
-        End::TooLate => format!("`sops` did not end within {}s", limit.as_secs()),
-        End::TooMuch => format!("`sops` printed more than {} MiB", MAX_OUTPUT >> 20),
+        End::TooLate => Undecrypted::Failed(format!("`sops` did not finish within {}s", limit.as_secs())),
+        End::TooMuch => Undecrypted::Failed(format!("`sops` printed more than {} MiB", MAX_OUTPUT >> 20)),
         End::Failed(reason) => reason,
     })
 }
@@ -225,11 +242,13 @@ fn run(program: &Path, unit: &Unit, limit: Duration) -> Result<Vec<u8>, String> 
 enum End {
     TooLate,
     TooMuch,
-    Failed(String),
+    Failed(Undecrypted),
 }
 
 fn output(child: &mut Child, text: &[u8], left: impl Fn() -> Duration) -> Result<Vec<u8>, End> {
-    let failed = |error: std::io::Error| End::Failed(format!("`sops` failed: {}", super::files::reason(&error)));
+    let failed = |error: std::io::Error| {
+        End::Failed(Undecrypted::Failed(format!("`sops` failed: {}", super::files::reason(&error))))
+    };
     // Both ends are served at the same time, so that the program never blocks. Its children may hold them longer than it lives.
     if let Some(mut pipe) = child.stdin.take() {
         let text = text.to_vec();
@@ -259,12 +278,12 @@ fn output(child: &mut Child, text: &[u8], left: impl Fn() -> Duration) -> Result
 }
 
 /// The meaning of an exit code of SOPS (`cmd/sops/codes/codes.go`).
-fn failure(code: Option<i32>) -> String {
+fn failure(code: Option<i32>) -> Undecrypted {
     match code {
-        Some(128) => "`sops` has no key for it".to_owned(),
-        Some(51) => "`sops` refuses it, as it was changed after it was encrypted (its `mac` does not match)".to_owned(),
-        Some(25) => "`sops` cannot decrypt its values".to_owned(),
-        Some(code) => format!("`sops` failed with exit code {code}"),
-        None => "`sops` was ended by a signal".to_owned(),
+        Some(128) => Undecrypted::NoKey,
+        Some(51 | 52) => Undecrypted::OtherValues,
+        Some(25) => Undecrypted::BrokenValue,
+        Some(code) => Undecrypted::Failed(format!("`sops` failed with exit code {code}")),
+        None => Undecrypted::Failed("`sops` was killed by a signal".to_owned()),
     }
 }

@@ -171,7 +171,7 @@ fn a_policy_that_quotes_a_secret_is_named_and_not_repeated() {
     let warned = until(&ws, &["diff", "-f", ".", "--evidence=server"], |run| {
         run.object("Secret", "it")["warnings"].to_string().contains("AdmissionPolicy")
     });
-    let warning = format!("{by} warns: the text is left out because it may quote the Secret");
+    let warning = format!("{by} warns: the text is left out because it may quote a secret value");
     assert_eq!(warned.exits_with(1).object("Secret", "it")["warnings"], json!([warning]));
     ws.reconcile(["apply", "-f", "."]).exits_with(0);
 

@@ -135,6 +135,28 @@ fn what_a_build_prints_is_decrypted_too() {
     with_sops(&ws).reconcile(["apply", "-k", "k"]).exits_with(4);
     with_sops(&ws).reconcile(["apply", "-k", "k", "--decrypt=sops"]).exits_with(0);
     assert!(ws.find("Secret", "db").is_some());
+    // A build that changes anything that the `mac` covers is named as the cause.
+    program(&ws, "bin/sops", "#!/bin/sh\nexit 51\n");
+    let run = with_sops(&ws).reconcile(["diff", "-k", "k", "--decrypt=sops"]).exits_with(4);
+    assert!(error(&run, "db").ends_with("because its `mac` does not match what the kustomization builds"), "{run}");
+    assert!(object(&run, "db")["error"]["hint"].as_str().unwrap().contains("with `-f`"), "{run}");
+}
+
+/// What is secret is called so, whatever kind of object has it.
+#[test]
+fn values_of_encrypted_objects_are_not_called_values_of_secrets() {
+    let ws = Workspace::new();
+    program(&ws, "bin/sops", SOPS);
+    for value in ["sunflower", "marigold", "moonlight"] {
+        ws.secret(value);
+    }
+    ws.write("m.yaml", &format!("{TOGETHER}---\n{PLAIN}"));
+    with_sops(&ws).reconcile(["apply", "-f", "m.yaml", "--decrypt=sops"]).exits_with(0);
+    ws.patch_as("kubectl-edit", "configmap/first", &json!({"data": {"a": "tulip"}}));
+    ws.patch_as("kubectl-edit", "configmap/open", &json!({"data": {"colour": "red"}}));
+    let run = with_sops(&ws).reconcile(["pull", "-f", "m.yaml", "--decrypt=sops", "--dry-run"]);
+    assert!(run.stdout.contains("1 secret value differs, and secret values are not pulled"), "{run}");
+    assert!(!run.to_string().contains("of a Secret"), "{run}");
 }
 
 #[test]
@@ -142,21 +164,38 @@ fn a_sops_that_fails_makes_its_objects_unknown() {
     let ws = Workspace::new();
     ws.secret("hunter-of-two");
     ws.write("m.yaml", &format!("{SECRET}---\n{PLAIN}"));
-    for (script, expected) in [
-        ("exit 128", "encrypted with SOPS: `sops` has no key for it"),
-        ("echo hunter-of-two >&2; exit 1", "encrypted with SOPS: `sops` failed with exit code 1"),
-        ("true", "encrypted with SOPS: `sops` printed no manifest"),
-        ("echo hunter-of-two", "encrypted with SOPS: `sops` printed no manifest"),
-        ("echo '{hunter-of-two'", "encrypted with SOPS: `sops` printed no manifest"),
-        ("echo 'kind: hunter-of-two'", "encrypted with SOPS: `sops` printed no manifest"),
-        ("echo '{kind: List, items: []}'", "encrypted with SOPS: `sops` printed no manifest"),
-        ("cat", "encrypted with SOPS: `sops` printed a document that is still encrypted"),
-        ("cat; echo; echo ---; cat <<E\nkind: x\nE", "encrypted with SOPS: `sops` printed 2 documents instead of 1"),
-        ("yes hunter-of-two | head -c 70000000", "encrypted with SOPS: `sops` printed more than 64 MiB"),
+    for (script, expected, hint) in [
+        ("exit 128", "`sops` has no key that decrypts it", "SOPS_AGE_KEY_FILE"),
+        (
+            "exit 51",
+            "`sops` refuses it, because its `mac` does not match: it was changed after it was encrypted",
+            "undo the change, or encrypt it again",
+        ),
+        (
+            "exit 25",
+            "one of its values cannot be decrypted: it was changed or moved after it was encrypted",
+            "undo the change, or encrypt it again",
+        ),
+        ("echo hunter-of-two >&2; exit 1", "`sops` failed with exit code 1", "`sops --decrypt FILE`"),
+        ("kill -9 $$", "`sops` was killed by a signal", "`sops --decrypt FILE`"),
+        ("true", "`sops` printed nothing", "`sops --decrypt FILE`"),
+        ("echo hunter-of-two", "what `sops` printed is not a Kubernetes object", "`sops --decrypt FILE`"),
+        ("echo '{hunter-of-two'", "what `sops` printed is not valid YAML", "`sops --decrypt FILE`"),
+        ("echo 'kind: hunter-of-two'", "the decrypted manifest has no valid `apiVersion`", "`sops edit FILE`"),
+        (
+            "echo '{apiVersion: v1, kind: Secret, metadata: {name: db, labels: {hunter-of-two: [a]}}}'",
+            "the server would refuse the name, the labels or the annotations of the decrypted manifest",
+            "`sops edit FILE`",
+        ),
+        ("echo '{kind: List, items: []}'", "`sops` printed a list of objects instead of one object", "`sops"),
+        ("cat", "`sops` printed a document that is still encrypted", "`sops --decrypt FILE`"),
+        ("cat; echo; echo ---; cat <<E\nkind: x\nE", "`sops` printed 2 documents instead of 1", "`sops"),
+        ("yes hunter-of-two | head -c 70000000", "`sops` printed more than 64 MiB", "`sops --decrypt FILE`"),
     ] {
         program(&ws, "bin/sops", &format!("#!/bin/sh\n{script}\n"));
         let run = with_sops(&ws).reconcile(["diff", "-f", "m.yaml", "--decrypt", "sops"]).exits_with(4);
-        assert_eq!(error(&run, "db"), expected, "{script}");
+        assert_eq!(error(&run, "db"), format!("encrypted with SOPS: {expected}"), "{script}");
+        assert!(object(&run, "db")["error"]["hint"].as_str().unwrap().contains(hint), "{script}: {run}");
         assert_eq!(object(&run, "open")["action"], "create", "{script}");
     }
 }
@@ -168,7 +207,10 @@ fn a_sops_of_the_working_directory_never_runs() {
     ws.write("m.yaml", SECRET);
     for path in ["/nowhere", ".", "", ":/nowhere", "/nowhere:", "./"] {
         let run = ws.env("PATH", path).reconcile(["diff", "-f", "m.yaml", "--decrypt=sops"]).exits_with(2);
-        assert!(run.report()["errors"][0]["message"].as_str().unwrap().contains("`sops`"), "{run}");
+        let error = &run.report()["errors"][0];
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("encrypted with SOPS, and `--decrypt=sops` needs `sops`: "), "{run}");
+        assert_eq!((&error["file"], &error["line"]), (&"m.yaml".into(), &1.into()), "{run}");
         assert!(!ws.folder().join("ran").exists(), "{path}");
     }
     // Nothing is encrypted: nothing is needed.

@@ -214,8 +214,8 @@ impl PullReport {
             text.append(overlay.text(self.dry_run));
         }
         if self.secrets > 0 {
-            let values = counted(self.secrets, "value of a Secret differs", "values of Secrets differ");
-            text.push(Role::Note, format!("{values}, and values of Secrets are not pulled"));
+            let values = counted(self.secrets, "secret value differs", "secret values differ");
+            text.push(Role::Note, format!("{values}, and secret values are not pulled"));
             text.line_end();
         }
         let (accepted, refused): (Vec<&PulledChange>, Vec<&PulledChange>) =

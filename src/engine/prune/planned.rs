@@ -281,8 +281,8 @@ fn refuse_anonymous(manifests: &[Manifest]) -> Result<(), Vec<Diagnostic>> {
     let diagnostics: Vec<Diagnostic> = anonymous
         .map(|manifest| {
             let message = "its kind, name or namespace is encrypted, so that pruning could delete the object itself";
-            let hint =
-                "decrypt it with `--decrypt=sops`, or leave these fields open with `--encrypted-regex` of `sops`";
+            let hint = "pass `--decrypt=sops`, or leave these fields readable when you encrypt the file, as with `sops \
+                        --encrypt --encrypted-regex '^(data|stringData)$'`";
             Diagnostic::of_source(&manifest.origin().source, message).with_hint(hint)
         })
         .collect();

@@ -42,9 +42,9 @@ fn values_of_secrets_are_neither_pulled_nor_shown() {
     let run = ws.reconcile(["pull", "-f", "."]).exits_with(0);
     assert_eq!(text(&ws), SECRET.replaced("colour: green", "colour: red").replaced("tier: front", "tier: back"));
     assert!(
-        run.stdout.contains("+  colour: red") && run.stdout.contains("(a line of a document with a Secret)"),
+        run.stdout.contains("+  colour: red") && run.stdout.contains("(a line of a document with secret values)"),
         "{run}"
     );
-    assert!(run.stdout.contains("1 value of a Secret differs"), "{run}");
+    assert!(run.stdout.contains("1 secret value differs"), "{run}");
     ws.reconcile(["diff", "-f", "."]).exits_with(1);
 }

@@ -12,7 +12,7 @@ use crate::object::{Permission, may_quote_secret};
 use crate::request::{Cause, StatusError};
 
 /// The hint that says where to read the text that is left out.
-const HINT: &str = "the server's message is left out because it may quote the Secret; kubectl shows it";
+const HINT: &str = "the server's message is left out because it may quote a secret value; kubectl shows it";
 /// Fields of a Secret, and of its metadata, that may be named without looking for them in an object.
 const FIELDS: [&str; 7] = ["apiVersion", "data", "immutable", "kind", "metadata", "stringData", "type"];
 const METADATA: [&str; 8] = [
@@ -169,7 +169,7 @@ pub fn is_withheld(warning: &str) -> bool {
 }
 
 /// The end of a warning whose text is left out.
-const WITHHELD: &str = "the text is left out because it may quote the Secret";
+const WITHHELD: &str = "the text is left out because it may quote a secret value";
 
 /// A warning of the server about a Secret. It names the author of the warning and not its text.
 fn warning(text: &str) -> String {
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn warnings_name_their_policy() {
-        let left_out = "the text is left out because it may quote the Secret";
+        let left_out = "the text is left out because it may quote a secret value";
         for (text, who) in [
             (
                 "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'b': hunter2",

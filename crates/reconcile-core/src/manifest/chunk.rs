@@ -7,7 +7,7 @@ use serde_json::Value;
 use structured_merge::ObjectMeta as _;
 
 use super::built::{Built, BuiltFrom, BuiltPlace, Elsewhere, Written};
-use super::encrypted::{Decrypted, Place, Seal, closed, identity, is_encrypted, is_identified, is_list};
+use super::encrypted::{Decrypted, Place, Seal, identity, is_encrypted, is_identified, is_list, mistake};
 use super::manifest::Manifest;
 use super::mismatch::kind_of;
 use super::source::{Source, SourceText, explained, template};
@@ -178,7 +178,7 @@ impl<'a> Chunk<'a> {
     /// A document that is encrypted, as far as it is known. What is left of it if it is not decrypted to an object is its identity.
     fn opened(&self, value: Value, line: u32, source: &Source) -> (Value, Seal) {
         let place = Place { line, items: source.items.clone() };
-        Seal::of(value, &place, self.input.decrypted.as_ref())
+        Seal::of(value, &place, self.input.decrypted.as_ref(), self.input.built_from.is_some())
     }
 
     /// An object that is encrypted in the text. No message about it repeats what it says.
@@ -190,16 +190,13 @@ impl<'a> Chunk<'a> {
             Seal::Closed(reason) => (identity(&object, &name()), is_identified(&object), reason),
             Seal::Open => return,
             Seal::Decrypted { known, is_identified } => {
+                let wrong = mistake(&object).diagnostic(self.input.built_from.is_some());
                 match checked(object, positions.clone(), source.clone(), text()) {
                     Ok(mut manifest) if manifest.refused().is_empty() => {
                         manifest.encrypted();
                         return read.manifests.push(manifest);
                     }
-                    mistake => {
-                        let refused = "the server would refuse its decrypted name, labels or annotations";
-                        let reason = if mistake.is_ok() { refused } else { "`sops` printed no manifest" };
-                        (known, is_identified, closed(reason))
-                    }
+                    _ => (known, is_identified, wrong),
                 }
             }
         };

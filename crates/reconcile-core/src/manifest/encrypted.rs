@@ -31,13 +31,70 @@ impl Place {
 
 /// The decrypted documents of one input, or the reasons why they cannot be decrypted.
 #[derive(Debug, Default)]
-pub struct Decrypted(BTreeMap<Place, Result<Value, String>>);
+pub struct Decrypted(BTreeMap<Place, Result<Value, Undecrypted>>);
 
 impl Decrypted {
     /// Adds a document.
-    pub fn insert(&mut self, place: Place, result: Result<Value, String>) {
+    pub fn insert(&mut self, place: Place, result: Result<Value, Undecrypted>) {
         self.0.insert(place, result);
     }
+}
+
+/// The reason why a document is not decrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undecrypted {
+    /// `sops` has none of its keys.
+    NoKey,
+    /// The code over its values (`mac`) does not match them.
+    OtherValues,
+    /// A value is not the one that was encrypted at its place.
+    BrokenValue,
+    /// The decrypted document is not what it should be: words that follow "encrypted with SOPS: ".
+    Mistake(String),
+    /// `sops` failed, or printed something else: words that follow "encrypted with SOPS: ".
+    Failed(String),
+}
+
+impl Undecrypted {
+    /// The diagnostic for a document in a file, or in what was built from a kustomization.
+    pub(super) fn diagnostic(&self, is_built: bool) -> Diagnostic {
+        const BUILT: &str = "a build that changes values or their order breaks the `mac`: pass the encrypted files with `-f`, \
+                             or decrypt them in the build";
+        const CHANGED: &str = "undo the change, or encrypt it again; documents that were encrypted in one file have to be in \
+                               one input";
+        let changed = if is_built { BUILT } else { CHANGED };
+        let (reason, hint) = match self {
+            Self::NoKey => (
+                "`sops` has no key that decrypts it",
+                "`sops` needs one of the keys that are listed under `sops` in the file, such as an age key in \
+                 `SOPS_AGE_KEY_FILE`",
+            ),
+            Self::OtherValues if is_built => {
+                ("`sops` refuses it, because its `mac` does not match what the kustomization builds", changed)
+            }
+            Self::OtherValues => {
+                ("`sops` refuses it, because its `mac` does not match: it was changed after it was encrypted", changed)
+            }
+            Self::BrokenValue => {
+                ("one of its values cannot be decrypted: it was changed or moved after it was encrypted", changed)
+            }
+            Self::Mistake(reason) => (reason.as_str(), "`sops edit FILE` opens it decrypted"),
+            Self::Failed(reason) => {
+                (reason.as_str(), "`sops --decrypt FILE` shows its error; what else it prints may be secret")
+            }
+        };
+        Diagnostic::new(Code::Encrypted, format!("encrypted with SOPS: {reason}")).with_hint(hint)
+    }
+}
+
+/// The mistake in a decrypted object that is no manifest. Nothing in it is quoted.
+pub(super) fn mistake(object: &Value) -> Undecrypted {
+    let is_text = |path: &str| object.pointer(path).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    let fields = [("/apiVersion", "apiVersion"), ("/kind", "kind"), ("/metadata/name", "metadata.name")];
+    Undecrypted::Mistake(match fields.into_iter().find(|(path, _)| !is_text(path)) {
+        Some((_, name)) => format!("the decrypted manifest has no valid `{name}`"),
+        None => "the server would refuse the name, the labels or the annotations of the decrypted manifest".to_owned(),
+    })
 }
 
 /// Returns true for a document with the metadata of SOPS.
@@ -68,30 +125,28 @@ pub(super) enum Seal {
 
 impl Seal {
     /// Reads what a document was decrypted to. The value stays as it is if there is nothing else.
-    pub fn of(value: Value, place: &Place, decrypted: Option<&Decrypted>) -> (Value, Self) {
+    pub fn of(value: Value, place: &Place, decrypted: Option<&Decrypted>, is_built: bool) -> (Value, Self) {
         let Some(Decrypted(decrypted)) = decrypted else {
             let hint = "pass `--decrypt=sops` to decrypt it in memory";
             return (value, Self::Closed(Diagnostic::new(Code::Encrypted, "encrypted with SOPS").with_hint(hint)));
         };
-        match decrypted.get(place) {
-            Some(Ok(open)) if is_encrypted(open) => {
-                (value, Self::Closed(closed("`sops` printed a document that is still encrypted")))
-            }
-            Some(Ok(open)) if is_list(open) == is_list(&value) && open.is_object() => {
-                let known = identity(&value, &place.name());
-                (open.clone(), Self::Decrypted { known, is_identified: is_identified(&value) })
-            }
-            Some(Ok(_)) => (value, Self::Closed(closed("`sops` printed no manifest"))),
-            Some(Err(reason)) => (value, Self::Closed(closed(reason))),
-            None => (value, Self::Closed(closed("it was not decrypted"))),
-        }
+        let wrong = match decrypted.get(place) {
+            Some(Ok(open)) if is_encrypted(open) => "`sops` printed a document that is still encrypted",
+            Some(Ok(open)) if !open.is_object() => "what `sops` printed is not a Kubernetes object",
+            Some(Ok(open)) => match (is_list(&value), is_list(open)) {
+                (false, true) => "`sops` printed a list of objects instead of one object",
+                (true, false) => "`sops` printed one object instead of a list of objects",
+                _ => {
+                    let known = identity(&value, &place.name());
+                    let is_identified = is_identified(&value);
+                    return (open.clone(), Self::Decrypted { known, is_identified });
+                }
+            },
+            Some(Err(reason)) => return (value, Self::Closed(reason.diagnostic(is_built))),
+            None => "`sops` was not run for it",
+        };
+        (value, Self::Closed(Undecrypted::Failed(wrong.to_owned()).diagnostic(is_built)))
     }
-}
-
-/// The diagnostic for a document that `sops` did not decrypt to what it should.
-pub(super) fn closed(reason: &str) -> Diagnostic {
-    let hint = "`sops --decrypt FILE` shows more, and perhaps what nobody else should see";
-    Diagnostic::new(Code::Encrypted, format!("encrypted with SOPS: {reason}")).with_hint(hint)
 }
 
 /// Returns true for a list of objects.
@@ -156,6 +211,33 @@ mod tests {
         ] {
             assert_eq!(is_encrypted(&document), expected, "{document}");
         }
+    }
+
+    #[test]
+    fn a_decrypted_object_that_is_no_manifest_is_described_without_its_values() {
+        for (object, expected) in [
+            (json!({"kind": "hunter2"}), "the decrypted manifest has no valid `apiVersion`"),
+            (json!({"apiVersion": "v1", "kind": 2}), "the decrypted manifest has no valid `kind`"),
+            (
+                json!({"apiVersion": "v1", "kind": "Pod", "metadata": "x"}),
+                "the decrypted manifest has no valid `metadata.name`",
+            ),
+            (
+                json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "hunter2", "labels": {"a": 1}}}),
+                "the server would refuse the name, the labels or the annotations of the decrypted manifest",
+            ),
+        ] {
+            assert_eq!(mistake(&object), Undecrypted::Mistake(expected.to_owned()), "{object}");
+        }
+    }
+
+    #[test]
+    fn a_build_is_named_as_the_cause_if_the_code_over_the_values_does_not_match() {
+        let file = Undecrypted::OtherValues.diagnostic(false);
+        assert!(file.message.ends_with("it was changed after it was encrypted"), "{}", file.message);
+        let built = Undecrypted::OtherValues.diagnostic(true);
+        assert!(built.message.ends_with("does not match what the kustomization builds"), "{}", built.message);
+        assert!(built.hint.unwrap().contains("`-f`"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::words::why::why_in_full;
 /// Lines of context, as in `diff -u`.
 const CONTEXT: usize = 3;
 /// The text in the place of a line that belongs to a Secret.
-const WITHHELD: &str = "(a line of a document with a Secret)";
+const WITHHELD: &str = "(a line of a document with secret values)";
 /// The most values of one overlay that the text shows.
 const SHOWN: usize = 20;
 

@@ -1,15 +1,17 @@
 //! `-o github`: annotations of a GitHub workflow, which show on the lines of a pull request.
 //!
 //! GitHub shows ten annotations of each level for a step, and silently drops the others. So there is one annotation for each
-//! object, and if there are more than ten of a level, the tenth names the rest.
+//! object, and one for all objects that the manifests no longer have. If there are more than ten of a level, the tenth names the rest.
+
+use std::collections::HashMap;
 
 use reconcile_core::text::visible;
 
-use crate::model::{Level, Reports};
+use crate::model::{Level, ObjectReport, Reports};
 use crate::view::View;
 use crate::words::conflict::conflict_hint;
 use crate::words::describe;
-use crate::words::findings::{Finding, FindingLocation, findings, worst};
+use crate::words::findings::{DROPPED, Finding, FindingLocation, findings, worst};
 use crate::words::sentence::location;
 
 /// Number of annotations of a level that GitHub shows.
@@ -55,18 +57,42 @@ fn annotations(reports: &Reports) -> Vec<Annotation<'_>> {
         });
     }
     for one in &reports.contexts {
-        let found = findings(one);
-        let is_same = |a: &Finding<'_>, b: &Finding<'_>| match (a.object, b.object) {
-            (Some(a), Some(b)) => std::ptr::eq(a, b),
-            _ => false,
-        };
-        annotations.extend(found.chunk_by(is_same).map(annotation));
+        annotations.extend(by_subject(findings(one)).iter().map(|found| {
+            let is_dropped = found.iter().all(|finding| finding.rule == DROPPED);
+            // Not all of these have a finding.
+            let count = if is_dropped { one.report.dropped.len() } else { found.len() };
+            annotation(found, count)
+        }));
     }
     annotations
 }
 
-/// The findings of one object, at the location of the most important one.
-fn annotation<'r>(found: &[Finding<'r>]) -> Annotation<'r> {
+/// The findings of each object together, at the place of its first one: the parts of a comparison may each have some of them. Those
+/// about the run are on their own, but for the objects that the manifests no longer have.
+fn by_subject(found: Vec<Finding<'_>>) -> Vec<Vec<Finding<'_>>> {
+    let mut groups: Vec<Vec<Finding<'_>>> = Vec::new();
+    let mut places: HashMap<Option<*const ObjectReport>, usize> = HashMap::new();
+    for finding in found {
+        let subject = match finding.object {
+            Some(object) => Some(std::ptr::from_ref(object)),
+            None if finding.rule == DROPPED => None,
+            None => {
+                groups.push(vec![finding]);
+                continue;
+            }
+        };
+        if let Some(group) = places.get(&subject).and_then(|place| groups.get_mut(*place)) {
+            group.push(finding);
+        } else {
+            places.insert(subject, groups.len());
+            groups.push(vec![finding]);
+        }
+    }
+    groups
+}
+
+/// `count` findings of one object, of which `found` are known, at the location of the most important one.
+fn annotation<'r>(found: &[Finding<'r>], count: usize) -> Annotation<'r> {
     let level = worst(found).unwrap_or(Level::Note);
     let foremost = found.iter().find(|one| one.level == level);
     let (object, context) = foremost.map_or((None, None), |one| (one.object, one.context));
@@ -76,7 +102,7 @@ fn annotation<'r>(found: &[Finding<'r>]) -> Annotation<'r> {
     );
     let title = context.map_or_else(|| what.clone(), |context| format!("{what} ({})", visible(context)));
     let mut lines: Vec<String> = found.iter().take(LINES).map(|one| one.message.clone()).collect();
-    if let Some(more @ 1..) = found.len().checked_sub(LINES) {
+    if let Some(more @ 1..) = count.checked_sub(LINES) {
         lines.push(format!("… {more} more"));
     }
     lines.extend(object.and_then(|object| conflict_hint(object, 1)).map(|hint| format!("hint: {hint}")));

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reconcile_core::compare::IgnoredFields;
+use reconcile_core::manifest::Source;
 use serde_json::{Value, json};
-use structured_merge::FieldPath;
+use structured_merge::{FieldPath, ObjectKey};
 
 use super::parsers;
 use super::scenario::{apply, diff, quiet, several, stopped};
 use crate::formats::{FORMATS, Format, Render};
-use crate::model::{Command, ConfigurationInfo, ContextReport, Report, Reports};
+use crate::model::{BaseInfo, Command, ConfigurationInfo, ContextReport, DroppedObject, Report, Reports};
 use crate::theme::plain;
 use crate::view::View;
 use crate::words::describe::left_alone;
@@ -231,8 +232,8 @@ fn only_the_chosen_differences_fail_a_test_case() {
     assert_eq!((suite.failures, suite.errors), (2, 1));
 }
 
-#[test]
-fn the_tenth_annotation_names_what_github_would_not_show() {
+/// A report with 25 objects that differ in several fields.
+fn many_differ() -> Report {
     let mut report = diff("plain");
     let object = report.objects[1].clone();
     report.objects = (0..25)
@@ -242,6 +243,40 @@ fn the_tenth_annotation_names_what_github_would_not_show() {
             one
         })
         .collect();
+    report
+}
+
+/// With a base, the changes of the manifests come before those that were in the cluster already.
+#[test]
+fn an_object_is_one_annotation_in_whichever_parts_its_differences_are() {
+    let report = Report { base: Some(BaseInfo { from: "base.yaml".to_owned(), revision: None }), ..many_differ() };
+    let text = one(named("github"), &report);
+    let warnings: Vec<&str> = text.lines().filter(|line| line.starts_with("::warning ")).collect();
+    assert_eq!(warnings.len(), 10, "{text}");
+    assert!(warnings[0].contains("image: ") && warnings[0].contains("already differs in the cluster: "), "{text}");
+    assert!(warnings[9].contains("title=16 more"), "{}", warnings[9]);
+    assert_eq!(text.matches("web-24%3A update").count() + text.matches("web-24: update").count(), 1, "{text}");
+}
+
+/// The objects that only the base has share one annotation, which counts all of them.
+#[test]
+fn objects_that_the_manifests_no_longer_have_are_one_annotation() {
+    let object = |number| ObjectKey { name: format!("gone-{number}"), ..diff("plain").objects[0].key.clone() };
+    let source = Source { file: "base.yaml".into(), line: 1, template: None, document: 1, items: Vec::new() };
+    let dropped: Vec<DroppedObject> =
+        (0..150).map(|number| DroppedObject::new(&object(number), source.clone())).collect();
+    let report = quiet().with_rest_of_base(dropped, None);
+    let text = one(named("github"), &report);
+    let notices: Vec<&str> = text.lines().collect();
+    assert_eq!(notices.len(), 2, "{text}");
+    assert!(notices[0].contains("ConfigMap shop/gone-0: no longer in the manifests"), "{text}");
+    assert!(notices[0].ends_with("%0A… 130 more"), "{text}");
+    assert!(notices[1].ends_with("::150 objects are no longer in the manifests, and stay"), "{text}");
+}
+
+#[test]
+fn the_tenth_annotation_names_what_github_would_not_show() {
+    let report = many_differ();
     let text = one(named("github"), &report);
     let warnings: Vec<&str> = text.lines().filter(|line| line.starts_with("::warning ")).collect();
     assert_eq!(warnings.len(), 10);

@@ -53,7 +53,7 @@ pub(crate) const EFFECT: Rule = rule(
 pub(crate) const WARNING: Rule = rule("warning", Level::Note, "A warning for the author of the manifest");
 const UNMANAGED_OBJECT: Rule =
     rule("unmanagedObject", Level::Note, "No manifest, owner or apply set explains the object");
-const DROPPED: Rule =
+pub(crate) const DROPPED: Rule =
     rule("dropped", Level::Note, "An object of the base that is no longer in the manifests, and that stays");
 /// Hooks and differences that are left alone; at most one finding for each cluster.
 pub(crate) const IGNORED: Rule =

@@ -10,6 +10,8 @@ use rustls::{AlertDescription, CertificateError};
 
 use reconcile_core::text::{listed, one_line};
 
+use super::tls::trust::Unverifiable;
+
 /// The longest text of a library's error that is shown, in characters.
 const LIBRARY_TEXT: usize = 200;
 
@@ -168,17 +170,24 @@ fn of_tls(error: &rustls::Error) -> Cause {
             // The verifiers of some systems return these without times.
             Bad::Expired => ("the server's certificate has expired".to_owned(), Some(CLOCK_OR_CERTIFICATE)),
             Bad::NotValidYet => ("the server's certificate is not valid yet".to_owned(), Some(CLOCK_OR_CERTIFICATE)),
-            Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
-                (wrong_name(bad), Some("`--tls-server-name` says which name the certificate carries"))
-            }
+            Bad::NotValidForName | Bad::NotValidForNameContext { .. } => wrong_name(bad),
             Bad::InvalidPurpose | Bad::InvalidPurposeContext { .. } => {
                 ("the server's certificate is not for servers".to_owned(), None)
             }
-            Bad::Other(other) => (format!("the server's certificate is not accepted: {}", other_words(other)), None),
+            Bad::BadEncoding => (
+                "the server's certificate is malformed: its serial number, for example, is negative or longer than 20 bytes"
+                    .to_owned(),
+                Some("renew the certificate of the server"),
+            ),
+            Bad::Other(other) => match other.0.downcast_ref::<Unverifiable>() {
+                Some(reason) => (format!("the server's certificate cannot be verified: {reason}"), Some(VERIFIED)),
+                None => (format!("the server's certificate is not accepted: {}", other_words(other)), None),
+            },
             other => (one_line(&format!("the server's certificate is not accepted: {other}"), LIBRARY_TEXT), None),
         },
         rustls::Error::AlertReceived(alert) => {
-            (format!("the server ended the TLS handshake: {}", alert_words(*alert)), None)
+            let hint = (*alert == AlertDescription::HandshakeFailure).then_some(COMMON);
+            (format!("the server ended the TLS handshake: {}", alert_words(*alert)), hint)
         }
         rustls::Error::InvalidMessage(_) => {
             ("the server does not speak TLS".to_owned(), Some("is the address meant for plain `http://`?"))
@@ -188,6 +197,10 @@ fn of_tls(error: &rustls::Error) -> Cause {
     Cause { kind: CauseKind::NoConnection, text, hint }
 }
 
+const VERIFIED: &str = "use RSA keys of 2048 to 8192 bits or P-256, P-384 or Ed25519 keys for servers and authorities, and sign with \
+                        SHA-256; kubectl takes some others";
+const COMMON: &str = "the server needs a certificate with an RSA, P-256, P-384 or Ed25519 key, and ciphers of AES-GCM or ChaCha20-Poly1305 \
+                      with a key exchange of X25519, P-256 or P-384";
 const CLOCK_OR_CERTIFICATE: &str = "is the clock of this machine right? Then the server needs another certificate";
 
 /// Formats both times, because either the certificate or the clock may be wrong.
@@ -199,18 +212,29 @@ fn out_of_time(statement: &str, bound: UnixTime, now: UnixTime) -> String {
     format!("{statement} {}, and the clock of this machine shows {}", shown(bound), shown(now))
 }
 
-/// Names both sides of a mismatch. rustls returns the names of a certificate as `DnsName("api.example.com")` and `IpAddress(10.0.0.1)`.
-fn wrong_name(error: &CertificateError) -> String {
+/// Names both sides of a mismatch, and says what to do. rustls returns the names of a certificate as `DnsName("api.example.com")` and
+/// `IpAddress(10.0.0.1)`.
+fn wrong_name(error: &CertificateError) -> (String, Option<&'static str>) {
+    let hint = Some("`--tls-server-name` says which name the certificate carries");
     let CertificateError::NotValidForNameContext { expected, presented } = error else {
-        return "the server's certificate is for another name".to_owned();
+        return ("the server's certificate is for another name".to_owned(), hint);
     };
     let names = presented.iter().map(|name| name.split_once('(').map_or(name.as_str(), |(_, name)| name));
     let names: Vec<_> = names.map(|name| name.trim_matches([')', '"'])).collect();
     let expected = expected.to_str();
     if names.is_empty() {
-        return format!("the server's certificate is for no name, and so not for `{expected}`");
+        return (
+            "the server's certificate has no subject alternative names, and its common name does not count".to_owned(),
+            Some("issue it again with the names and addresses of the server as subject alternative names"),
+        );
     }
-    format!("the server's certificate is for {}, not for `{expected}`", listed(names, 5))
+    if names.contains(&expected.as_ref()) {
+        return (
+            format!("the server's certificate has `{expected}` as a DNS name, and not as an IP address"),
+            Some("issue it again with an `IP` entry among its subject alternative names"),
+        );
+    }
+    (format!("the server's certificate is for {}, not for `{expected}`", listed(names, 5)), hint)
 }
 
 fn alert_words(alert: AlertDescription) -> &'static str {
@@ -224,13 +248,15 @@ fn alert_words(alert: AlertDescription) -> &'static str {
         AlertDescription::UnknownCA => "it does not know the authority of our client certificate",
         AlertDescription::ProtocolVersion => "there is no common version of TLS",
         AlertDescription::UnrecognisedName => "it has no certificate for this name",
-        AlertDescription::HandshakeFailure => "there is no common cipher",
+        AlertDescription::HandshakeFailure => "there is no common cipher or signature algorithm",
         _ => "it gives no usable reason",
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rustls::pki_types::ServerName;
+
     use super::*;
 
     #[test]
@@ -261,6 +287,22 @@ mod tests {
         assert_eq!(text(CertificateError::InvalidPurpose), "the server's certificate is not for servers");
         let name = rustls::OtherError(std::sync::Arc::new(io::Error::other("NameConstraintViolation")));
         assert!(text(CertificateError::Other(name)).ends_with("its authority may not sign for this name"));
+    }
+
+    #[test]
+    fn names_that_do_not_count_are_told_from_other_names() {
+        let cause = |presented: &[&str]| {
+            let expected = ServerName::try_from("10.0.0.1").unwrap();
+            let presented = presented.iter().map(|name| (*name).to_owned()).collect();
+            wrong_name(&CertificateError::NotValidForNameContext { expected, presented })
+        };
+        let (text, hint) = cause(&[]);
+        assert!(text.contains("no subject alternative names") && hint.unwrap().starts_with("issue it again"), "{text}");
+        let (text, _) = cause(&["DnsName(\"10.0.0.1\")"]);
+        assert_eq!(text, "the server's certificate has `10.0.0.1` as a DNS name, and not as an IP address");
+        let (text, hint) = cause(&["IpAddress(10.0.0.2)"]);
+        assert_eq!(text, "the server's certificate is for `10.0.0.2`, not for `10.0.0.1`");
+        assert!(hint.unwrap().starts_with("`--tls-server-name`"));
     }
 
     #[test]

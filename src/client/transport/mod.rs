@@ -8,5 +8,4 @@ pub mod pace;
 pub mod proxy;
 pub mod retry;
 mod tls;
-mod trust;
 pub mod watch;

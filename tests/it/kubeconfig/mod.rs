@@ -1,5 +1,6 @@
 //! The same files, flags and environment lead to the same server, as the same user, as they do for kubectl.
 
+mod keys;
 mod kuberc;
 mod trust;
 mod world;

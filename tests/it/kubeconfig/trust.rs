@@ -1,13 +1,13 @@
 //! A bundle of certificates is trusted as kubectl, which is Go, trusts it.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
 use kubectl_reconcile::client::{ConnectOptions, Environment, Request, connect};
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CustomExtension, DnType, ExtendedKeyUsagePurpose, GeneralSubtree,
-    IsCa, Issuer, KeyPair, KeyUsagePurpose, NameConstraints, date_time_ymd,
+    IsCa, Issuer, KeyPair, KeyUsagePurpose, NameConstraints, SanType, date_time_ymd,
 };
 use test_control_plane::scripted::{Server, ok};
 use tokio_rustls::rustls::ServerConfig;
@@ -87,28 +87,39 @@ impl Trial {
     }
 
     /// Whether kubectl and this program trust the server, and what they say.
-    async fn run(&self, kubectl: &PathBuf) -> [(bool, String); 2] {
-        let server = self.serve().await;
-        let folder = tempfile::tempdir().unwrap();
-        let bundle = folder.path().join("ca.crt");
-        std::fs::write(&bundle, &self.bundle).unwrap();
-        let address = format!("https://{}", server.address());
-        let mut command = tokio::process::Command::new(kubectl);
-        command
-            .args(["get", "--raw", "/probe", "--token=t", "--server", &address, "--certificate-authority"])
-            .arg(&bundle);
-        command.env_clear().env("HOME", folder.path()).stdin(Stdio::null());
-        let output = command.output().await.unwrap();
-        let theirs = (output.status.success(), String::from_utf8_lossy(&output.stderr).trim().to_owned());
-        let options =
-            ConnectOptions { server: Some(address), certificate_authority: Some(bundle), ..ConnectOptions::default() };
-        let environment = Environment { home: Some(folder.path().into()), ..Environment::default() };
-        let answer = match connect(&options, &environment).await {
-            Ok(cluster) => cluster.send(Request::read("/probe")).await.map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
-        [theirs, (answer.is_ok(), answer.err().unwrap_or_default())]
+    async fn run(&self, kubectl: &Path) -> [(bool, String); 2] {
+        ask(kubectl, &self.serve().await, &self.bundle, None).await
     }
+}
+
+/// Whether kubectl and this program get an answer of a server if they trust this bundle and present the certificate of a file, which also
+/// has its key; and what they say.
+pub(super) async fn ask(kubectl: &Path, server: &Server, bundle: &str, client: Option<&Path>) -> [(bool, String); 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.crt");
+    std::fs::write(&file, bundle).unwrap();
+    let address = format!("https://{}", server.address());
+    let mut command = tokio::process::Command::new(kubectl);
+    command.args(["get", "--raw", "/probe", "--token=t", "--server", &address, "--certificate-authority"]).arg(&file);
+    if let Some(client) = client {
+        command.arg("--client-certificate").arg(client).arg("--client-key").arg(client);
+    }
+    command.env_clear().env("HOME", folder.path()).stdin(Stdio::null());
+    let output = command.output().await.unwrap();
+    let theirs = (output.status.success(), String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    let options = ConnectOptions {
+        server: Some(address),
+        certificate_authority: Some(file),
+        client_certificate: client.map(Path::to_owned),
+        client_key: client.map(Path::to_owned),
+        ..ConnectOptions::default()
+    };
+    let environment = Environment { home: Some(folder.path().into()), ..Environment::default() };
+    let answer = match connect(&options, &environment).await {
+        Ok(cluster) => cluster.send(Request::read("/probe")).await.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    [theirs, (answer.is_ok(), answer.err().unwrap_or_default())]
 }
 
 fn usual() -> CertificateParams {
@@ -160,6 +171,14 @@ fn of_certificates(authority: &Holder) -> Vec<Trial> {
         let bundle = server.pem();
         trials.push(trial(name, server, bundle));
     }
+    let any_purpose = |params: &mut CertificateParams| params.extended_key_usages = vec![ExtendedKeyUsagePurpose::Any];
+    trials.push(trial("a server for any purpose", authority.issue(changed(any_purpose)), authority.pem()));
+    let nameless = |params: &mut CertificateParams| params.subject_alt_names = Vec::new();
+    trials.push(trial("a server without alternative names", authority.issue(changed(nameless)), authority.pem()));
+    let as_name = |params: &mut CertificateParams| {
+        params.subject_alt_names = vec![SanType::DnsName("127.0.0.1".try_into().unwrap())];
+    };
+    trials.push(trial("a server whose address is a DNS name", authority.issue(changed(as_name)), authority.pem()));
     for (name, is_ca) in [("no authority", IsCa::NoCa), ("an authority", AUTHORITY)] {
         let older = Holder::own(params("server", is_ca));
         let mut newer = params("server", is_ca);

@@ -1,6 +1,9 @@
 //! TLS: which certificates of the server are accepted, and which certificate is presented to it.
 
-use std::fmt::Display;
+mod identity;
+mod public_key;
+pub(super) mod trust;
+
 use std::sync::Arc;
 
 use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
@@ -8,12 +11,12 @@ use kube::Config;
 use rustls::client::Resumption;
 use rustls::client::WantsClientCert;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ConfigBuilder, DigitallySignedStruct, SignatureScheme, WantsVerifier};
-use secrecy::ExposeSecret as _;
 
-use super::trust::Bundle;
+use identity::{identity, unusable};
+use trust::Bundle;
+
 use crate::client::kubeconfig::credentials::ClientCertificate;
 use reconcile_core::diagnostic::Diagnostic;
 
@@ -39,7 +42,7 @@ impl Tls {
             trusting_the_system(builder)?
         };
         let tls = match identity {
-            Some((chain, key)) => builder.with_client_auth_cert(chain, key).map_err(unusable)?,
+            Some(identity) => builder.with_client_cert_resolver(Arc::new(identity)),
             None => builder.with_no_client_auth(),
         };
         let server_name = config.tls_server_name.clone().map(ServerName::try_from).transpose();
@@ -80,24 +83,6 @@ fn trusting_the_system(
         None => unusable("the system has none to trust"),
     })?;
     Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(bundle)))
-}
-
-/// The certificates and the first key, without the other blocks of the files, which Go ignores as well (`tls.X509KeyPair`).
-fn identity(
-    ClientCertificate { certificate, key }: &ClientCertificate,
-) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Diagnostic> {
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate).collect();
-    let chain = chain.map_err(|error| unusable(format_args!("the client certificate is not in PEM form: {error}")))?;
-    if chain.is_empty() {
-        return Err(unusable("the client certificate is not in PEM form"));
-    }
-    let key = PrivateKeyDer::from_pem_slice(key.expose_secret())
-        .map_err(|_| unusable("the key of the client certificate is not in PEM form"))?;
-    Ok((chain, key))
-}
-
-fn unusable(reason: impl Display) -> Diagnostic {
-    Diagnostic::general(format!("the certificates cannot be used: {reason}"))
 }
 
 /// The verifier of `insecure-skip-tls-verify`.

@@ -2,15 +2,18 @@
 //!
 //! webpki alone decides otherwise for bundles that are in use: it wants an authority where the bundle has the certificate of the server
 //! itself, and looks at nothing but the name and the key of a certificate in the bundle. Here, the path is found by the rules of Go
-//! (`Certificate.Verify` and `buildChains` in `crypto/x509/verify.go`), and webpki has to confirm it. Only a server's certificate
-//! that may itself sign others, which webpki never takes, goes without its word.
+//! (`Certificate.Verify` and `buildChains` in `crypto/x509/verify.go`), and webpki has to confirm it. Only what webpki never takes goes
+//! without its word: a server's certificate that may itself sign others, and certificates that are for any purpose.
+
+use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme};
+use thiserror::Error as ThisError;
 use x509_cert::Certificate;
 use x509_cert::certificate::Version;
 use x509_cert::der::oid::ObjectIdentifier;
@@ -18,6 +21,9 @@ use x509_cert::der::oid::db::rfc5280;
 use x509_cert::der::{Decode as _, Encode as _, Reader as _, SliceReader};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage};
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
+
+use super::public_key::{NamedKey, VERIFIED, signature_name, with_article};
 
 /// Go's `maxChainSignatureChecks`: candidates that are looked at for one server.
 const MOST_CANDIDATES: usize = 100;
@@ -36,6 +42,18 @@ const UNDERSTOOD: [ObjectIdentifier; 11] = [
     rfc5280::ID_CE_INHIBIT_ANY_POLICY,
     rfc5280::ID_CE_SUBJECT_KEY_IDENTIFIER,
 ];
+
+/// The key or the signature of a certificate is of a kind that cannot be verified here. The text continues "the server's certificate
+/// cannot be verified: ".
+#[derive(Debug, ThisError)]
+#[error("{0}")]
+pub struct Unverifiable(String);
+
+impl Unverifiable {
+    fn error(reason: String) -> Error {
+        CertificateError::Other(OtherError(Arc::new(Self(reason)))).into()
+    }
+}
 
 /// A verifier of servers that trusts the certificates of one bundle.
 #[derive(Debug)]
@@ -90,7 +108,7 @@ impl ServerCertVerifier for Bundle {
         verify_server_name(&parsed, name)?;
         if self.certificates.iter().any(|trusted| trusted == server) {
             return if leaf.may_serve() {
-                Ok(ServerCertVerified::assertion())
+                leaf.with_usable_key()
             } else {
                 Err(CertificateError::InvalidPurpose.into())
             };
@@ -104,7 +122,7 @@ impl ServerCertVerifier for Bundle {
             candidates: 0,
             refusal: CertificateError::UnknownIssuer.into(),
         };
-        if search.leads_to_trust(&[&leaf]) { Ok(ServerCertVerified::assertion()) } else { Err(search.refusal) }
+        if search.leads_to_trust(&[&leaf]) { leaf.with_usable_key() } else { Err(search.refusal) }
     }
 
     fn verify_tls12_signature(
@@ -182,7 +200,14 @@ impl Search<'_> {
             && !candidate.has_unknown_critical_extension()
             && candidate.check_time(self.now).is_ok()
             && !chain.iter().any(|certificate| certificate.is_same_holder(candidate))
-            && candidate.signed(child, &self.bundle.algorithms)
+            && match candidate.signed(child, &self.bundle.algorithms) {
+                Signature::Valid => true,
+                Signature::Invalid => false,
+                Signature::Unverifiable(reason) => {
+                    self.refusal = Unverifiable::error(reason);
+                    false
+                }
+            }
     }
 
     /// Returns true if a whole path may be used for a server, and webpki agrees.
@@ -193,7 +218,8 @@ impl Search<'_> {
             return false;
         }
         let is_authority = |leaf: &&Read<'_>| leaf.constraints.as_ref().is_some_and(|constraints| constraints.ca);
-        if chain.first().is_some_and(is_authority) {
+        if chain.first().is_some_and(is_authority) || chain.iter().any(|certificate| certificate.serves_by_any_usage())
+        {
             // webpki takes no such certificate. Nobody else would check constraints of names.
             return !path().any(|certificate| certificate.extension(rfc5280::ID_CE_NAME_CONSTRAINTS).is_some());
         }
@@ -232,6 +258,10 @@ impl<'a> Read<'a> {
             Ok::<_, x509_cert::der::Error>(signed)
         });
         let part = content.tbs_certificate();
+        // Go reads no such certificate (`x509negativeserial`).
+        if part.serial_number().as_bytes().first().is_some_and(|first| first & 0x80 != 0) {
+            return None;
+        }
         let constraints = part.get_extension::<BasicConstraints>().ok()?.map(|(_, constraints)| constraints);
         let usage = part.get_extension::<KeyUsage>().ok()?.map(|(_, usage)| usage);
         let usages = part.get_extension::<ExtendedKeyUsage>().ok()?.map(|(_, usages)| usages.0);
@@ -285,9 +315,27 @@ impl<'a> Read<'a> {
             && names(self) == names(other)
     }
 
-    /// Returns true if `child` has a signature of this certificate's key.
-    fn signed(&self, child: &Read<'_>, algorithms: &WebPkiSupportedAlgorithms) -> bool {
-        let key = self.content.tbs_certificate().subject_public_key_info();
+    /// Returns true if only the usage for any purpose makes it one of a server.
+    fn serves_by_any_usage(&self) -> bool {
+        !self.usages.is_empty() && !self.usages.contains(&rfc5280::ID_KP_SERVER_AUTH)
+    }
+
+    fn key(&self) -> &SubjectPublicKeyInfoOwned {
+        self.content.tbs_certificate().subject_public_key_info()
+    }
+
+    /// Accepts the certificate of a server whose signature in the handshake can be verified. The library would call it a wrong one.
+    fn with_usable_key(&self) -> Result<ServerCertVerified, Error> {
+        let NamedKey { name, is_usable } = NamedKey::of(self.key(), &VERIFIED);
+        if is_usable {
+            return Ok(ServerCertVerified::assertion());
+        }
+        Err(Unverifiable::error(format!("it has {}", with_article(&name))))
+    }
+
+    /// Checks if `child` has a signature of this certificate's key.
+    fn signed(&self, child: &Read<'_>, algorithms: &WebPkiSupportedAlgorithms) -> Signature {
+        let key = self.key();
         let key_bits = key.subject_public_key.as_bytes();
         let signature = child.content.signature().as_bytes();
         let key_algorithm = key.algorithm.to_der();
@@ -295,13 +343,36 @@ impl<'a> Read<'a> {
         let (Some(key_bits), Some(signature), Ok(key_algorithm), Ok(signature_algorithm)) =
             (key_bits, signature, key_algorithm, signature_algorithm)
         else {
-            return false;
+            return Signature::Invalid;
         };
+        let NamedKey { name, is_usable } = NamedKey::of(key, &VERIFIED);
         // Those of rustls are without the tag and the length of their sequence.
-        let fitting = algorithms.all.iter().filter(|algorithm| {
+        let mut fitting = algorithms.all.iter().filter(|algorithm| {
             key_algorithm.get(2..) == Some(algorithm.public_key_alg_id().as_ref())
                 && signature_algorithm.get(2..) == Some(algorithm.signature_alg_id().as_ref())
         });
-        fitting.into_iter().any(|algorithm| algorithm.verify_signature(key_bits, child.signed, signature).is_ok())
+        let mut is_known = false;
+        let is_valid = fitting.any(|algorithm| {
+            is_known = true;
+            algorithm.verify_signature(key_bits, child.signed, signature).is_ok()
+        });
+        if is_valid {
+            Signature::Valid
+        } else if is_usable && is_known {
+            Signature::Invalid
+        } else if is_usable {
+            let algorithm = signature_name(child.content.signature_algorithm().oid);
+            Signature::Unverifiable(format!("it is signed with {algorithm} by {}", with_article(&name)))
+        } else {
+            Signature::Unverifiable(format!("it is signed by {}", with_article(&name)))
+        }
     }
+}
+
+/// The result of checking the signature of a certificate.
+enum Signature {
+    Valid,
+    Invalid,
+    /// Nobody knows, for this reason.
+    Unverifiable(String),
 }

@@ -3,7 +3,7 @@
 //!
 //! kube's default stack (kube-client `client/builder.rs`) has no options for sockets. Layers that kube has are used from there.
 //!
-//! Connections may be opened before a request needs them ([`Ahead`]), because TCP and TLS take two round trips.
+//! Connections may be opened before a request needs them (`Ahead`), because TCP and TLS take two round trips.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,8 +5,8 @@
 //! ```
 //! A wave is a phase of the pass. The kind of an object decides its wave; inside a wave, only dependencies decide.
 //!
-//! - [`Plan`] orders manifests, and [`prune_order`] the members of an apply set that are deleted.
-//! - [`deletion`] names the deletions that somebody has to allow.
+//! - [`Plan`] orders manifests.
+//! - [`deletion`] names the deletions that somebody has to allow, and orders those of the members of an apply set.
 //! - [`ReadySet`] hands out objects once their dependencies are done.
 //! - [`access`] computes the permissions that a command needs.
 //! - [`unexplained`] finds objects of the cluster that no manifest, owner or apply set explains.

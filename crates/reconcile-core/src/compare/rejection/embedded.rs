@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::object::name_rules::{
+use crate::object::names::{
     annotation_key_refused, label_key_refused, label_value_refused, namespace_refused, path_segment_refused,
 };
 use crate::request::Cause;

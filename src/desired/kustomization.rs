@@ -23,8 +23,23 @@ pub(super) fn origins(directory: &OsStr) -> Option<BuiltFrom> {
     Some(built_from(&tree, |file| named(file, &here)))
 }
 
+/// Returns true if a kustomization, or a file that it names, may have values of Secrets.
+pub(super) fn may_have_secrets(directory: &OsStr) -> bool {
+    const WORDS: [&str; 3] = ["secretGenerator", "stringData", "kind:Secret"];
+    let tree = directory.to_str().and_then(real).and_then(|folder| read(folder, &Files::new()).ok());
+    let has_words = |bytes: &Arc<[u8]>| {
+        let text = String::from_utf8_lossy(bytes);
+        let text: String = text.chars().filter(|c| c.is_alphanumeric() || *c == ':').collect();
+        WORDS.iter().any(|word| text.contains(word))
+    };
+    tree.is_some_and(|tree| tree.files.values().any(has_words))
+}
+
 /// A file as messages name it: by its path from the working directory, with at most three `..`.
 pub(super) fn named(file: &str, here: &str) -> String {
+    if file == here {
+        return ".".to_owned();
+    }
     let mut above = here;
     for up in ["", "../", "../../", "../../../"] {
         if let Some(below) = file.strip_prefix(above).and_then(|rest| rest.strip_prefix('/'))

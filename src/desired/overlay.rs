@@ -110,8 +110,8 @@ impl Overlay {
         built.map(|built| built.manifests)
     }
 
-    /// The other overlays below the root of the repository that reach one of these files, in the order of their paths. An overlay is a
-    /// kustomization that stands on another one. The second value is false if some of the directories were not looked at.
+    /// The other overlays below the root of the repository that reach one of these files, in the order of their paths: kustomizations that
+    /// stand on another one, or that name the file without being a base of this overlay. The second value is false if some of the directories were not looked at.
     pub fn others(&self, files: &[&str]) -> (Vec<Self>, bool) {
         let own = self.tree.levels.first().map_or("", |level| level.folder.as_str());
         let root = root(Path::new(own)).map_or_else(|| PathBuf::from(&self.above), Path::to_owned);
@@ -132,7 +132,8 @@ impl Overlay {
                 continue;
             }
             let Ok(other) = Self::within(folder.as_os_str(), &Files::new(), self.started, self.most) else { continue };
-            let is_overlay = other.tree.levels.len() > 1 && !other.is_component();
+            let is_base = self.tree.levels.iter().any(|level| Path::new(&level.folder) == folder);
+            let is_overlay = (other.tree.levels.len() > 1 || !is_base) && !other.is_component();
             if is_overlay && files.iter().any(|file| other.tree.files.contains_key(*file)) {
                 found.push(other);
             }

@@ -99,7 +99,7 @@ const STDIN_PATH: &str = "-";
 /// A path with `/` between its parts.
 fn text(path: &Path) -> Result<String, Diagnostic> {
     let parts: Option<Vec<&str>> = path.iter().map(OsStr::to_str).collect();
-    let message = || format!("`--since` cannot read {}, whose name is no text", path.display());
+    let message = || format!("`--since` cannot read {}: its name is not valid UTF-8", path.display());
     parts.map(|parts| parts.join("/")).ok_or_else(|| Diagnostic::general(message()).with_hint(OTHERWISE))
 }
 

@@ -268,7 +268,7 @@ impl<'a> ApplyRun<'a> {
         for (index, mut decision) in again.into_iter().zip(decisions) {
             let item = &mut self.items[index];
             if self.agreed && !decision.verdict.same_difference(item.verdict()) {
-                let message = "its differences are no longer those that were shown: left unchanged";
+                let message = "it changed after it was shown: not written";
                 let diagnostic = Diagnostic::new(Code::Conflict, message).with_hint("run again");
                 decision.verdict = ObjectVerdict::Unknown(diagnostic);
                 decision.warnings.clear();

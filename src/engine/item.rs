@@ -9,7 +9,7 @@ use crate::client::Cluster;
 use crate::engine::interrupt::Interrupt;
 use crate::engine::wait::{WaitOptions, Watched, observe};
 use crate::engine::write::Written;
-use reconcile_core::compare::{Action, Decision, ObjectVerdict, Replacement};
+use reconcile_core::compare::{Action, Decision, FieldChange, ObjectVerdict, Replacement};
 use reconcile_core::diagnostic::{Code, Diagnostic};
 use reconcile_core::live::Target;
 use reconcile_core::object::Shard;
@@ -17,6 +17,7 @@ use reconcile_core::pass::{Outcome, TurnResult};
 use reconcile_core::plan::{DependencyKind, PlanItem};
 use reconcile_core::resolve::Consent;
 use reconcile_core::rules::ReadinessRules;
+use serde_json::Value;
 
 /// One object of the run. The plan and the decision are shared with the write that is under way.
 pub(crate) struct Item {
@@ -26,14 +27,14 @@ pub(crate) struct Item {
     pub decision: Arc<Decision>,
     /// The outcome, once its turn is over.
     pub outcome: Option<Outcome>,
-    /// True if it exists and somebody chose to leave it as it is, so that what needs it goes on.
-    is_left_as_it_is: bool,
+    /// True if somebody chose to leave it as it is.
+    is_left: bool,
 }
 
 impl Item {
     /// A compared object.
     pub fn new(planned: PlanItem, decision: Decision) -> Self {
-        Self { planned: Arc::new(planned), decision: Arc::new(decision), outcome: None, is_left_as_it_is: false }
+        Self { planned: Arc::new(planned), decision: Arc::new(decision), outcome: None, is_left: false }
     }
 
     /// The object.
@@ -94,15 +95,15 @@ impl Item {
             Consent::Write => return None,
             Consent::LeaveAlone if self.verdict().action() == Action::None => Outcome::Unchanged.into(),
             Consent::LeaveAlone => {
-                self.is_left_as_it_is = self.verdict().action() != Action::Create;
+                self.is_left = true;
                 TurnResult::skipped("you chose to apply none of its differences")
             }
             Consent::Changed => {
-                let message = "its differences are no longer those that were shown: left unchanged";
+                let message = "it changed after it was shown: not written";
                 TurnResult::failed(Diagnostic::new(Code::Conflict, message).with_hint("run again"))
             }
             Consent::Inseparable => {
-                let message = "it cannot be applied without the differences that stay: left unchanged";
+                let message = "the chosen differences cannot be applied without the others: not written";
                 let hint = "apply all differences of the object, or none";
                 TurnResult::failed(Diagnostic::new(Code::Conflict, message).with_hint(hint))
             }
@@ -157,11 +158,30 @@ impl Item {
         is_written && (gvk.is_namespace() || gvk.is_crd())
     }
 
+    /// Returns true if it is written as a whole, or if what is written of it has the name of another object.
+    fn begins_to_name(&self, other: &Target) -> bool {
+        let verdict = self.verdict();
+        let has_name =
+            |change: &FieldChange| change.desired.as_ref().is_some_and(|value| names(value, &other.key.name));
+        verdict.action() != Action::Update
+            || verdict.changes().iter().any(|change| change.is_drift() && has_name(change))
+    }
+
     /// Returns true if it exists in the cluster and nothing about it failed: it was written, was in sync, or has conflicts.
     pub fn exists(&self) -> bool {
         use Outcome::{Adopted, Conflict, Created, Replaced, Unchanged, Updated};
         let is_there = matches!(self.outcome, Some(Created | Updated | Adopted | Replaced | Unchanged | Conflict));
         is_there && !self.verdict().leaves_missing()
+    }
+}
+
+/// Returns true if a value, or one in it, is a name.
+fn names(value: &Value, name: &str) -> bool {
+    match value {
+        Value::String(text) => text == name,
+        Value::Array(items) => items.iter().any(|item| names(item, name)),
+        Value::Object(map) => map.values().any(|value| names(value, name)),
+        _ => false,
     }
 }
 
@@ -197,7 +217,8 @@ impl Unmet {
     fn of(item: &Item) -> Option<Self> {
         let action = item.verdict().action();
         match item.outcome? {
-            Outcome::Skipped if item.is_left_as_it_is => None,
+            // It exists.
+            Outcome::Skipped if item.is_left && action != Action::Create => None,
             Outcome::Failed if action == Action::Create => Some(Self::NotCreated),
             Outcome::Failed => Some(Self::NotWritten),
             Outcome::Conflict => Some(Self::LeftAlone),
@@ -257,6 +278,8 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
             DependencyKind::Existence | DependencyKind::Inside => {
                 action == Action::Create || other.verdict().leaves_missing() || target.desired.is_refused()
             }
+            // A choice holds nothing back that does not begin to need the object now.
+            DependencyKind::Success if other.is_left || matches!(state, Unmet::Left) => item.begins_to_name(target),
             DependencyKind::Success | DependencyKind::Explicit => true,
         };
         let what = target.key.to_string();

@@ -236,7 +236,7 @@ fn force_takes_the_list_from_the_managers_of_a_rule_and_says_what_follows() {
     );
     ws.write("it/route.yaml", &canary("spec.nothing").replaced("path: /api", "path: /v2"));
     let apply = ws.reconcile(["apply", "-f", "it", "--force-conflicts"]).exits_with(0);
-    assert!(apply.stdout.contains("so that the next one resets the part"), "{apply}");
+    assert!(apply.stdout.contains("the next apply resets the ignored part"), "{apply}");
     assert_eq!((rules(&ws)[1]["path"].as_str(), weights(&ws)), (Some("/v2"), vec![70, 30]));
     let diff = ws.reconcile(["diff", "-f", "it"]).exits_with(1);
     assert_eq!(diff.changes("Route", "canary").len(), 2, "{diff}");

@@ -373,6 +373,42 @@ fn an_object_under_a_new_name_is_applied_as_a_whole_or_not_at_all() {
 }
 
 #[test]
+fn an_object_whose_references_stay_is_not_held_back_by_what_is_not_created() {
+    let kustomization = "resources: [web.yaml]\nconfigMapGenerator:\n- name: settings\n  literals: [a=ours]\n";
+    // The content of the ConfigMap, the replicas of the Deployment, and its reference.
+    for answers in ["s\na\ns\ny\n", "p\na\ns\ny\n"] {
+        let ws = Workspace::new();
+        ws.write("web.yaml", WITH_SETTINGS);
+        ws.write("kustomization.yaml", kustomization);
+        ws.reconcile(["apply", "-k", "."]).exits_with(0);
+        ws.write("kustomization.yaml", &kustomization.replaced("ours", "new"));
+        ws.scale("deployment/web", 3);
+        let run = answering(&ws, answers).reconcile(["resolve", "-k", ".", "--color=never"]).exits_with(1);
+        assert_eq!(ws.get("deployment", "web")["spec"]["replicas"], 0, "{run}");
+    }
+}
+
+#[test]
+fn what_is_pulled_alone_gets_a_place_of_its_own() {
+    let ws = Workspace::new();
+    let web = |name: &str| WITH_SETTINGS.replaced("metadata: {name: web}\n", &format!("metadata: {{name: {name}}}\n"));
+    ws.write("kustomization.yaml", "resources: [a.yaml, b.yaml]\n");
+    ws.write("a.yaml", &web("a"));
+    ws.write("b.yaml", &web("b"));
+    ws.reconcile(["apply", "-k", "."]).exits_with(0);
+    for name in ["a", "b"] {
+        ws.kubectl(["set", "image", &format!("deployment/{name}"), "web=shop/web:2"]).exits_with(0);
+    }
+    // Together they would be one entry of `images`.
+    let run = answering(&ws, "p\ns\ny\n").reconcile(["resolve", "-k", ".", "--color=never"]).exits_with(1);
+    assert_eq!(file(&ws, "a.yaml"), web("a").replaced("image: shop/web", "image: \"shop/web:2\""), "{run}");
+    assert_eq!(
+        (file(&ws, "b.yaml"), file(&ws, "kustomization.yaml")),
+        (web("b"), "resources: [a.yaml, b.yaml]\n".to_owned())
+    );
+}
+
+#[test]
 fn what_needs_a_skipped_object_is_not_created() {
     let ws = Workspace::new();
     let inside = "{apiVersion: v1, kind: ConfigMap, metadata: {name: inside, namespace: $NS-new}}";
@@ -521,7 +557,7 @@ metadata:
     ws.patch_as("kubectl-edit", "configmap/settings", &theirs);
     let before = file(&ws, "settings.yaml");
     let run = resolve(&ws, "p\ns\np\ns\np\np\ns\ns\ny\n");
-    assert!(run.stderr.contains("p is not offered: later runs obey it"), "{run}");
+    assert!(run.stderr.contains("p is not offered: it controls what later runs do"), "{run}");
     assert!(run.stderr.contains("Difference 5 of 5"), "{run}");
     assert_eq!(file(&ws, "settings.yaml"), before.replaced("note: ours", "note: theirs"), "{run}");
     ws.patch_as("kubectl-edit", "configmap/settings", &json!({"metadata": {"finalizers": null}}));
@@ -562,7 +598,7 @@ fn what_changes_on_the_server_in_the_meantime_is_left_alone() {
     let patch = json!({"data": {"a": "later"}});
     let race = move |ws: &Workspace| ws.patch_as("kubectl-edit", "configmap/settings", &patch);
     let run = with_race(&ws, "a\na\ny\n", 2, race).exits_with(4);
-    assert!(run.stdout.contains("no longer those that were shown"), "{run}");
+    assert!(run.stdout.contains("it changed after it was shown: not written"), "{run}");
     assert_eq!((&data(&ws, "settings")["a"], &data(&ws, "settings")["b"]), (&json!("later"), &json!("theirs")));
 
     // What was skipped may change: it is nobody's concern in this pass.

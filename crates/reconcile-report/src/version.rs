@@ -102,7 +102,7 @@ impl VersionReport {
         text
     }
 
-    /// The warning about the server's version, if there is one.
+    /// The errors for which the server could not be asked.
     pub fn errors(&self) -> &[Diagnostic] {
         &self.errors
     }

@@ -219,7 +219,7 @@ pub enum ExecError {
         source: LookupError,
     },
     /// kubectl's preferences do not allow it.
-    #[error("the credential plugin `{command}` must not run by the kuberc `{}`: {reason}", file.display())]
+    #[error("the kuberc `{}` does not allow the credential plugin `{command}`: {reason}", file.display())]
     Refused {
         /// Its name or path.
         command: String,

@@ -270,8 +270,8 @@ impl Offers {
             "apply: the cluster gets the value of the manifest"
         };
         let kind = match &self.last {
-            Some(last) if self.takes(last) => "the same for all of this kind of difference: the last answer to one",
-            _ => "the same for all of this kind of difference: asks for the answer",
+            Some(last) if self.takes(last) => "all: give the last answer to every later difference of this kind",
+            _ => "all: asks for one answer to every later difference of this kind",
         };
         let meanings = [
             (self.letter(), changes.to_owned(), &self.apply),

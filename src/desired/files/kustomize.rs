@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use reconcile_core::diagnostic::{Diagnostic, KUSTOMIZATIONS, is_kustomization};
 use reconcile_core::text::{name_without_credentials, urls_without_credentials};
 
+use crate::desired::kustomization::may_have_secrets;
 use crate::program;
 use crate::program::LookupError;
 
@@ -75,11 +76,30 @@ fn build_within(directory: &OsStr, limits: Limits, environment: &[(&str, &str)])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
+    let failed = |text: String| {
+        let diagnostic = |text: &str| Diagnostic::of_file(&name, format!("`{command}` {text}"));
+        match without_quotes(&text).filter(|_| may_have_secrets(directory)) {
+            Some(rest) => diagnostic(&rest).with_hint(format!(
+                "the rest is left out because it may quote a secret value; `{command} {name}` shows it"
+            )),
+            None => diagnostic(&text),
+        }
+    };
     match started {
-        Ok(child) => finish(child, limits).map_err(|text| format!("`{command}` {text}")),
-        Err(error) => Err(format!("`{command}` cannot be run: {}", reason(&error))),
+        Ok(child) => finish(child, limits).map_err(failed),
+        Err(error) => {
+            let message = format!("`{command}` cannot be run: {}", reason(&error));
+            Err(Diagnostic::of_file(&name, message))
+        }
     }
-    .map_err(|message| Diagnostic::of_file(&name, message))
+}
+
+/// A message up to the first text that it quotes from a file; `None` if it quotes none. Names of files are in single quotes.
+fn without_quotes(text: &str) -> Option<String> {
+    let first = text.lines().next().unwrap_or_default();
+    let end = first.find(['[', '{', '"', '`', '|']).unwrap_or(first.len());
+    let shown = first.get(..end).unwrap_or_default().trim_end();
+    (shown.len() < text.trim_end().len()).then(|| format!("{shown} …"))
 }
 
 /// The file of the kustomization in a directory; the directory itself if it has none, as one that is fetched.

@@ -120,7 +120,7 @@ impl Refusals {
             return Some(Obstacle::Secret.to_string());
         }
         if is_obeyed(change) {
-            return Some("later runs obey it, so that only `pull --field` with its exact name takes it".to_owned());
+            return Some("it controls what later runs do: pull it with `pull --field` and its exact name".to_owned());
         }
         let unknown = || Some("a manifest cannot take it".to_owned());
         self.0.get(&(key.clone(), change.path.clone(), change.class)).cloned().unwrap_or_else(unknown)

@@ -206,16 +206,16 @@ impl Pulling {
 
     /// Edits the files without writing them. Each has the objects whose changes are in it.
     pub fn drafts(&mut self) -> Vec<(Draft, Vec<ObjectKey>)> {
-        let (drafts, others) = self.positioned();
+        let (drafts, others) = self.positioned(false);
         self.others = others;
         let key = |position: &usize| Some(self.changes.get(*position)?.proposal.key.clone());
         let with_keys = |(draft, positions): PositionedDraft| (draft, positions.iter().filter_map(key).collect());
         drafts.into_iter().map(with_keys).collect()
     }
 
-    fn positioned(&mut self) -> (Vec<PositionedDraft>, Vec<OtherOverlay>) {
+    fn positioned(&mut self, keeps_places: bool) -> (Vec<PositionedDraft>, Vec<OtherOverlay>) {
         if let Some(planned) = &mut self.planned {
-            let OverlayDrafts { drafts, others } = planned.drafts(&mut self.changes);
+            let OverlayDrafts { drafts, others } = planned.drafts(&mut self.changes, keeps_places);
             return (drafts, others);
         }
         let mut drafts = Vec::new();
@@ -238,7 +238,7 @@ impl Pulling {
 
     /// Edits the files, and writes them unless it is a dry run.
     pub fn write(mut self, dry_run: bool) -> Pulled {
-        let (drafts, overlays) = self.positioned();
+        let (drafts, overlays) = self.positioned(true);
         let mut files = Vec::new();
         let mut created: Vec<PositionedDraft> = Vec::new();
         let mut failed: Vec<usize> = Vec::new();

@@ -159,7 +159,7 @@ async fn a_plugin_that_must_not_run_is_named_with_the_file() {
     assert_eq!(
         message,
         world.fill(&format!(
-            "the credential plugin `{{dir}}/plugin` must not run by the kuberc `{}`: its policy is `DenyAll`",
+            "the kuberc `{}` does not allow the credential plugin `{{dir}}/plugin`: its policy is `DenyAll`",
             file.display()
         ))
     );

@@ -90,6 +90,19 @@ fn a_removed_item_that_stays_is_pulled_back_as_it_was_written() {
 }
 
 #[test]
+fn an_item_with_another_key_is_pulled_with_the_removal_of_the_former_one_or_not_at_all() {
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  ports:\n  - {name: http, port: 80}\n  - {name: m, port: 90}\n";
+    let ws = applied(service);
+    patched(&ws, "service/web", &json!([{"op": "replace", "path": "/spec/ports/1/port", "value": 91}]));
+    let run = ws.reconcile(["pull", "-f", "."]).exits_with(4);
+    assert!(run.stdout.contains("whose removal was not chosen"), "{run}");
+    assert_eq!(text(&ws), service, "two ports of one name are no Service");
+    let both = ["pull", "-f", ".", "--class", "changedByOther,unmanaged,absent,unrecorded,pending"];
+    ws.reconcile(both).exits_with(0);
+    assert!(text(&ws).contains("port: 91") && !text(&ws).contains("port: 90"), "{}", text(&ws));
+}
+
+#[test]
 fn an_added_item_is_put_where_the_live_list_has_it() {
     let ws = applied(TIDY);
     let container = |name: &str| json!({"name": name, "image": "shop/x:1"});

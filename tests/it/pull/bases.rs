@@ -164,6 +164,23 @@ fn a_base_is_edited_only_on_demand_and_the_other_overlays_are_named() {
 }
 
 #[test]
+fn a_kustomization_that_has_the_file_in_a_generator_is_named_as_well() {
+    let ws = Workspace::new();
+    ws.write(".git/HEAD", "ref: refs/heads/main\n");
+    ws.write(
+        "base/kustomization.yaml",
+        "configMapGenerator:\n- name: gen\n  files: [shared.txt]\n  options: {disableNameSuffixHash: true}\n",
+    );
+    ws.write("base/shared.txt", "old\n");
+    ws.write("kustomization.yaml", "secretGenerator:\n- name: other\n  files: [base/shared.txt]\n");
+    ws.write("prod/kustomization.yaml", "resources: [../base]\n");
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    replaced(&ws, "configmap/gen", "/data/shared.txt", &json!("new\n"));
+    let run = ws.reconcile(["pull", "-k", "prod", "--edit-bases", "--dry-run"]).exits_with(1);
+    assert!(run.stdout.contains("would also change .: 1 value\n") && run.stdout.contains("Secret other"), "{run}");
+}
+
+#[test]
 fn the_flags_are_those_of_kustomizations() {
     let ws = shop("resources: [../../base]\n");
     for flag in ["--add-patches", "--edit-bases"] {

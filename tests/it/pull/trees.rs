@@ -92,6 +92,27 @@ fn a_file_that_is_saved_while_the_cluster_is_read_is_left_alone_as_well() {
 }
 
 #[test]
+fn what_a_failed_build_quotes_is_not_shown_where_it_may_be_secret() {
+    let ws = Workspace::new();
+    ws.secret("hunter2-of-the-build");
+    let patch = "patches:\n- target: {kind: Secret}\n  patch: |\n    - op: add\n      path: /stringData/x\n     value: hunter2-of-the-build\n";
+    for (kustomization, start) in [
+        ("secretGenerator:\n- name: a\n  literals: [hunter2-of-the-build]\n", "literal sources …"),
+        (&*format!("resources: [map.yaml]\n{patch}"), "…"),
+    ] {
+        ws.write("map.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: a}}\n");
+        ws.write("kustomization.yaml", kustomization);
+        let run = ws.reconcile(["diff", "-k", "."]).exits_with(2);
+        assert!(run.stderr.contains(start) && run.stderr.contains("shows it"), "{run}");
+        assert!(!run.stderr.contains("hunter2"), "{run}");
+    }
+    // Elsewhere, the message is whole.
+    ws.write("kustomization.yaml", "configMapGenerator:\n- name: a\n  literals: [nothing]\n");
+    let run = ws.reconcile(["diff", "-k", "."]).exits_with(2);
+    assert!(run.stderr.contains("invalid literal source nothing"), "{run}");
+}
+
+#[test]
 fn a_build_that_hangs_is_stopped() {
     let ws = shop();
     let path = counting(&ws, "if [ $n -gt 1 ]; then sleep 600; fi");

@@ -176,14 +176,15 @@ impl IgnoredValues {
     fn keep_for_owners(&mut self, value: &FieldPath, live: &ManagedObject, policy: &Policy) {
         let owns = |entry: &&ManagedFieldsEntry| entry.fields.overlaps(value);
         let is_kept = |entry: &ManagedFieldsEntry| policy.force != ForceConflicts::All && !policy.adopts(entry);
-        let end = "an ignore rule for its managers names a part of it, and ends once an apply has written the rest";
         if live.owners.others.iter().filter(owns).any(is_kept) {
             self.kept_by_owners.insert(value);
             self.add_warning(format!(
-                "`{value}` stays as it is: {end}; name the part in a rule without `managers`, or pass `--force-conflicts`"
+                "`{value}` stays as it is: an ignore rule for its managers names a part of it, and ends once an apply has written the rest; name the part in a rule without `managers`, or pass `--force-conflicts`"
             ));
         } else {
-            self.add_warning(format!("`{value}`: {end}, so that the next one resets the part"));
+            self.add_warning(format!(
+                "`{value}`: this apply takes the value from the managers that its ignore rule names; the rule then no longer matches, and the next apply resets the ignored part"
+            ));
         }
     }
 

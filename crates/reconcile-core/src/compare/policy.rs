@@ -59,7 +59,7 @@ pub enum RemoveAdded {
     Never,
     /// Those that make manual changes.
     Manual,
-    /// The same, but an object from which the server refuses to take them is compared without that: somebody is asked about each.
+    /// As `Manual`, for `resolve`: if the server refuses the removal, the object is compared without it.
     Offered,
     /// Those with these names.
     Of(Vec<Glob>),

@@ -50,6 +50,8 @@ pub enum Obstacle {
     ChangedInBoth,
     /// It is the name of a generated object, whose content decides it.
     GeneratedName,
+    /// A new item of a list has the name of an item of the manifest that stays.
+    SameName,
     /// Somebody answered no.
     Declined,
 }
@@ -70,6 +72,9 @@ impl fmt::Display for Obstacle {
             Self::File(reason) => f.write_str(reason),
             Self::ChangedInBoth => f.write_str("the manifest has changed as well since the base"),
             Self::GeneratedName => f.write_str("the name has the hash of the content, which the build sets"),
+            Self::SameName => f.write_str(
+                "the manifest has an item with this name and another key, whose removal was not chosen: choose both",
+            ),
             Self::Declined => f.write_str("the answer was no"),
         }
     }
@@ -119,6 +124,9 @@ impl<'s> Proposer<'s> {
             edit: match change.side {
                 Some(Side::Both) => Err(Obstacle::ChangedInBoth),
                 _ if self.is_built && has_other_hash(change) => Err(Obstacle::GeneratedName),
+                _ if changes.iter().any(|other| has_same_name(change, other) && !is_chosen(&other)) => {
+                    Err(Obstacle::SameName)
+                }
                 _ => manifest.as_ref().map_err(Clone::clone).and_then(|manifest| manifest.edit(change, schema, live)),
             },
         };
@@ -149,6 +157,21 @@ impl<'s> Proposer<'s> {
         let object = value_at(&document.value, &above).cloned().ok_or(Obstacle::Text(Refusal::NoPlace))?;
         Ok(ManifestObject { document: document.number, above, object })
     }
+}
+
+/// Returns true if a change adds an item to a list from which the other removes one with its name: both are one item with another key, as a
+/// port with another number.
+fn has_same_name(change: &FieldChange, other: &FieldChange) -> bool {
+    let list_of = |change: &FieldChange| match change.path.elements().split_last() {
+        Some((PathElement::Key(_), list)) => Some(list.to_vec()),
+        _ => None,
+    };
+    let name = |item: Option<&Value>| item?.get("name")?.as_str().map(ToOwned::to_owned);
+    let (FieldChange { live, desired: None, .. }, FieldChange { live: None, desired, .. }) = (change, other) else {
+        return false;
+    };
+    name(live.as_ref()).is_some_and(|own| name(desired.as_ref()) == Some(own))
+        && list_of(change).is_some_and(|list| list_of(other) == Some(list))
 }
 
 /// Returns true if only the hash of a generated name differs: a build sets it, and an edit would hold on to an object of another content.

@@ -87,8 +87,7 @@ impl Chosen {
                 if alone.is_none() && !fields.left.is_empty() {
                     reason.replacement = Replacement::Protected;
                     reason.hint = Some(
-                        "a replacement makes all differences of the object: choose all of them with `--only`"
-                            .to_owned(),
+                        "a replacement writes the whole object: choose all of its differences with `--only`".to_owned(),
                     );
                 }
                 alone
@@ -112,7 +111,7 @@ impl Chosen {
             return None;
         }
         if is_written && action != Action::Replace {
-            let message = "it cannot be applied without the differences that `--only` leaves: left unchanged";
+            let message = "the chosen differences cannot be applied without those that `--only` leaves: not written";
             let hint = "choose all of its differences with `--only`, or none";
             return Some(ObjectVerdict::Unknown(Diagnostic::new(Code::Conflict, message).with_hint(hint)));
         }

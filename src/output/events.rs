@@ -42,7 +42,8 @@ impl<'a> Events<'a> {
 impl EventSink for Events<'_> {
     fn receive(&self, event: Event<'_>) {
         let object = self.builder.fold(event);
-        self.screen.receive(event, object.as_deref());
-        self.journal.receive(event, object.as_deref());
+        let object = object.as_ref().map(|(place, object)| (*place, &**object));
+        self.screen.receive(event, object);
+        self.journal.receive(event, object.map(|(_, object)| object));
     }
 }

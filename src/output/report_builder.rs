@@ -58,16 +58,18 @@ impl ReportBuilder {
         Self { has_effects: !args.no_effects, only: args.chosen(), remove_added: args.removed_managers(), ..self }
     }
 
-    /// Folds an event into the reports. Returns the report of its object as it is now, if it is about one.
-    pub fn fold(&self, event: Event<'_>) -> Option<RefMut<'_, ObjectReport>> {
-        let mut report = RefMut::filter_map(self.objects.borrow_mut(), |objects| objects.fold(event)).ok()?;
+    /// Folds an event into the reports. Returns the place and the report of its object as it is now, if it is about one.
+    pub fn fold(&self, event: Event<'_>) -> Option<(usize, RefMut<'_, ObjectReport>)> {
+        let mut objects = self.objects.borrow_mut();
+        let place = objects.fold(event)?;
+        let mut report = RefMut::filter_map(objects, |objects| objects.reports.get_mut(place)).ok()?;
         if !self.has_effects {
             report.diff.effects.clear();
         }
         if let (Some(known), Event::Compared(..) | Event::Judged(..)) = (&self.known, &event) {
             known.mark(&mut report);
         }
-        Some(report)
+        Some((place, report))
     }
 
     /// The report as it is now.
@@ -174,30 +176,30 @@ fn prevents_pruning(object: &ObjectReport, replaces: bool) -> bool {
 }
 
 impl Objects {
-    /// Folds an event into the report of its object. Returns the report, if the event is about an object that has one.
-    fn fold(&mut self, event: Event<'_>) -> Option<&mut ObjectReport> {
+    /// Folds an event into the report of its object. Returns the place of the report, if the event is about an object that has one.
+    fn fold(&mut self, event: Event<'_>) -> Option<usize> {
         match event {
-            Event::Compared(target, decision) => self.put(ObjectReport::new(target, decision)),
+            Event::Compared(target, decision) => Some(self.put(ObjectReport::new(target, decision))),
             Event::HandedOver(target, decision, handover) => {
                 let mut report = ObjectReport::handed_over(target, decision, handover);
-                report.run.changed_during_run = self.get(&target.key).is_some();
-                self.put(report)
+                report.run.changed_during_run = self.place(&target.key).is_some();
+                Some(self.put(report))
             }
             Event::Judged(Judgement { key, verdict, deletion, refusal }) => {
-                self.put(ObjectReport::unwanted(key, verdict.clone()).with_deletion(deletion, refusal))
+                Some(self.put(ObjectReport::unwanted(key, verdict.clone()).with_deletion(deletion, refusal)))
             }
             Event::Written(key, result)
             | Event::Skipped(key, result)
             | Event::Pruned(key, result)
             | Event::Revised(key, result) => {
-                let report = self.get(key)?;
-                report.settle(result);
-                Some(report)
+                let place = self.place(key)?;
+                self.reports.get_mut(place)?.settle(result);
+                Some(place)
             }
             Event::Ready(key, readiness) => {
-                let report = self.get(key)?;
-                report.run.readiness = Some(readiness.clone());
-                Some(report)
+                let place = self.place(key)?;
+                self.reports.get_mut(place)?.run.readiness = Some(Box::new(readiness.clone()));
+                Some(place)
             }
             // A list that grows is copied, and takes up to three times its memory.
             Event::Began(Stage::Compare, objects) => {
@@ -212,18 +214,14 @@ impl Objects {
         }
     }
 
-    fn get(&mut self, key: &ObjectKey) -> Option<&mut ObjectReport> {
-        self.place(key).and_then(|place| self.reports.get_mut(place))
-    }
-
     fn place(&self, key: &ObjectKey) -> Option<usize> {
         let first = *self.places.get(&self.places.hasher().hash_one(key))?;
         let is_it = |report: &ObjectReport| report.key == *key;
         if self.reports.get(first).is_some_and(is_it) { Some(first) } else { self.reports.iter().position(is_it) }
     }
 
-    /// Adds the report of an object, or replaces the former one.
-    fn put(&mut self, report: ObjectReport) -> Option<&mut ObjectReport> {
+    /// Adds the report of an object, or replaces the former one. Returns its place.
+    fn put(&mut self, report: ObjectReport) -> usize {
         let place = self.place(&report.key).unwrap_or(self.reports.len());
         let hash = self.places.hasher().hash_one(&report.key);
         self.places.entry(hash).or_insert(place);
@@ -238,6 +236,6 @@ impl Objects {
             }
             None => self.reports.push(report),
         }
-        self.reports.get_mut(place)
+        place
     }
 }

@@ -1,7 +1,7 @@
 //! Shows a run while it goes on: outcomes on stdout in the order of the plan, changes on stderr as they happen, and a live line.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use jiff::{Timestamp, Unit};
@@ -32,12 +32,12 @@ struct Running {
     done: usize,
 }
 
-/// The lines about objects, held back until all earlier objects of the plan are done.
+/// The lines about objects, held back until all earlier objects of the plan are done. Objects are the places of their reports.
 #[derive(Default)]
 struct Outcomes {
-    planned: HashSet<ObjectKey>,
-    open: VecDeque<ObjectKey>,
-    done: HashMap<ObjectKey, Styled>,
+    planned: BTreeSet<usize>,
+    open: VecDeque<usize>,
+    done: HashMap<usize, Styled>,
 }
 
 /// The readiness of the objects that are waited for.
@@ -61,18 +61,20 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Shows an event, with the report of its object.
-    pub fn receive(&self, event: Event<'_>, object: Option<&ObjectReport>) {
+    /// Shows an event, with the place and the report of its object.
+    pub fn receive(&self, event: Event<'_>, object: Option<(usize, &ObjectReport)>) {
         match event {
             Event::Began(stage, objects) => self.begin(stage, objects),
             Event::Advanced(stage, objects) => self.advance(stage, |_| objects),
             Event::Ended(stage) => self.end(stage),
-            Event::Compared(target, _) | Event::HandedOver(target, _, Ok(_)) => {
-                self.outcomes.borrow_mut().plan(&target.key);
+            Event::Compared(..) | Event::HandedOver(_, _, Ok(_)) => {
+                if let Some((place, _)) = object {
+                    self.outcomes.borrow_mut().plan(place);
+                }
             }
             Event::Written(..) | Event::Skipped(..) | Event::Pruned(..) => {
-                if let Some(object) = object {
-                    self.done(object);
+                if let Some((place, object)) = object {
+                    self.done(place, object);
                 }
             }
             Event::ReadinessChanged(key, readiness) => self.readiness_changed(key, readiness),
@@ -119,7 +121,7 @@ impl<'a> Screen<'a> {
     }
 
     /// Shows that the turn of one object is over.
-    fn done(&self, object: &ObjectReport) {
+    fn done(&self, place: usize, object: &ObjectReport) {
         self.advance(Stage::Apply, |done| done + 1);
         self.advance(Stage::Prune, |done| done + 1);
         if !self.shows_outcomes()
@@ -127,7 +129,7 @@ impl<'a> Screen<'a> {
         {
             self.output.progress(&text);
         }
-        let lines = self.outcomes.borrow_mut().next(object);
+        let lines = self.outcomes.borrow_mut().next(place, object);
         if self.output.view.summary {
             return;
         }
@@ -165,20 +167,20 @@ impl<'a> Screen<'a> {
 
 impl Outcomes {
     /// Adds an object to the plan. Members of an apply set are not part of it: they are deleted after all other objects.
-    fn plan(&mut self, key: &ObjectKey) {
-        if self.planned.insert(key.clone()) {
-            self.open.push_back(key.clone());
+    fn plan(&mut self, place: usize) {
+        if self.planned.insert(place) {
+            self.open.push_back(place);
         }
     }
 
     /// The lines that can be shown now that this object is done.
-    fn next(&mut self, object: &ObjectReport) -> Vec<Styled> {
-        if !self.planned.contains(&object.key) {
+    fn next(&mut self, place: usize, object: &ObjectReport) -> Vec<Styled> {
+        if !self.planned.contains(&place) {
             return vec![outcomes::outcome(object)];
         }
-        self.done.insert(object.key.clone(), outcomes::outcome(object));
+        self.done.insert(place, outcomes::outcome(object));
         let mut lines = Vec::new();
-        while let Some(line) = self.open.front().and_then(|key| self.done.remove(key)) {
+        while let Some(line) = self.open.front().and_then(|place| self.done.remove(place)) {
             lines.push(line);
             self.open.pop_front();
         }
@@ -257,20 +259,20 @@ mod tests {
     #[test]
     fn outcomes_come_in_the_order_of_the_plan() {
         let mut outcomes = Outcomes::default();
-        for name in ["a", "b", "c"] {
-            outcomes.plan(&key(name));
+        for place in 0..3 {
+            outcomes.plan(place);
         }
         // A second verdict does not change the order.
-        outcomes.plan(&key("a"));
-        let mut next = |name: &str| -> Vec<String> {
+        outcomes.plan(0);
+        let mut next = |place: usize, name: &str| -> Vec<String> {
             let mut object = ObjectReport::unwanted(&key(name), FieldDiff::none(Evidence::Proven).into());
             object.run.outcome = Some(Outcome::Created);
-            let lines = outcomes.next(&object);
+            let lines = outcomes.next(place, &object);
             lines.iter().map(|line| plain(line).trim_end().to_owned()).collect()
         };
-        assert_eq!(next("c"), [""; 0]);
-        assert_eq!(next("member"), ["created ConfigMap shop/member"]);
-        assert_eq!(next("a"), ["created ConfigMap shop/a"]);
-        assert_eq!(next("b"), ["created ConfigMap shop/b", "created ConfigMap shop/c"]);
+        assert_eq!(next(2, "c"), [""; 0]);
+        assert_eq!(next(3, "member"), ["created ConfigMap shop/member"]);
+        assert_eq!(next(0, "a"), ["created ConfigMap shop/a"]);
+        assert_eq!(next(1, "b"), ["created ConfigMap shop/b", "created ConfigMap shop/c"]);
     }
 }

@@ -80,9 +80,9 @@ fn about(object: &ObjectReport, changes: Vec<ChangeReport>) -> ObjectReport {
             conflicts,
             ..ObjectDiff::new(diff.action, diff.evidence)
         },
-        messages: ObjectMessages { warnings: Vec::new(), server_warnings: 0, ..messages.clone() },
+        messages: ObjectMessages { warnings: Vec::new(), server_warnings: 0, ..ObjectMessages::clone(messages) }.into(),
         run: run.clone(),
-        details: Details { lines, versions: details.versions.clone(), ..Details::default() },
+        details: Details { lines, versions: details.versions.clone(), ..Details::default() }.into(),
     }
 }
 

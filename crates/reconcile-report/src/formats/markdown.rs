@@ -189,7 +189,7 @@ fn table(comment: &mut Comment, one: &ContextReport, entries: &[Entry<'_>], view
                 comment.add(&row(first, &group_name(objects), &found, &locations(objects, view)), GROUP);
             }
             Entry::Object(object, rest) => {
-                let found = in_brief(rest, command);
+                let found = in_brief(rest.as_deref().unwrap_or(object), command);
                 comment.add(&row(object, &object.key.to_string(), &found, &locations(&[object], view)), "object");
             }
             Entry::Grouped(_) => {}

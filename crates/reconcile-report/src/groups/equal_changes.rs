@@ -20,7 +20,7 @@ const FEWEST: usize = 3;
 #[derive(Debug)]
 pub(crate) struct ChangeGroup<'r> {
     /// The first object with nothing but what all of them have in common: each manager has its time only if it is the same in all.
-    pub common: ObjectReport,
+    pub common: Box<ObjectReport>,
     /// The objects, in their order.
     pub objects: Vec<&'r ObjectReport>,
 }
@@ -86,7 +86,7 @@ impl<'r> EqualChanges<'r> {
             let Some((first, _)) = members.first() else { continue };
             let objects: Vec<&ObjectReport> = members.iter().map(|(_, object)| *object).collect();
             let Some(common) = common(&objects, &all) else { continue };
-            found.groups.entry(*first).or_default().push(ChangeGroup { common, objects });
+            found.groups.entry(*first).or_default().push(ChangeGroup { common: Box::new(common), objects });
             found.grouped.extend(all.into_iter().flatten().map(|(place, _)| place));
         }
         found

@@ -2,7 +2,6 @@
 
 mod equal_changes;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use reconcile_core::compare::Action;
@@ -39,9 +38,9 @@ pub(crate) enum Entry<'r> {
     /// Changes and conflicts that several objects have in common.
     Changes(ChangeGroup<'r>),
     /// Messages that several objects have in common, and these objects.
-    Messages(Messages, Vec<&'r ObjectReport>),
-    /// An object, and the part of it that is in no group.
-    Object(&'r ObjectReport, Cow<'r, ObjectReport>),
+    Messages(Box<Messages>, Vec<&'r ObjectReport>),
+    /// An object, and the part of it that is in no group; `None` if that is all of it.
+    Object(&'r ObjectReport, Option<Box<ObjectReport>>),
     /// An object whose changes and messages are all shown in groups.
     Grouped(&'r ObjectReport),
 }
@@ -50,7 +49,7 @@ pub(crate) enum Entry<'r> {
 /// of messages have.
 pub(crate) fn entries<'r>(objects: &[&'r ObjectReport], sort: Sort, shows: &impl Shows) -> Vec<Entry<'r>> {
     if sort == Sort::Object {
-        return objects.iter().map(|object| Entry::Object(object, Cow::Borrowed(object))).collect();
+        return objects.iter().map(|object| Entry::Object(object, None)).collect();
     }
     let mut changes = EqualChanges::of(objects, |_, change| shows.change(change));
     let mut groups = BTreeMap::new();
@@ -68,15 +67,15 @@ pub(crate) fn entries<'r>(objects: &[&'r ObjectReport], sort: Sort, shows: &impl
             entries.extend(
                 Messages::of(object, shows)
                     .filter(|_| !members.is_empty())
-                    .map(|messages| Entry::Messages(messages, members)),
+                    .map(|messages| Entry::Messages(Box::new(messages), members)),
             );
             entries.push(Entry::Grouped(object));
             continue;
         }
         entries.push(match changes.rest_of(at, object) {
-            None => Entry::Object(object, Cow::Borrowed(object)),
+            None => Entry::Object(object, None),
             Some(rest) if shows.nothing(&rest) => Entry::Grouped(object),
-            Some(rest) => Entry::Object(object, Cow::Owned(rest)),
+            Some(rest) => Entry::Object(object, Some(Box::new(rest))),
         });
     }
     entries

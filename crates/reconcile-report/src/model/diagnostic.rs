@@ -102,8 +102,8 @@ pub(crate) fn read_of_run<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 
 /// Writes the `error` of an object.
 #[expect(clippy::ref_option, reason = "serde passes references")]
-pub(crate) fn of_object<S: Serializer>(error: &Option<Diagnostic>, serializer: S) -> Result<S::Ok, S::Error> {
-    error.as_ref().map(ObjectError::from).serialize(serializer)
+pub(crate) fn of_object<S: Serializer>(error: &Option<Box<Diagnostic>>, serializer: S) -> Result<S::Ok, S::Error> {
+    error.as_deref().map(ObjectError::from).serialize(serializer)
 }
 
 /// Reads the `error` of an object.

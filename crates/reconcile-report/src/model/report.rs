@@ -342,7 +342,8 @@ impl Report {
     /// make it fail if that was chosen.
     pub fn with_server_warnings(mut self, of_changes: &BTreeSet<String>, mut of_reads: Vec<String>) -> Self {
         let mut count = 0_usize;
-        for ObjectMessages { warnings, server_warnings, .. } in self.objects.iter_mut().map(|one| &mut one.messages) {
+        for object in self.objects.iter_mut().filter(|object| !object.messages.warnings.is_empty()) {
+            let ObjectMessages { warnings, server_warnings, .. } = &mut *object.messages;
             of_reads.retain(|text| !warnings.contains(text));
             *server_warnings = warnings.iter().filter(|text| of_changes.contains(*text) || is_withheld(text)).count();
             count = count.saturating_add(*server_warnings);

@@ -251,7 +251,7 @@ pub fn apply(text: &str) -> Report {
         });
         if object.key.gvk.kind == "Deployment" && object.key.name == "web" {
             object.run.readiness =
-                Some(ObjectReadiness::new(ReadinessState::InProgress, "1 of 2 replicas are updated"));
+                Some(Box::new(ObjectReadiness::new(ReadinessState::InProgress, "1 of 2 replicas are updated")));
         }
     }
     let mut report = Report::compared(Command::Apply, objects, &FailOn::default());

@@ -15,7 +15,7 @@ const NAMED: usize = 10;
 /// The conditions of a deletion; `None` if nothing has to be allowed for it, or if it is refused whatever is allowed.
 fn deletion(object: &ObjectReport) -> Option<&Deletion> {
     let is_possible = object.diff.action == Action::Delete && object.messages.error.is_none();
-    object.diff.deletion.as_ref().filter(|deletion| is_possible && !deletion.needs.is_empty())
+    object.diff.deletion.as_deref().filter(|deletion| is_possible && !deletion.needs.is_empty())
 }
 
 /// The mark of a deletion and the role of its text: `needs --prune-allow=namespaces: everything in the Namespace is deleted with it`.

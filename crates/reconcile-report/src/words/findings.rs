@@ -335,7 +335,7 @@ fn errors(object: &ObjectReport) -> impl Iterator<Item = (Rule, &Diagnostic)> {
     let rule = if object.diff.action == Action::Unknown { NOT_COMPARED } else { NOT_APPLIED };
     let error = object.messages.error.iter();
     error
-        .flat_map(|error| if error.details.is_empty() { std::slice::from_ref(error) } else { &error.details[..] })
+        .flat_map(|error| if error.details.is_empty() { std::slice::from_ref(&**error) } else { &error.details[..] })
         .map(move |diagnostic| (rule, diagnostic))
 }
 

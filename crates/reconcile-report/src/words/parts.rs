@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use reconcile_core::compare::Side;
 use structured_merge::FieldPath;
 
-use crate::model::{ChangeReport, ObjectMessages, ObjectReport, Report};
+use crate::model::object::rare::Rare;
+use crate::model::{ChangeReport, ObjectReport, Report};
 
 /// A part, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,7 +116,7 @@ fn part_of(object: &ObjectReport, part: Part) -> Option<ObjectReport> {
         shown.details.is_conflict_shown = !object.diff.conflicts.is_empty();
         shown.diff.effects.clear();
         shown.diff.added_items.clear();
-        shown.messages = ObjectMessages::default();
+        shown.messages = Rare::default();
     }
     Some(shown)
 }

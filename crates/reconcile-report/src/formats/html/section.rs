@@ -113,7 +113,7 @@ fn listed<'o>(page: &mut Markup, objects: &Objects<'_>, shown: &[&'o ObjectRepor
         match entry {
             Entry::Changes(group) => objects.change_group(page, &group, section),
             Entry::Messages(messages, members) => objects.message_group(page, &messages, &members, section),
-            Entry::Object(object, rest) => objects.object(page, object, &rest, section),
+            Entry::Object(object, rest) => objects.object(page, object, rest.as_deref().unwrap_or(object), section),
             Entry::Grouped(object) => grouped.push(object),
         }
     }

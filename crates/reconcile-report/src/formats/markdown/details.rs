@@ -45,7 +45,7 @@ pub(super) fn details(comment: &mut Comment, one: &ContextReport, entries: &[Ent
                 comment.add(&group_details(objects, lines.collect(), one.context.as_deref(), view), GROUP);
             }
             Entry::Object(object, rest) => {
-                let lines = lines(rest, one.report.command, view);
+                let lines = lines(rest.as_deref().unwrap_or(object), one.report.command, view);
                 let context =
                     one.context.as_deref().map(|context| format!(" in {}", visible(context))).unwrap_or_default();
                 let name = format!("{}{context}", describe::name(object));

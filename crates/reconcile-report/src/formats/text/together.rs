@@ -57,7 +57,7 @@ pub(super) fn texts(objects: &[&ObjectReport], view: &View) -> Styled {
                 text.append(changes_text(&group, &effects, view));
             }
             Entry::Messages(messages, objects) => text.append(messages_text(&messages, &objects, view)),
-            Entry::Object(_, rest) => text.append(object_text(&rest, view)),
+            Entry::Object(object, rest) => text.append(object_text(rest.as_deref().unwrap_or(object), view)),
             Entry::Grouped(_) => {}
         }
     }

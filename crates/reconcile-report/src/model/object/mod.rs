@@ -1,6 +1,7 @@
 pub(crate) mod bounded_value;
 pub(crate) mod change;
 pub(crate) mod disposition;
+pub(crate) mod rare;
 pub(crate) mod read_object;
 pub(crate) mod renamed;
 
@@ -32,6 +33,7 @@ use crate::model::identity::KeyFields;
 use crate::model::{diagnostic, identity};
 use change::ChangeReport;
 use disposition::Disposition;
+use rare::Rare;
 
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;
@@ -50,7 +52,7 @@ pub struct ObjectReport {
     pub renamed_from: Option<String>,
     /// The release of Helm that has it, with `--from helm`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub release: Option<ReleaseName>,
+    pub release: Option<Box<ReleaseName>>,
     /// Its location; absent for a member of an apply set that is in no manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
@@ -65,13 +67,14 @@ pub struct ObjectReport {
     pub diff: ObjectDiff,
     /// The messages about it.
     #[serde(flatten)]
-    pub messages: ObjectMessages,
+    #[schemars(with = "ObjectMessages")]
+    pub messages: Rare<ObjectMessages>,
     /// The results of the run.
     #[serde(flatten)]
     pub run: ObjectRun,
     /// The facts that decide the output of some formats, and are not part of the JSON.
     #[serde(skip)]
-    pub details: Details,
+    pub details: Rare<Details>,
 }
 
 /// The result of the comparison of one object.
@@ -94,7 +97,7 @@ pub struct ObjectDiff {
     pub replacement: Option<Replacement>,
     /// The kinds that have to be allowed before it is deleted; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub deletion: Option<Deletion>,
+    pub deletion: Option<Box<Deletion>>,
     /// The differences.
     pub changes: Vec<ChangeReport>,
     /// The fields that `own` gives to a manager; absent for other commands.
@@ -120,7 +123,7 @@ pub struct ObjectDiff {
 }
 
 /// The messages about one object.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ObjectMessages {
     /// Warnings for the author of the manifest.
     pub warnings: Vec<String>,
@@ -130,7 +133,7 @@ pub struct ObjectMessages {
     /// The error for which it could not be compared or written.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "diagnostic::of_object")]
     #[schemars(with = "Option<ObjectError<'static>>")]
-    pub error: Option<Diagnostic>,
+    pub error: Option<Box<Diagnostic>>,
     /// The reason why it is to be replaced or deleted, is kept, or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -148,7 +151,7 @@ pub struct ObjectRun {
     pub outcome: Option<Outcome>,
     /// Its readiness, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub readiness: Option<ObjectReadiness>,
+    pub readiness: Option<Box<ObjectReadiness>>,
     /// True if it changed during the run, so that its differences are no longer those that were shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changed_during_run: bool,
@@ -158,7 +161,7 @@ pub struct ObjectRun {
 }
 
 /// The facts about an object that are not part of its JSON: formats show some of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// The uid of the live object, if it differs from the manifest.
     pub uid: Option<String>,
@@ -183,7 +186,7 @@ pub struct Details {
 }
 
 /// An object as summaries count it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counted {
     /// The part that it takes in a pass.
     pub disposition: Disposition,
@@ -237,7 +240,14 @@ impl ObjectReport {
         if report.differs() || report.is_ownership_only() {
             report.name_live(decision.live());
         }
+        report.shrink();
         report
+    }
+
+    /// Frees the memory of parts that are empty.
+    fn shrink(&mut self) {
+        self.messages.shrink();
+        self.details.shrink();
     }
 
     /// The report of an object whose owners change: the fields that differ stay with theirs.
@@ -246,7 +256,7 @@ impl ObjectReport {
         let (transfers, changes) = match handover {
             Ok(Handover { transfers, changes, .. }) => (transfers.clone(), changes.clone()),
             Err(error) => {
-                report.messages.error = Some(error.clone());
+                report.messages.error = Some(Box::new(error.clone()));
                 Default::default()
             }
         };
@@ -279,7 +289,8 @@ impl ObjectReport {
     fn about(target: &Target, verdict: ObjectVerdict) -> Self {
         let mut report = Self::unwanted(&target.key, verdict);
         report.source = Some(target.desired.origin.source.clone());
-        report.release = target.desired.origin.record.as_ref().and_then(|record| record.named_release());
+        let release = target.desired.origin.record.as_ref().and_then(|record| record.named_release());
+        report.release = release.map(Box::new);
         report.take_base(target.base.get().map(BaseObject::state));
         report.details.is_annotated = !target.desired.ignored().is_empty();
         report.find_lines(target);
@@ -307,9 +318,9 @@ impl ObjectReport {
             resource_version: None,
             position: None,
             diff: ObjectDiff::new(verdict.action(), verdict.evidence()),
-            messages: ObjectMessages::default(),
+            messages: Rare::default(),
             run: ObjectRun::default(),
-            details: Details::default(),
+            details: Rare::default(),
         };
         match verdict {
             ObjectVerdict::InSync(fields) | ObjectVerdict::Update(fields) => report.fill(fields),
@@ -329,7 +340,7 @@ impl ObjectReport {
                 report.messages.reason = Some(reason);
             }
             ObjectVerdict::Kept { reason } => report.messages.reason = Some(reason),
-            ObjectVerdict::Unknown(diagnostic) => report.messages.error = Some(diagnostic),
+            ObjectVerdict::Unknown(diagnostic) => report.messages.error = Some(Box::new(diagnostic)),
         }
         report.diff.side = ClassInfo::side_of(&report.diff.changes);
         report
@@ -338,8 +349,8 @@ impl ObjectReport {
     /// Adds what has to be allowed before it is deleted, or the reason why it cannot be.
     #[must_use]
     pub fn with_deletion(mut self, deletion: Option<&Deletion>, refusal: Option<&Diagnostic>) -> Self {
-        self.diff.deletion = deletion.cloned();
-        self.messages.error = refusal.cloned();
+        self.diff.deletion = deletion.cloned().map(Box::new);
+        self.messages.error = refusal.cloned().map(Box::new);
         if refusal.is_some() || deletion.is_some_and(|deletion| !deletion.allowed && !deletion.needs.is_empty()) {
             self.diff.effects.clear();
         }
@@ -385,7 +396,7 @@ impl ObjectReport {
             report.diff.action = Action::None;
             report.messages.error = None;
         }
-        report.run.readiness = Some(readiness);
+        report.run.readiness = Some(Box::new(readiness));
         report
     }
 
@@ -404,7 +415,7 @@ impl ObjectReport {
             self.diff.conflicts = new.conflicts;
             self.diff.effects = new.effects;
             self.diff.left = new.left;
-            self.details.versions = details.versions;
+            self.details.versions.clone_from(&details.versions);
             self.run.changed_during_run = true;
         }
         self.run.outcome = Some(*outcome);
@@ -413,12 +424,13 @@ impl ObjectReport {
         messages.warnings.extend(notes.iter().cloned());
         details.notes.extend(notes.iter().cloned());
         if error.is_some() {
-            messages.error.clone_from(error);
+            messages.error = error.clone().map(Box::new);
             // The error of a deletion replaces the reason for it.
             messages.reason.take_if(|_| self.source.is_none());
         }
         messages.reason = reason.clone().or(messages.reason.take());
         messages.hint = hint.clone().or(messages.hint.take());
+        self.shrink();
     }
 
     /// The part that it takes in a pass with the same flags.

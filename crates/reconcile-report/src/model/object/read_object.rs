@@ -11,7 +11,8 @@ use serde::{Deserialize, Deserializer};
 use structured_merge::FieldPath;
 
 use super::change::ChangeReport;
-use super::{Details, ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
+use super::rare::Rare;
+use super::{ObjectDiff, ObjectMessages, ObjectReport, ObjectRun};
 use crate::model::classes::ClassInfo;
 use crate::model::diagnostic;
 use crate::model::identity::key;
@@ -105,7 +106,7 @@ impl From<ObjectEntry> for ObjectReport {
         Self {
             key: key(&api_version, &kind, namespace, name),
             renamed_from,
-            release,
+            release: release.map(Box::new),
             source,
             resource_version,
             position,
@@ -115,7 +116,7 @@ impl From<ObjectEntry> for ObjectReport {
                 base,
                 side: ClassInfo::side_of(&changes),
                 replacement,
-                deletion,
+                deletion: deletion.map(Box::new),
                 changes,
                 transfers,
                 conflicts,
@@ -125,9 +126,9 @@ impl From<ObjectEntry> for ObjectReport {
                 effects,
                 left,
             },
-            messages: ObjectMessages { warnings, server_warnings, error, reason, hint },
-            run: ObjectRun { outcome, readiness, changed_during_run, postponed },
-            details: Details::default(),
+            messages: ObjectMessages { warnings, server_warnings, error: error.map(Box::new), reason, hint }.into(),
+            run: ObjectRun { outcome, readiness: readiness.map(Box::new), changed_during_run, postponed },
+            details: Rare::default(),
         }
     }
 }

@@ -111,7 +111,7 @@ fn an_object_that_changed_since_the_plan_is_left_with_its_sign_and_said_once() {
     );
     let error =
         Diagnostic::new(Code::Conflict, "changed since the plan: left unchanged").with_hint("review the new plan");
-    (web.run.outcome, web.messages.error) = (Some(Outcome::Failed), Some(error));
+    (web.run.outcome, web.messages.error) = (Some(Outcome::Failed), Some(Box::new(error)));
     web.messages.reason = Some("changed since the plan".to_owned());
     assert!(plain(&object_text(&web, &view(100))).starts_with("! Deployment shop/web"));
     let left = plain(&outcomes::left(&Report::compared(Command::Apply, vec![web], &FailOn::default()), &view(100)));

@@ -29,11 +29,27 @@ const CHECKSUM: &str = "checksum/";
 
 /// Finds the effects of all objects of a run, and what follows from other objects, and puts them into their decisions.
 pub fn find(targets: &[&Target], decisions: &mut [Decision]) {
-    // Without a change nothing follows, and no tree of a manifest is made.
-    if decisions.iter().all(|decision| decision.verdict.action() == Action::None) {
-        return;
+    let is_written = |decision: &Decision| matches!(decision.verdict.action(), Action::Update | Action::Replace);
+    let written = targets.iter().zip(&*decisions).filter(|(_, decision)| is_written(decision));
+    let written: BTreeSet<Option<&str>> = written.map(|(target, _)| target.key.namespace.as_deref()).collect();
+    // All effects of a write are in its namespace, so that there are trees of the manifests of one namespace at a time.
+    let mut namespaces: BTreeMap<Option<&str>, (Vec<&Target>, Vec<&mut Decision>)> = BTreeMap::new();
+    for (target, decision) in targets.iter().zip(decisions) {
+        let namespace = target.key.namespace.as_deref();
+        if written.contains(&namespace) {
+            let (targets, decisions) = namespaces.entry(namespace).or_default();
+            targets.push(target);
+            decisions.push(decision);
+        }
     }
-    let pairs = || targets.iter().zip(&*decisions);
+    for (targets, mut decisions) in namespaces.into_values() {
+        find_in_namespace(&targets, &mut decisions);
+    }
+}
+
+/// Finds the effects of the objects of a namespace.
+fn find_in_namespace(targets: &[&Target], decisions: &mut [&mut Decision]) {
+    let pairs = || targets.iter().zip(decisions.iter().map(|decision| &**decision));
     let manifests: Vec<Value> = pairs().map(|(target, decision)| Compared::manifest(target, decision)).collect();
     let objects: Vec<Compared<'_>> = pairs()
         .zip(&manifests)

@@ -330,7 +330,7 @@ fn purposes(args: &AccessArgs) -> BTreeSet<Purpose> {
 
 /// An error if the permissions for a target are not known.
 fn unknown(target: &Target) -> Option<Diagnostic> {
-    let diagnostic = target.resource.as_deref().err()?;
+    let diagnostic: &Diagnostic = target.resource.as_deref().err()?;
     let message = format!("the permissions for {} are not known: {}", target.key, diagnostic.message);
     // A mistake in the manifest has its own location.
     let Diagnostic { location, excerpt, .. } = diagnostic.details.first().unwrap_or(diagnostic).clone();

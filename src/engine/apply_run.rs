@@ -48,8 +48,14 @@ impl<'a> ApplyRun<'a> {
         comparison.warn_of_missing_owners(&targets, &mut decisions).await;
         events.receive(Event::Ended(Stage::Compare));
         effects::find(&targets, &mut decisions);
+        // Nearly all objects are in sync, and share one decision.
+        let in_sync = decisions.iter().find(|decision| decision.is_plain()).cloned().map(Arc::new);
+        let shared = |decision: Decision| match &in_sync {
+            Some(in_sync) if decision.is_plain() => Arc::clone(in_sync),
+            _ => Arc::new(decision),
+        };
         let items = plan.items.into_iter().zip(decisions);
-        let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, decision)).collect();
+        let items: Vec<Item> = items.map(|(planned, decision)| Item::new(planned, shared(decision))).collect();
         for item in items.iter().filter(|item| !item.is_in_other_shard()) {
             events.receive(Event::Compared(item.target(), &item.decision));
         }
@@ -308,7 +314,7 @@ impl<'a> ApplyRun<'a> {
             comparison.types.forget();
             for item in later.iter_mut().filter(|item| item.is_provisional()) {
                 let target = &mut Arc::make_mut(&mut item.planned).target;
-                target.resource = resource_of(&target.key.gvk, &discovery).map(Arc::new);
+                target.resource = resource_of(&target.key.gvk, &discovery).map(Arc::new).map_err(Box::new);
             }
         }
     }

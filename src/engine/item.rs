@@ -33,8 +33,8 @@ pub(crate) struct Item {
 
 impl Item {
     /// A compared object.
-    pub fn new(planned: PlanItem, decision: Decision) -> Self {
-        Self { planned: Arc::new(planned), decision: Arc::new(decision), outcome: None, is_left: false }
+    pub fn new(planned: Arc<PlanItem>, decision: Arc<Decision>) -> Self {
+        Self { planned, decision, outcome: None, is_left: false }
     }
 
     /// The object.

@@ -33,7 +33,7 @@ pub(crate) fn needed_namespaces<'t>(
 ) -> Vec<Target> {
     let described: BTreeSet<&str> =
         targets.iter().filter(|target| target.key.gvk.is_namespace()).map(|target| target.key.name.as_str()).collect();
-    let mut needed: BTreeMap<&str, &Origin> = BTreeMap::new();
+    let mut needed: BTreeMap<&str, &Arc<Origin>> = BTreeMap::new();
     for target in targets.iter().filter(|target| target.resource.is_ok()) {
         if let Some(namespace) = &target.key.namespace {
             needed.entry(namespace).or_insert(&target.desired.origin);
@@ -49,7 +49,7 @@ pub(crate) fn needed_namespaces<'t>(
 }
 
 /// A Namespace with nothing but its name. Its location is that of the first object that needs it.
-fn target(server: &Server, name: &str, origin: &Origin) -> Option<Target> {
+fn target(server: &Server, name: &str, origin: &Arc<Origin>) -> Option<Target> {
     let gvk = GroupVersionKind::new("v1", "Namespace");
     let Resolution::Known(resource) = server.discovery.resolve_kind(&GroupKind::from(&gvk)) else { return None };
     let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
@@ -57,7 +57,7 @@ fn target(server: &Server, name: &str, origin: &Origin) -> Option<Target> {
         key: ObjectKey { gvk, namespace: None, name: name.to_owned() },
         resource: Ok(Arc::new(resource.clone())),
         versions: ["v1".to_owned()].into(),
-        desired: DesiredObject::exactly(object, origin.clone()),
+        desired: DesiredObject::exactly(object, Arc::clone(origin)),
         base: OnceLock::new(),
         shard_member: None,
     })

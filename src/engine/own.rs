@@ -5,6 +5,8 @@
 //! Decision ─Recipient─▶ Handover ─▶ dry run ─▶ write ─409─▶ read and compare again
 //! ```
 
+use std::sync::Arc;
+
 use futures::StreamExt as _;
 use reconcile_core::compare::{ComparisonMachine, Decision, ObjectVerdict, ROUNDS};
 use reconcile_core::diagnostic::{Code, Diagnostic};
@@ -52,11 +54,13 @@ impl<'a> OwnRun<'a> {
         let decisions = comparison.compare(&targets).await;
         events.receive(Event::Ended(Stage::Compare));
         let recipient = Recipient { policy: &comparison.policy, ..*recipient };
-        let found = plan.items.into_iter().map(|item| item.target).zip(decisions).map(|(target, decision)| {
-            let schema = comparison.types.of(&target.key.gvk);
-            let handover = handover(&target, &decision, schema, &recipient, &comparison);
-            OwnItem { target, decision, handover }
-        });
+        let found = plan.items.into_iter().map(|item| Arc::unwrap_or_clone(item).target).zip(decisions).map(
+            |(target, decision)| {
+                let schema = comparison.types.of(&target.key.gvk);
+                let handover = handover(&target, &decision, schema, &recipient, &comparison);
+                OwnItem { target, decision, handover }
+            },
+        );
         let mut items: Vec<OwnItem> = found.collect();
         if tries {
             try_all(&mut items, &comparison, &recipient).await;
@@ -190,7 +194,7 @@ impl<'a> Giver<'a> {
         recipient: &'a Recipient<'a>,
         target: &'a Target,
     ) -> Result<Self, &'a Diagnostic> {
-        let resource = target.resource.as_ref()?;
+        let resource = target.resource.as_ref().map_err(|reason| &**reason)?;
         let schema = comparison.types.of(&target.key.gvk);
         // A write that was begun is finished, even if the run is interrupted.
         let cluster = comparison.cluster.until_done();

@@ -5,6 +5,7 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use structured_merge::ObjectKey;
@@ -20,7 +21,7 @@ use crate::engine::wait::Waiting;
 use crate::engine::wait::Watched;
 use reconcile_core::compare::{Decision, Evidence, ObjectVerdict, Replace};
 use reconcile_core::live::Target;
-use reconcile_core::plan::Plan;
+use reconcile_core::plan::{Plan, PlanItem};
 use reconcile_core::resolve::Consent;
 
 /// The compared objects of one run, which it writes, prunes and waits for.
@@ -29,7 +30,7 @@ pub(crate) struct Reconciliation<'a> {
     /// The apply set, if there is one.
     prune: Option<Judged>,
     /// The objects of other shards.
-    others: Vec<Target>,
+    others: Vec<Arc<PlanItem>>,
 }
 
 impl<'a> Reconciliation<'a> {
@@ -51,7 +52,8 @@ impl<'a> Reconciliation<'a> {
         // The first requests of the list leave before many objects are compared at once.
         let (listed, mut run) = futures::join!(listing, ApplyRun::compare(comparison, plan));
         // Objects of other shards are in the manifests as well.
-        let targets: Vec<&Target> = run.items().iter().map(Item::target).chain(&others).collect();
+        let targets: Vec<&Target> =
+            run.items().iter().map(Item::target).chain(others.iter().map(|item| &item.target)).collect();
         let Comparison { policy, redactor, .. } = run.comparison();
         let new = run.new_generated();
         let prune = listed.map(|listed| listed.judge(&targets, &new, policy, redactor, events));
@@ -213,6 +215,10 @@ async fn ready(run: &ApplyRun<'_>, others: &[&Target], timeout: Duration) -> Vec
 }
 
 /// The objects of the input that belong to other shards.
-fn in_other_shards<'t>(run: &'t ApplyRun<'_>, others: &'t [Target]) -> impl Iterator<Item = &'t Target> {
-    run.items().iter().filter(|item| item.is_in_other_shard()).map(Item::target).chain(others)
+fn in_other_shards<'t>(run: &'t ApplyRun<'_>, others: &'t [Arc<PlanItem>]) -> impl Iterator<Item = &'t Target> {
+    run.items()
+        .iter()
+        .filter(|item| item.is_in_other_shard())
+        .map(Item::target)
+        .chain(others.iter().map(|item| &item.target))
 }

@@ -48,7 +48,9 @@ pub async fn fetch_into<T: Send>(
                 let (_, wanted) = resources.entry(&target.key.gvk).or_insert_with(|| (resource, BTreeMap::new()));
                 wanted.entry(target.key.namespace.as_deref()).or_default().push(index);
             }
-            Err(diagnostic) => states[index] = Some(take(index, LiveState::Unreadable(diagnostic.clone())).await),
+            Err(diagnostic) => {
+                states[index] = Some(take(index, LiveState::Unreadable(Diagnostic::clone(diagnostic))).await);
+            }
         }
     }
     let (many, few): (Vec<_>, Vec<_>) =

@@ -126,9 +126,9 @@ impl<'a> Comparison<'a> {
         let ((), begun) = futures::join!(read, fetch_into(self.cluster, targets, &ready, &take));
         // From now on, objects are read because they may have changed.
         self.cluster.keep_early(|_| false);
-        let mut machines: Vec<ComparisonMachine<'_>> = begun.into_iter().flatten().map(|machine| *machine).collect();
+        let mut machines: Vec<_> = begun.into_iter().flatten().collect();
         if let Some(rules) = inputs.rules() {
-            let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(ComparisonMachine::read_state));
+            let warning = |kind: &Unlisted| kind.warning(targets, machines.iter().map(|machine| machine.read_state()));
             self.warnings.extend(rules.unlisted.iter().filter_map(warning));
         }
         let coming = ComingKinds::of(targets);
@@ -155,7 +155,7 @@ impl<'a> Comparison<'a> {
             }
             self.ask(&mut machines, &coming).await;
         }
-        let decisions = self.decide(machines);
+        let decisions = self.decide(machines.into_iter());
         if let Some((types, policy)) = inputs.into_parts() {
             self.types = types;
             self.policy = policy;
@@ -182,10 +182,10 @@ impl<'a> Comparison<'a> {
     }
 
     /// Makes the decisions, in the order of the plan.
-    fn decide(&mut self, machines: Vec<ComparisonMachine<'_>>) -> Vec<Decision> {
+    fn decide<'m>(&mut self, machines: impl ExactSizeIterator<Item = Box<ComparisonMachine<'m>>>) -> Vec<Decision> {
         let mut decisions = Vec::with_capacity(machines.len());
         let mut changing = DefinedKinds::default();
-        for (index, machine) in machines.into_iter().enumerate() {
+        for (index, machine) in machines.enumerate() {
             let target = machine.target();
             let unproven = machine.unproven().filter(|_| target.other_shard().is_none());
             self.unproven.extend(unproven.map(|why| format!("not proven: {}: {why}", target.key)));
@@ -221,7 +221,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Sends the dry runs of all objects at once. Objects whose namespace or kind exists only in this input are not tried yet.
-    async fn ask(&self, machines: &mut [ComparisonMachine<'_>], coming_kinds: &ComingKinds<'_>) {
+    async fn ask(&self, machines: &mut [Box<ComparisonMachine<'_>>], coming_kinds: &ComingKinds<'_>) {
         let all = machines.len();
         let namespaces = machines.iter().filter(|machine| is_absent(machine));
         let coming: BTreeSet<&str> = namespaces
@@ -255,7 +255,7 @@ impl<'a> Comparison<'a> {
                 let message = "the run was interrupted before this object was compared";
                 return machine.fail(Diagnostic::new(Code::Interrupted, message));
             }
-            Err(diagnostic) => return machine.fail(diagnostic.clone()),
+            Err(diagnostic) => return machine.fail(Diagnostic::clone(diagnostic)),
             Ok(resource)
                 if resource.pending
                     && let Some(mistakes) = coming_kinds.refusal(target) =>

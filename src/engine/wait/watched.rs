@@ -22,7 +22,7 @@ pub struct Watched {
     /// The object.
     pub key: ObjectKey,
     /// The resource of the object, or the reason why it is not known.
-    pub resource: Result<Arc<Resource>, Diagnostic>,
+    pub resource: Result<Arc<Resource>, Box<Diagnostic>>,
     /// True if it is deleted once it is done: a Job with `ttlSecondsAfterFinished` that is known to have existed.
     pub expires: bool,
     /// The rule of the configuration for its readiness.
@@ -34,7 +34,7 @@ pub struct Watched {
 impl Watched {
     /// An object that may or may not exist.
     pub fn of(target: &Target, rules: &ReadinessRules) -> Self {
-        let rule = rules.of(&target.key, target.desired.object());
+        let rule = target.desired.with_object(|object| rules.of(&target.key, object));
         let record = target.desired.origin.record.clone();
         Self { key: target.key.clone(), resource: target.resource.clone(), expires: false, rule, record }
     }

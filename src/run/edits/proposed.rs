@@ -21,7 +21,7 @@ const TRIED_ALONE: usize = 16;
 /// A change that may be written into its manifest.
 #[derive(Clone)]
 pub(crate) struct Proposed {
-    pub origin: Origin,
+    pub origin: Arc<Origin>,
     pub proposal: Proposal,
     /// The live object, if an item of one of its lists is new.
     pub live: Option<Value>,

@@ -51,7 +51,7 @@ struct Objects {
 /// An object that was compared.
 struct Seen {
     key: ObjectKey,
-    origin: Origin,
+    origin: Arc<Origin>,
     changes: Vec<FieldChange>,
     /// The live object, if an item of one of its lists is new.
     live: Option<Value>,
@@ -152,7 +152,7 @@ impl Pulling {
                 }
             }
             if is_missing {
-                pulling.missing.push(MissingObject { key, source: origin.source });
+                pulling.missing.push(MissingObject { key, source: origin.source.clone() });
             }
         }
         // Questions and edits go through the files one after the other.
@@ -310,7 +310,7 @@ fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
         let change = PulledChange { change: change.into(), accepted: reason.is_none(), reason, file, how };
         match objects.last_mut().filter(|object| object.key == key) {
             Some(object) => object.changes.push(change),
-            None => objects.push(PulledObject { key, source: origin.source, changes: vec![change] }),
+            None => objects.push(PulledObject { key, source: origin.source.clone(), changes: vec![change] }),
         }
     }
     objects

@@ -20,13 +20,13 @@ pub fn offline(
     let target = context.target;
     let finding = match live {
         _ if let (true, Err(diagnostic)) = (target.desired.is_refused(), &target.resource) => {
-            ComparisonResult::Unknown(diagnostic.clone())
+            ComparisonResult::Unknown(Diagnostic::clone(diagnostic))
         }
         // A custom resource may be new to the cluster, and its definition as well. The built-in kinds are all known.
         LiveState::Absent
             if let (true, Err(diagnostic)) = (is_builtin_group(&target.key.gvk.group), &target.resource) =>
         {
-            ComparisonResult::Unknown(diagnostic.clone())
+            ComparisonResult::Unknown(Diagnostic::clone(diagnostic))
         }
         // Values that are there may stay as they are, whatever a definition says of them.
         LiveState::Absent

@@ -1,6 +1,7 @@
 //! The base: the objects as they were applied last, by the identity of their targets.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use structured_merge::ObjectKey;
 
@@ -41,7 +42,7 @@ impl BaseObjects {
     pub fn give_to(&mut self, target: &mut Target) {
         let Some(base) = self.objects.get(&Identity::of(&target.key)) else { return self.give(target) };
         if base.desired.origin.is_encrypted {
-            target.desired.origin.encrypted();
+            Arc::make_mut(&mut target.desired.origin).encrypted();
         }
         match &base.resource {
             Err(reason) if reason.code == Code::Encrypted => {

@@ -33,7 +33,7 @@ pub struct Target {
     /// The identity of the object.
     pub key: ObjectKey,
     /// The resource of its kind, or the reason why no request can be sent for it.
-    pub resource: Result<Arc<Resource>, Diagnostic>,
+    pub resource: Result<Arc<Resource>, Box<Diagnostic>>,
     /// Each group and version that serves a kind of its name, such as `apps/v1`.
     pub versions: Arc<[String]>,
     /// The object as it is sent.
@@ -178,13 +178,13 @@ fn claimed_twice(one: &Manifest, other: &Manifest) -> Option<String> {
 /// A kind as the server has it; the objects of the kind share it.
 #[derive(Clone)]
 struct Served {
-    resource: Result<Arc<Resource>, Diagnostic>,
+    resource: Result<Arc<Resource>, Box<Diagnostic>>,
     versions: Arc<[String]>,
 }
 
 impl Served {
     fn of(gvk: &GroupVersionKind, discovery: &Discovery) -> Self {
-        let resource = resource_of(gvk, discovery).map(Arc::new);
+        let resource = resource_of(gvk, discovery).map(Arc::new).map_err(Box::new);
         Self { resource, versions: discovery.versions_of(&gvk.kind).into() }
     }
 }
@@ -193,7 +193,7 @@ impl Served {
 #[derive(Clone)]
 struct Placed {
     key: ObjectKey,
-    resource: Result<Arc<Resource>, Diagnostic>,
+    resource: Result<Arc<Resource>, Box<Diagnostic>>,
     versions: Arc<[String]>,
     manifest: Manifest,
 }
@@ -230,7 +230,7 @@ pub fn default_namespace<'n>(manifest: &'n Manifest, namespaces: &'n Namespaces)
 impl From<Placed> for Target {
     fn from(Placed { key, resource, versions, manifest }: Placed) -> Self {
         let status_is_apart = resource.as_ref().is_ok_and(|resource| resource.status);
-        let resource = refused(manifest.refused()).map_or(resource, Err);
+        let resource = refused(manifest.refused()).map_or(resource, |reason| Err(Box::new(reason)));
         let placement = Placement { namespace: key.namespace.as_deref(), status_is_apart };
         let desired = DesiredObject::of(manifest, placement);
         Self { key, resource, versions, desired, base: OnceLock::new(), shard_member: None }

@@ -167,7 +167,7 @@ impl<'a> Chunk<'a> {
         let built = self.input.built_from.as_ref().map(built);
         match checked(value, positions, source, text.unwrap_or_else(|| self.input.text.clone().into())) {
             Ok(mut manifest) => {
-                manifest.origin.built = built;
+                Arc::make_mut(&mut manifest.origin).built = built;
                 read.manifests.push(manifest);
             }
             Err(diagnostics) if is_hook => read.unreadable_hooks.push(diagnostics),

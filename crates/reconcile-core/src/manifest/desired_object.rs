@@ -1,5 +1,7 @@
 //! From a [`Manifest`] to the object that is sent, and to the one that was applied last. Every change to the content of a manifest happens here.
 
+use std::sync::Arc;
+
 use apply_set::PART_OF;
 use kube_yaml::Step;
 use schemars::JsonSchema;
@@ -68,7 +70,7 @@ impl BaseObject {
 #[derive(Clone, Debug)]
 pub struct DesiredObject {
     /// The location in the input.
-    pub origin: Origin,
+    pub origin: Arc<Origin>,
     object: Packed,
     warnings: Vec<String>,
     is_refused: bool,
@@ -117,7 +119,7 @@ impl DesiredObject {
     }
 
     /// Takes an object that is sent exactly as it is.
-    pub fn exactly(object: Value, origin: Origin) -> Self {
+    pub fn exactly(object: Value, origin: Arc<Origin>) -> Self {
         let object = Packed::tree(object);
         Self { origin, object, warnings: Vec::new(), is_refused: false, ignored: Vec::new(), release_marks: Vec::new() }
     }
@@ -136,7 +138,7 @@ impl DesiredObject {
     pub fn unpacked(&self) -> Self {
         let Self { origin, object, warnings, is_refused, ignored, release_marks } = self;
         Self {
-            origin: origin.clone(),
+            origin: Arc::clone(origin),
             object: Packed::tree(object.to_tree()),
             warnings: warnings.clone(),
             is_refused: *is_refused,

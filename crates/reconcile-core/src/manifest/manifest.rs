@@ -25,7 +25,7 @@ pub struct Manifest {
     pub(super) is_hook: bool,
     /// True if nothing of it is left out or filled in once its kind and its namespace are known, unless the namespace is another one.
     pub(super) is_plain: bool,
-    pub(super) origin: Origin,
+    pub(super) origin: Arc<Origin>,
     pub(super) left_out: Vec<String>,
     pub(super) warnings: Vec<String>,
     pub(super) refused: Vec<Diagnostic>,
@@ -41,7 +41,7 @@ impl Manifest {
         Self {
             namespace: namespace.map(ToOwned::to_owned),
             name: text_at(&value, &["metadata", "name"]).to_owned(),
-            origin: Origin {
+            origin: Arc::new(Origin {
                 source,
                 positions,
                 text: written.text,
@@ -51,7 +51,7 @@ impl Manifest {
                 is_encrypted: false,
                 is_repeated: false,
                 record: None,
-            },
+            }),
             gvk,
             object: Packed::tree(value),
             is_hook: false,
@@ -90,7 +90,7 @@ impl Manifest {
     }
 
     /// The location in the input.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &Arc<Origin> {
         &self.origin
     }
 
@@ -106,7 +106,7 @@ impl Manifest {
 
     /// Sets the reason why nothing but its identity is known: it can be neither compared nor written.
     pub fn refuse(&mut self, reason: &str) {
-        let Origin { source, .. } = &self.origin;
+        let Origin { source, .. } = &*self.origin;
         self.refused.push(Diagnostic::of_source(source, reason));
     }
 
@@ -118,7 +118,7 @@ impl Manifest {
 
     /// Makes all of its values secret, as its text has them encrypted.
     pub(super) fn encrypted(&mut self) {
-        self.origin.encrypted();
+        Arc::make_mut(&mut self.origin).encrypted();
     }
 
     /// Disregards its annotation `kubectl-reconcile/ignore`.

@@ -43,7 +43,7 @@ impl DesiredSet {
     pub fn of_record(mut self, record: Record, unreadable: &BTreeMap<u32, String>) -> Self {
         let record = Arc::new(record);
         for manifest in self.manifests.iter_mut().chain(&mut self.hooks) {
-            manifest.origin.record = Some(record.clone());
+            Arc::make_mut(&mut manifest.origin).record = Some(record.clone());
             if let Some(reason) = unreadable.get(&manifest.origin.source.line) {
                 manifest.refuse(reason);
             }
@@ -117,7 +117,7 @@ pub fn gather(
             count = 0;
         }
         for manifest in &mut chunk.manifests {
-            let document = &mut manifest.origin.source.document;
+            let document = &mut Arc::make_mut(&mut manifest.origin).source.document;
             *document = document.saturating_add(count);
         }
         count = count.saturating_add(chunk.count);
@@ -188,7 +188,7 @@ impl Gathering<'_> {
         }
         leave_out_copies(manifests, &copies, |manifest, warning| {
             manifest.warnings.push(warning);
-            manifest.origin.is_repeated = true;
+            Arc::make_mut(&mut manifest.origin).is_repeated = true;
         });
     }
 

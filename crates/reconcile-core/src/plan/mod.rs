@@ -19,6 +19,8 @@ mod graph;
 mod references;
 mod unexplained;
 
+use std::sync::Arc;
+
 use crate::diagnostic::Diagnostic;
 use crate::live::{ShardMember, Target};
 use crate::object::Shard;
@@ -45,9 +47,9 @@ pub struct PlanItem {
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// One item for each object.
-    pub items: Vec<PlanItem>,
+    pub items: Vec<Arc<PlanItem>>,
     /// In a run over one shard: the objects of other shards that no object of this one needs.
-    pub in_other_shards: Vec<Target>,
+    pub in_other_shards: Vec<Arc<PlanItem>>,
 }
 
 impl Plan {
@@ -71,7 +73,7 @@ impl Plan {
         let mut targets: Vec<Option<Target>> = targets.into_iter().map(Some).collect();
         let items = steps.into_iter().filter_map(|OrderedNode { index, wave, needs }| {
             let target = targets[index].take()?;
-            Some(PlanItem { target, wave, needs })
+            Some(Arc::new(PlanItem { target, wave, needs }))
         });
         Ok(Self { items: items.collect(), in_other_shards: Vec::new() })
     }
@@ -83,12 +85,12 @@ impl Plan {
 
     /// All objects of the input, those of other shards included.
     pub fn all(&self) -> impl Iterator<Item = &Target> {
-        self.targets().chain(&self.in_other_shards)
+        self.targets().chain(self.in_other_shards.iter().map(|item| &item.target))
     }
 
     /// The objects, in the order of the plan.
     pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
-        self.items.iter_mut().map(|item| &mut item.target)
+        self.items.iter_mut().map(|item| &mut Arc::make_mut(item).target)
     }
 }
 
@@ -110,16 +112,18 @@ impl Plan {
         let positions: Vec<Option<usize>> = stays.iter().map(|stays| if *stays { next.next() } else { None }).collect();
         let mut items = Vec::with_capacity(next.start);
         let mut in_other_shards = self.in_other_shards;
-        for (position, (mut item, holder)) in self.items.into_iter().zip(holders).enumerate() {
+        for (position, (mut planned, holder)) in self.items.into_iter().zip(holders).enumerate() {
+            let item = Arc::make_mut(&mut planned);
             item.target.shard_member = Some(ShardMember { position, other_shard: (holder != shard).then_some(holder) });
             if positions[position].is_none() {
-                in_other_shards.push(item.target);
+                in_other_shards.push(planned);
                 continue;
             }
             // An object that is only read does not wait for what it needs.
-            let needs = if holder == shard { item.needs } else { Vec::new() };
+            let needs = if holder == shard { std::mem::take(&mut item.needs) } else { Vec::new() };
             let moved = |need: Dependency| Some(Dependency { on: positions[need.on]?, ..need });
-            items.push(PlanItem { needs: needs.into_iter().filter_map(moved).collect(), ..item });
+            item.needs = needs.into_iter().filter_map(moved).collect();
+            items.push(planned);
         }
         Self { items, in_other_shards }
     }

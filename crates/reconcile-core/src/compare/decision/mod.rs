@@ -53,6 +53,15 @@ impl Decision {
         decide(context, ComparisonResult::Proven(Some(Box::new(live))), redactor)
     }
 
+    /// Returns true if it says nothing but that the object is in sync.
+    pub fn is_plain(&self) -> bool {
+        let Self { finding, verdict, warnings, rules, membership, effects, following } = self;
+        matches!(finding, ComparisonResult::Proven(None))
+            && *verdict == ObjectVerdict::InSync(FieldDiff::none(Evidence::Proven))
+            && (warnings.is_empty() && rules.is_empty() && membership.is_none())
+            && (effects.is_empty() && following.is_empty())
+    }
+
     /// The verdict of the same comparison in another context.
     pub fn verdict_in(&self, context: CompareContext<'_>, redactor: &Redactor) -> ObjectVerdict {
         decide(context, self.finding.clone(), redactor).verdict

@@ -158,12 +158,13 @@ impl Item {
         is_written && (gvk.is_namespace() || gvk.is_crd())
     }
 
-    /// Returns true if it is written as a whole, or if what is written of it has the name of another object.
-    fn begins_to_name(&self, other: &Target) -> bool {
+    /// Returns true if it has the name of another object after its write.
+    fn will_name(&self, other: &Target) -> bool {
+        let name = &other.key.name;
         let verdict = self.verdict();
-        let has_name =
-            |change: &FieldChange| change.desired.as_ref().is_some_and(|value| names(value, &other.key.name));
+        let has_name = |change: &FieldChange| change.desired.as_ref().is_some_and(|value| names(value, name));
         verdict.action() != Action::Update
+            || self.decision.live().is_none_or(|live| names(live, name))
             || verdict.changes().iter().any(|change| change.is_drift() && has_name(change))
     }
 
@@ -278,8 +279,8 @@ pub(crate) fn blocked(items: &[Item], item: &Item) -> Option<Skip> {
             DependencyKind::Existence | DependencyKind::Inside => {
                 action == Action::Create || other.verdict().leaves_missing() || target.desired.is_refused()
             }
-            // A choice holds nothing back that does not begin to need the object now.
-            DependencyKind::Success if other.is_left || matches!(state, Unmet::Left) => item.begins_to_name(target),
+            // A choice holds nothing back that still needs another object.
+            DependencyKind::Success if other.is_left || matches!(state, Unmet::Left) => item.will_name(target),
             DependencyKind::Success | DependencyKind::Explicit => true,
         };
         let what = target.key.to_string();

@@ -196,7 +196,9 @@ impl OverlayPlan {
         };
         if accepted(changes) != self.positions {
             if !keeps_places {
-                changes.iter_mut().for_each(|change| change.place = None);
+                for change in changes.iter_mut() {
+                    change.place = None;
+                }
             }
             self.positions.clear();
             self.search(changes);

@@ -1,6 +1,7 @@
 //! One report of those that are merged. Its result follows from what it holds, as a run decides it: no report counts as better.
 
 use std::mem::take;
+use std::sync::Arc;
 
 use reconcile_core::diagnostic::{Diagnostic, Location};
 
@@ -41,10 +42,11 @@ impl MergeInput {
     }
 
     fn new(file: &str, context: Option<String>, server: Option<String>, report: Report) -> Result<Self, Diagnostic> {
-        let report = consistent(report).map_err(|reason| match &context {
+        let mut report = consistent(report).map_err(|reason| match &context {
             Some(context) => contradiction(file, &format!("in the context `{context}`, {reason}")),
             None => contradiction(file, &reason),
         })?;
+        share_files(&mut report);
         Ok(Self { file: file.to_owned(), context, server, report })
     }
 
@@ -60,6 +62,17 @@ impl MergeInput {
         let context = self.context();
         let server = cluster.map(|cluster| cluster.server.as_str()).or(self.server.as_deref());
         (context.is_some() || server.is_some()).then_some((context, server))
+    }
+}
+
+/// Keeps the name of a file once for all objects that come from it one after the other.
+fn share_files(report: &mut Report) {
+    let mut last: Option<Arc<str>> = None;
+    for source in report.objects.iter_mut().filter_map(|object| object.source.as_mut()) {
+        match &last {
+            Some(file) if *file == source.file => source.file = Arc::clone(file),
+            _ => last = Some(Arc::clone(&source.file)),
+        }
     }
 }
 

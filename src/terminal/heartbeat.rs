@@ -10,7 +10,7 @@ use reconcile_core::text::visible;
 /// Time between two lines.
 pub(super) const INTERVAL: Duration = Duration::from_secs(10);
 
-/// How often an unchanged line is left out before the elapsed time is printed.
+/// Number of times that an unchanged line is left out before the elapsed time is printed.
 const SAME: u32 = 2;
 
 /// Regularly writes what the run waits for, until it is dropped: in a log, silence looks like a program that hangs. What was written

@@ -364,7 +364,7 @@ fn values_are_checked_against_the_definition_in_the_same_input() {
     ws.wait_for_types();
     let after = ws.reconcile(["diff", "-f", "crd.yaml", "-f", "cogs.yaml"]).exits_with(4);
     assert_eq!(after.object("Cog", "good")["action"], "create");
-    let words_differ = is_before(32, "the words for mistakes in custom resources are those of newer versions");
+    let words_differ = is_before(34, "the words for mistakes in custom resources are those of newer versions");
     // `kubectl explain` knows the kind once its definition is there.
     let hints = |mistakes: &[Value]| -> Vec<String> {
         let all = mistakes.iter().filter_map(Value::as_array).flatten();

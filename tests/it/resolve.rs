@@ -461,7 +461,7 @@ fn values_of_secrets_are_never_pulled_or_shown() {
     ws.patch_as("kubectl-edit", "secret/it", &theirs);
     let run = resolve(&ws, "p\ns\ns\n").exits_with(1);
     assert!(run.stderr.contains("[r,i,s,q,?]") && run.stderr.contains("[a,i,s,b,q,?]"), "{run}");
-    assert!(run.stderr.contains("p is not offered: values of Secrets are not written into manifests"), "{run}");
+    assert!(run.stderr.contains("p is not offered: secret values are not written into manifests"), "{run}");
     let run = resolve(&ws, "i\nrotated by hand\ni\nrotated by hand\ny\n").exits_with(0);
     assert!(run.stderr.contains("rotated by hand") && file(&ws, CONFIG).contains("kind: Secret"), "{run}");
     ws.reconcile(["diff", "-f", "."]).exits_with(0);

@@ -156,7 +156,7 @@ impl OverlayPlan {
         Ok(Placed { file, how: name_of(candidate.how), candidate, shown })
     }
 
-    /// What a file holds. A kustomization is one part of text; in other files, each document is shown or not.
+    /// The content of a file. A kustomization is one part of text; in other files, each document is shown or not.
     fn content(&self, file: &str) -> FileContent {
         let tree = self.overlay.tree();
         if tree.secret_files().contains(file) {

@@ -19,7 +19,7 @@ const PULLED_PERCENT: usize = 60;
 const NOT_STORED: [&str; 2] = [".env[name=EMPTY]", ".env[name=EMPTY].value"];
 /// The refusals that are right here; these drifts are healed by `apply`.
 const REFUSALS: [&str; 2] = [
-    "values of Secrets are not written into manifests",
+    "secret values are not written into manifests",
     "two items of the live list have the same key, which no manifest may have",
 ];
 

@@ -146,7 +146,7 @@ spec:
     replaced(&ws, login, "/data/PASSWORD", &json!("c29tZXRoaW5nLWVsc2U="));
     let login = format!("Secret/{}", login.trim_start_matches("secret/"));
     let run = ws.reconcile(["pull", "-k", ".", "--object", &login]).exits_with(4);
-    assert!(run.stdout.contains("values of Secrets are not written into manifests"), "{run}");
+    assert!(run.stdout.contains("secret values are not written into manifests"), "{run}");
     assert_eq!(text(&ws, "login.env"), "PASSWORD=hunter2-of-the-shop\n");
     // The reference to the generated name follows.
     let built = ws.kubectl(["kustomize", "."]).exits_with(0).stdout;

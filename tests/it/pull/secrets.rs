@@ -37,7 +37,7 @@ fn values_of_secrets_are_neither_pulled_nor_shown() {
     let report = pulled(&named);
     let changes = report["objects"][0]["changes"].as_array().unwrap();
     let reasons: Vec<&str> = changes.iter().filter_map(|change| change["reason"].as_str()).collect();
-    assert_eq!(reasons, ["values of Secrets are not written into manifests"], "{report}");
+    assert_eq!(reasons, ["secret values are not written into manifests"], "{report}");
 
     let run = ws.reconcile(["pull", "-f", "."]).exits_with(0);
     assert_eq!(text(&ws), SECRET.replaced("colour: green", "colour: red").replaced("tier: front", "tier: back"));

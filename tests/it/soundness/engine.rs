@@ -40,7 +40,7 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
             let mut fields: Vec<String> = status.causes.iter().map(|cause| cause.field.clone()).collect();
             // Nothing is lost or gained by it: the value is empty.
             if fields.iter().any(|field| field.ends_with(EMPTY_BUNDLE))
-                && is_before(33, "an empty certificate bundle has a conflict")
+                && is_before(34, "an empty certificate bundle has a conflict")
             {
                 fields.retain(|field| !field.ends_with(EMPTY_BUNDLE));
             }
@@ -112,7 +112,8 @@ pub async fn check(run: &mut Run<'_>, manifest: &Value, live: &Value) {
         return run.tally.count("engine", "null before an empty map");
     }
     // It also accepts some values once that it refuses ever after, such as an empty key of a list.
-    if second.action() == Action::Unknown {
+    let is_accepted = |kind| kind == "StatefulSet" && is_before(34, "Pods without an image are refused");
+    if second.action() == Action::Unknown || second.action() == Action::Update && is_accepted(kind.as_str()) {
         return run.tally.count("engine", "refused after it was accepted");
     }
     if second.action() != Action::None || second.is_ownership_only() {

@@ -60,7 +60,7 @@ pub enum Obstacle {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Secret => f.write_str("values of Secrets are not written into manifests"),
+            Self::Secret => f.write_str("secret values are not written into manifests"),
             Self::Duplicate => f.write_str("two items of the live list have the same key, which no manifest may have"),
             Self::Order => f.write_str("the items of the list cannot be distinguished by their keys"),
             Self::NoFile => f.write_str("the manifest is not in a file that could be edited"),

@@ -6,7 +6,7 @@ pub(crate) mod read_object;
 pub(crate) mod renamed;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use reconcile_core::compare::{
     Action, Class, Conflict, Decision, Effect, Evidence, FieldDiff, IgnoredFields, LeftDifference, ObjectVerdict,
@@ -33,7 +33,7 @@ use crate::model::identity::KeyFields;
 use crate::model::{diagnostic, identity};
 use change::ChangeReport;
 use disposition::Disposition;
-use rare::Rare;
+use rare::{MayBeEmpty, Rare};
 
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;
@@ -183,6 +183,20 @@ pub struct Details {
     pub(crate) is_conflict_shown: bool,
     /// The ignore rules that cover a field of it, whether or not the field differs.
     pub rules: BTreeSet<RuleRef>,
+}
+
+impl MayBeEmpty for ObjectMessages {
+    fn empty() -> &'static Self {
+        static EMPTY: LazyLock<ObjectMessages> = LazyLock::new(ObjectMessages::default);
+        &EMPTY
+    }
+}
+
+impl MayBeEmpty for Details {
+    fn empty() -> &'static Self {
+        static EMPTY: LazyLock<Details> = LazyLock::new(Details::default);
+        &EMPTY
+    }
 }
 
 /// An object as summaries count it.

@@ -1,9 +1,8 @@
+//! Parts of reports that are nearly always empty.
+
 use std::ops::{Deref, DerefMut};
-use std::sync::LazyLock;
 
 use serde::{Serialize, Serializer};
-
-use super::{Details, ObjectMessages};
 
 /// A part of an object that is empty for most objects of a report, and takes one word then.
 #[derive(Clone, Debug)]
@@ -13,20 +12,6 @@ pub struct Rare<T>(Option<Box<T>>);
 pub trait MayBeEmpty: Clone + PartialEq + 'static {
     /// The empty part.
     fn empty() -> &'static Self;
-}
-
-impl MayBeEmpty for ObjectMessages {
-    fn empty() -> &'static Self {
-        static EMPTY: LazyLock<ObjectMessages> = LazyLock::new(ObjectMessages::default);
-        &EMPTY
-    }
-}
-
-impl MayBeEmpty for Details {
-    fn empty() -> &'static Self {
-        static EMPTY: LazyLock<Details> = LazyLock::new(Details::default);
-        &EMPTY
-    }
 }
 
 impl<T: MayBeEmpty> Rare<T> {
@@ -73,6 +58,7 @@ impl<T: MayBeEmpty + Serialize> Serialize for Rare<T> {
 mod tests {
     use super::*;
     use crate::model::ObjectReport;
+    use crate::model::object::ObjectMessages;
 
     #[test]
     fn an_empty_part_takes_one_word() {

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::control_plane::{ANY_FIELDS, Caller, Run, Workspace};
+use crate::control_plane::{ANY_FIELDS, Caller, Run, Workspace, definition};
 
 const SOPS: &str = r#"#!/bin/sh
 text=$(cat)
@@ -216,6 +216,28 @@ fn a_sops_of_the_working_directory_never_runs() {
     // Nothing is encrypted: nothing is needed.
     ws.write("m.yaml", PLAIN);
     ws.env("PATH", "/nowhere").reconcile(["diff", "-f", "m.yaml", "--decrypt=sops"]).exits_with(1);
+}
+
+#[test]
+fn members_of_sets_of_an_encrypted_object_are_no_parts_of_paths() {
+    let ws = Workspace::new();
+    program(&ws, "bin/sops", SOPS);
+    let tags = "properties:\n  tags: {type: array, x-kubernetes-list-type: set, items: {type: string}}";
+    ws.write("crd.yaml", &definition("Crate", tags));
+    ws.reconcile(["apply", "-f", "crd.yaml", "--wait"]).exits_with(0);
+    ws.wait_for_types();
+    let head = "apiVersion: $NS.example.com/v1\nkind: Crate\nmetadata: {name: box}\nspec: {tags: [";
+    for value in ["bluebell", "foxglove"] {
+        ws.secret(value);
+    }
+    ws.write("box.yaml", &format!("{head}'ENC[bluebell]']}}\nsops: {{mac: 'ENC[1]', version: 3.11.0}}\n"));
+    with_sops(&ws).reconcile(["apply", "-f", "box.yaml", "--decrypt=sops"]).exits_with(0);
+    ws.patch_as("kubectl-edit", &ws.fill_in("crates.$NS.example.com/box"), &json!({"spec": {"tags": ["foxglove"]}}));
+    for format in FORMATS {
+        let flags = ["diff", "--full", "--show-unmanaged", "-o", format, "-f", "box.yaml", "--decrypt=sops"];
+        let diff = with_sops(&ws).reconcile(flags).exits_with(1);
+        assert!(format != "json" || diff.stdout.contains("(secret)"), "{diff}");
+    }
 }
 
 /// A manifest may be encrypted in the base only, or in the manifests only: its values are secret in any case.

@@ -139,6 +139,18 @@ spec:
     let run = ws.reconcile(["pull", "-k", ".", "--class", "absent", "-o", "json"]).exits_with(0);
     assert_eq!(hows(&run), ["file web.env data.SIZE"], "{run}");
     assert_eq!(text(&ws, "web.env"), "# for all shops\nCOLOUR=red\n");
+    // So does the last one of a generator.
+    let lone = "- name: lone\n  literals: [x=1]\n  options: {disableNameSuffixHash: true, labels: {a: b}}\n";
+    ws.write(
+        "kustomization.yaml",
+        &kustomization.replaced("configMapGenerator:\n", &format!("configMapGenerator:\n{lone}")),
+    );
+    ws.reconcile(["apply", "-k", "."]).exits_with(0);
+    patched(&ws, "configmap/lone", &json!([{"op": "remove", "path": "/data"}]));
+    let flags = ["pull", "-k", ".", "--class", "absent", "--object", "ConfigMap/lone", "-o", "json"];
+    let run = ws.reconcile(flags).exits_with(0);
+    assert_eq!(hows(&run), ["literal kustomization.yaml data.x"], "{run}");
+    ws.write("kustomization.yaml", kustomization);
     // A value of a Secret is never written, also if somebody names it.
     let names = ws.kubectl(["get", "secret", "-o", "name"]).exits_with(0).stdout;
     let login = names.lines().find(|name| name.contains("/login-")).unwrap();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kube_yaml::{Validation, read};
 use manifest_edit::Step;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::object::generated::stem;
 
@@ -89,12 +89,26 @@ pub(super) fn readable(path: &[Step], object: Option<&Value>) -> String {
     text
 }
 
+/// Removes the empty maps of a ConfigMap, which say what a missing one says: kustomize builds none where nothing is left of a generator.
+fn without_empty_data(value: &mut Value) {
+    if value.get("kind").and_then(Value::as_str) != Some("ConfigMap") {
+        return;
+    }
+    if let Some(object) = value.as_object_mut() {
+        let is_empty = |name: &str, value: &Value| {
+            ["data", "binaryData"].contains(&name) && (value.is_null() || value.as_object().is_some_and(Map::is_empty))
+        };
+        object.retain(|name, value| !is_empty(name, value));
+    }
+}
+
 impl Build {
     pub fn of(text: &[u8]) -> Self {
         let mut values: Vec<Value> =
             read(text, Validation::Warn).documents.into_iter().map(|document| document.value).collect();
         let generated: BTreeSet<String> = values.iter().filter_map(generated_name).map(ToOwned::to_owned).collect();
         for value in &mut values {
+            without_empty_data(value);
             without_hashes(value, &generated);
         }
         let mut objects: BTreeMap<String, Vec<Value>> = BTreeMap::new();

@@ -32,6 +32,12 @@ impl Reasons<'_> {
         if let Some(Also { candidate, elsewhere }) = &tried.also {
             let file = (self.name)(&candidate.file);
             let also = self.named(elsewhere, tried);
+            if candidate.how == How::NewEntry {
+                let remedy = self.remedy(places.outside.is_some());
+                return format!(
+                    "a new entry in {file} would also set {also}, whose live value is another or was not accepted{remedy}"
+                );
+            }
             let remedy = self.remedy_beside(candidate);
             return format!(
                 "the place in {file} that sets it also sets {also}, whose live value is another or was not accepted{remedy}"

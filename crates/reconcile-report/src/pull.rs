@@ -102,6 +102,9 @@ pub struct PulledChange {
     /// The reason why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// True if somebody answered no.
+    #[serde(skip)]
+    pub is_declined: bool,
     /// The file of the kustomization that sets the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
@@ -137,7 +140,7 @@ impl PullReport {
         let Pulled { files, objects, missing, secrets, warnings, errors, is_incomplete, overlays } = pulled;
         let mut changes = objects.iter().flat_map(|object| &object.changes);
         let exit_code = match () {
-            () if is_incomplete || changes.any(|change| !change.accepted && !change.was_declined()) => EXIT_INCOMPLETE,
+            () if is_incomplete || changes.any(|change| !change.accepted && !change.is_declined) => EXIT_INCOMPLETE,
             () if dry_run && !files.is_empty() => EXIT_DRIFT,
             () => EXIT_SUCCESS,
         };
@@ -240,13 +243,5 @@ impl std::fmt::Display for MissingObject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { key, source } = self;
         write!(f, "{key} does not exist in the cluster: its manifest stays  {source}")
-    }
-}
-
-impl PulledChange {
-    /// Returns true if somebody answered no.
-    fn was_declined(&self) -> bool {
-        let declined = reconcile_core::pull::Obstacle::Declined.to_string();
-        self.reason.as_ref() == Some(&declined)
     }
 }

@@ -305,9 +305,11 @@ fn drafted(changes: &mut [Proposed]) -> Option<Draft> {
 fn objects(changes: Vec<Proposed>) -> Vec<PulledObject> {
     let mut objects: Vec<PulledObject> = Vec::new();
     for Proposed { origin, proposal: Proposal { key, change, edit }, place, .. } in changes {
+        let is_declined = edit == Err(Obstacle::Declined);
         let reason = edit.err().map(|obstacle| obstacle.to_string());
         let (file, how) = place.filter(|_| reason.is_none()).map(|placed| (placed.file, placed.how)).unzip();
-        let change = PulledChange { change: change.into(), accepted: reason.is_none(), reason, file, how };
+        let accepted = reason.is_none();
+        let change = PulledChange { change: change.into(), accepted, reason, is_declined, file, how };
         match objects.last_mut().filter(|object| object.key == key) {
             Some(object) => object.changes.push(change),
             None => objects.push(PulledObject { key, source: origin.source.clone(), changes: vec![change] }),

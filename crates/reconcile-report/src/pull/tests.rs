@@ -23,7 +23,7 @@ fn change(accepted: bool) -> PulledChange {
         defaulted: Vec::new(),
     };
     let reason = (!accepted).then(|| "its value is an alias of another value in the file".to_owned());
-    PulledChange { change: change.into(), accepted, reason, file: None, how: None }
+    PulledChange { change: change.into(), accepted, reason, is_declined: false, file: None, how: None }
 }
 
 fn report(accepted: &[bool], dry_run: bool) -> PullReport {

@@ -187,8 +187,8 @@ impl OverlayPlan {
         if is_in { Ok(()) } else { Err(format!("{} would not be in the overlay", self.overlay.name(file))) }
     }
 
-    /// The files for the changes that are accepted by now. Those that cannot be made without the ones that were left out get another place,
-    /// or, if `keeps_places` as they were shown, their obstacle.
+    /// The files for the changes that are accepted by now. Those that cannot be made without the ones that were left out get another place.
+    /// With `keeps_places`, as each place was shown, they get their obstacle instead.
     pub fn drafts(&mut self, changes: &mut [Proposed], keeps_places: bool) -> OverlayDrafts {
         let accepted = |changes: &[Proposed]| -> Vec<usize> {
             let is_accepted = |(position, change): (usize, &Proposed)| change.proposal.edit.is_ok().then_some(position);

@@ -57,6 +57,23 @@ fn another_value_of_the_same_object_is_named_by_its_path() {
 }
 
 #[test]
+fn an_entry_that_wins_is_the_reason_whatever_is_tried_after_it() {
+    let app = "- {name: app, image: \"shop/web:1.5\"";
+    let web = WEB.replaced(app, &format!("{app}, envFrom: [{{configMapRef: {{name: env}}}}]"));
+    let generator = "configMapGenerator:\n- name: env\n  literals: [level=info]\n";
+    let images = format!("resources: [../base]\nimages:\n- name: shop/web\n  newTag: \"1.6\"\n{generator}");
+    let ws = overlay_of(&[("web.yaml", &web)], &images);
+    ws.reconcile(["apply", "-k", "prod"]).exits_with(0);
+    let reference = ["get", "deployment", "web", "-o", "jsonpath={..configMapRef.name}"];
+    let config = ws.kubectl(reference).exits_with(0).stdout;
+    replaced(&ws, &format!("configmap/{config}"), "/data/level", &json!("debug"));
+    ws.kubectl(["set", "image", "deployment/web", "app=shop/web:2"]).exits_with(0);
+    let run = ws.reconcile(["pull", "-k", "prod", "--add-patches"]).exits_with(4);
+    let reason = "the place in prod/kustomization.yaml that sets it also sets spec.template.spec.containers[name=side].image, whose";
+    assert!(run.stdout.contains(reason) && text(&ws, "prod/kustomization.yaml").contains("level=debug"), "{run}");
+}
+
+#[test]
 fn what_no_file_has_is_not_said_to_be_set_in_the_base() {
     let ws = overlay_of(&[("web.yaml", WEB)], "resources: [../base]\n");
     ws.reconcile(["apply", "-k", "prod"]).exits_with(0);

@@ -103,11 +103,9 @@ impl Reasons<'_> {
         }
     }
 
-    /// The flag that helps beside a place that cannot be edited. Nothing in an overlay comes after what its kustomization sets by itself.
+    /// The flag that helps beside a place that cannot be edited.
     fn remedy_beside(&self, candidate: &Candidate) -> &'static str {
-        let is_last = matches!(candidate.how, How::Images | How::Replicas | How::Labels | How::Annotations)
-            && self.tree.levels.first().is_some_and(|level| level.file == candidate.file);
-        if is_last { "" } else { self.remedy(false) }
+        if self.tree.is_last(candidate) { "" } else { self.remedy(false) }
     }
 
     fn remedy(&self, has_base: bool) -> &'static str {

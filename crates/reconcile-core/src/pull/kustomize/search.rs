@@ -196,11 +196,7 @@ impl Search<'_> {
             }
             let over = self.causes_over(active, &own, difference);
             for index in &over {
-                if let Some(one) = self.tried.get_mut(*index) {
-                    let also =
-                        one.candidate().cloned().map(|candidate| Also { candidate, elsewhere: difference.clone() });
-                    one.also = also;
-                }
+                self.blame(*index, Some(difference));
             }
             wrong.extend(if over.is_empty() { own } else { over });
         }
@@ -271,15 +267,22 @@ impl Search<'_> {
         let elsewhere = self.elsewhere.take();
         let suspects = units.concat();
         for index in &suspects {
-            if let Some(one) = self.tried.get_mut(*index) {
-                let also = one.candidate().cloned().zip(elsewhere.clone());
-                one.also = also.map(|(candidate, elsewhere)| Also { candidate, elsewhere });
-            }
+            self.blame(*index, elsewhere.as_ref());
         }
         self.blamed.push(suspects.iter().filter_map(|index| Some((*index, self.tried.get(*index)?.at))).collect());
         self.advance(&suspects);
         self.suspects.clear();
         self.held.clear();
+    }
+
+    /// Keeps what the candidate of a change sets elsewhere. One that nothing in the overlay comes after is the reason whatever is tried after
+    /// it.
+    fn blame(&mut self, index: usize, elsewhere: Option<&Difference>) {
+        let Some(one) = self.tried.get_mut(index) else { return };
+        if one.also.as_ref().is_none_or(|also| !self.tree.is_last(&also.candidate)) {
+            let also = one.candidate().cloned().zip(elsewhere.cloned());
+            one.also = also.map(|(candidate, elsewhere)| Also { candidate, elsewhere });
+        }
     }
 
     /// Changes by their places: those of one place, as of a common label, are tried and left out together. Beside the changes, those that

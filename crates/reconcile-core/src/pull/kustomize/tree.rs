@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
-use super::candidate::items;
+use super::candidate::{Candidate, How, items};
 use crate::manifest::Files;
 
 /// The fields that name files and folders, those of an overlay's own parts before those of what it stands on.
@@ -149,6 +149,12 @@ impl Tree {
     pub fn path(&self, folder: &str, name: &str) -> Option<String> {
         let path = joined(folder, name)?;
         Some(self.links.get(&path).cloned().unwrap_or(path))
+    }
+
+    /// Returns true for a place that nothing in the overlay comes after: what its kustomization sets by itself.
+    pub(super) fn is_last(&self, candidate: &Candidate) -> bool {
+        matches!(candidate.how, How::Images | How::Replicas | How::Labels | How::Annotations)
+            && self.levels.first().is_some_and(|level| level.file == candidate.file)
     }
 
     /// Returns true for a file in the folder of the overlay or below it.

@@ -11,6 +11,7 @@ use kube_yaml::Validation;
 use reconcile_core::diagnostic::KUSTOMIZATIONS;
 use reconcile_core::manifest::{BuiltFrom, Files};
 use reconcile_core::pull::kustomize::{Level, Remote, Tree, bases, built_from, joined, references, urls};
+use reconcile_core::pull::may_hold_secrets;
 
 /// The most files that are read.
 const MOST_FILES: usize = 10_000;
@@ -25,14 +26,8 @@ pub(super) fn origins(directory: &OsStr) -> Option<BuiltFrom> {
 
 /// Returns true if a kustomization, or a file that it names, may have values of Secrets.
 pub(super) fn may_have_secrets(directory: &OsStr) -> bool {
-    const WORDS: [&str; 3] = ["secretGenerator", "stringData", "kind:Secret"];
     let tree = directory.to_str().and_then(real).and_then(|folder| read(folder, &Files::new()).ok());
-    let has_words = |bytes: &Arc<[u8]>| {
-        let text = String::from_utf8_lossy(bytes);
-        let text: String = text.chars().filter(|c| c.is_alphanumeric() || *c == ':').collect();
-        WORDS.iter().any(|word| text.contains(word))
-    };
-    tree.is_some_and(|tree| tree.files.values().any(has_words))
+    tree.is_some_and(|tree| tree.files.values().any(|bytes| may_hold_secrets(&String::from_utf8_lossy(bytes))))
 }
 
 /// A file as messages name it: by its path from the working directory, with at most three `..`.

@@ -13,6 +13,6 @@ mod selection;
 mod unmatched;
 
 pub use proposal::{Obstacle, Proposal, Proposer, adds_items};
-pub use secret_lines::{secret_lines, secret_lines_of_kustomization};
+pub use secret_lines::{may_hold_secrets, secret_lines, secret_lines_of_kustomization};
 pub use selection::{ObjectName, PULLED, Selection, is_obeyed};
 pub use unmatched::Unmatched;

@@ -38,9 +38,8 @@ pub fn secret_lines(text: &str) -> BTreeSet<usize> {
 pub fn secret_lines_of_kustomization(text: &str) -> BTreeSet<usize> {
     let mut secret = secret_lines(text);
     let lines: Vec<&str> = text.lines().collect();
-    let words = |line: &str| line.chars().filter(|c| c.is_alphanumeric() || *c == ':').collect::<String>();
     let is_hidden = |line: &&str| {
-        let words = words(line);
+        let words = words_of(line);
         words.contains("kind:Secret") || (words.contains("secretGenerator") && !line.starts_with("secretGenerator:"))
     };
     if lines.iter().any(is_hidden) {
@@ -67,9 +66,19 @@ fn has_secret(value: &Value) -> bool {
         || items.is_some_and(|items| items.iter().any(has_secret))
 }
 
+/// Returns true if a text may have values of Secrets, in whatever form it is: as a manifest, a patch or a generator.
+pub fn may_hold_secrets(text: &str) -> bool {
+    may_be_secret(text) || text.contains("secretGenerator")
+}
+
 fn may_be_secret(text: &str) -> bool {
-    let words: String = text.chars().filter(|character| character.is_alphanumeric() || *character == ':').collect();
+    let words = words_of(text);
     ["kind:Secret", "stringData", "kind:secret"].iter().any(|word| words.contains(word))
+}
+
+/// The letters, digits and colons of a text, whatever quotes and spaces are between them.
+fn words_of(text: &str) -> String {
+    text.chars().filter(|character| character.is_alphanumeric() || *character == ':').collect()
 }
 
 #[cfg(test)]

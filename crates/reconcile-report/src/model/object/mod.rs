@@ -4,6 +4,7 @@ pub(crate) mod disposition;
 pub(crate) mod rare;
 pub(crate) mod read_object;
 pub(crate) mod renamed;
+mod withheld;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
@@ -25,7 +26,7 @@ use reconcile_core::rules::RuleRef;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use structured_merge::{FieldPath, ObjectKey, PathElement, Scalar};
+use structured_merge::{FieldPath, ObjectKey};
 
 use crate::model::classes::ClassInfo;
 use crate::model::diagnostic::ObjectError;
@@ -35,8 +36,6 @@ use change::ChangeReport;
 use disposition::Disposition;
 use rare::{MayBeEmpty, Rare};
 
-/// The text in a path in the place of a secret member of a set.
-const WITHHELD_MEMBER: &str = "(secret)";
 /// Largest number of changed fields of an object that are looked up in its manifest: each costs a search.
 const LINES: usize = 1_000;
 
@@ -259,32 +258,6 @@ impl ObjectReport {
         report.withhold_members(target);
         report.shrink();
         report
-    }
-
-    /// Leaves out of paths what is a value of an encrypted object: the members of sets.
-    fn withhold_members(&mut self, target: &Target) {
-        if !target.desired.origin.is_encrypted {
-            return;
-        }
-        let ObjectDiff { changes, conflicts, transfers, added_items, ignored, left, .. } = &mut self.diff;
-        let paths = changes.iter_mut().map(|change| &mut change.path);
-        let paths = paths.chain(conflicts.iter_mut().map(|conflict| &mut conflict.path)).chain(added_items);
-        let paths = paths.chain(ignored.iter_mut().flat_map(|ignored| &mut ignored.paths));
-        let paths = paths.chain(left.iter_mut().map(|left| &mut left.path));
-        let paths = paths.chain(transfers.iter_mut().flatten().map(|transfer| &mut transfer.path));
-        let withheld = |path: &FieldPath| {
-            let elements = path.elements().iter().map(|element| match element {
-                PathElement::Member(_) => PathElement::Member(Scalar::Text(WITHHELD_MEMBER.to_owned())),
-                other => other.clone(),
-            });
-            FieldPath::from(elements.collect::<Vec<_>>())
-        };
-        for path in paths {
-            *path = withheld(path);
-        }
-        if !self.details.lines.is_empty() {
-            self.details.lines = self.details.lines.iter().map(|(path, line)| (withheld(path), *line)).collect();
-        }
     }
 
     /// Frees the memory of parts that are empty.

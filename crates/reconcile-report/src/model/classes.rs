@@ -29,7 +29,7 @@ pub static CLASSES: [ClassInfo; 13] = [
         id: "unrecorded",
         level: Level::Warning,
         help: "The field differs, and no record says which side changed",
-        fields: "Fields that differ, with no record of which side changed",
+        fields: "Fields that differ, without a record of the side that changed",
         why: Why::Text("no record says which side changed"),
         // The summary says so.
         note: Why::Nothing,

@@ -46,9 +46,15 @@ spec:
 /// A proxy that answers a part of discovery only after these requests have arrived.
 fn late(ws: &Workspace, discovery: &str, awaited: &[&str]) -> Arc<Proxy> {
     let proxy = Arc::new(Proxy::new(ws));
+    proxy.inject(1, "GET", discovery, Fault::After(Arc::new(until_arrived(ws, &proxy, awaited))));
+    proxy
+}
+
+/// Waits until all of these requests have arrived.
+fn until_arrived(ws: &Workspace, proxy: &Arc<Proxy>, awaited: &[&str]) -> impl Fn() + Send + Sync + use<> {
     let awaited: Vec<String> = awaited.iter().map(|text| ws.fill_in(text)).collect();
-    let seen = Arc::downgrade(&proxy);
-    let wait = move || {
+    let seen = Arc::downgrade(proxy);
+    move || {
         let deadline = Instant::now() + Duration::from_secs(20);
         let has = |text: &String| {
             seen.upgrade().is_none_or(|proxy| proxy.requests().iter().any(|request| request.contains(text)))
@@ -56,9 +62,7 @@ fn late(ws: &Workspace, discovery: &str, awaited: &[&str]) -> Arc<Proxy> {
         while Instant::now() < deadline && !awaited.iter().all(has) {
             std::thread::sleep(Duration::from_millis(5));
         }
-    };
-    proxy.inject(1, "GET", discovery, Fault::After(Arc::new(wait)));
-    proxy
+    }
 }
 
 /// The position of the first request for which this returns true.
@@ -264,11 +268,13 @@ fn early_reads_that_are_refused_are_repeated_with_renewed_credentials() {
         echo '{\"apiVersion\": \"client.authentication.k8s.io/v1\", \"kind\": \"ExecCredential\", \"status\": {\"token\": \"bearer-token-of-editor\"}}'\n";
     std::fs::write(&plugin, script).expect("a plugin");
     std::fs::set_permissions(&plugin, std::fs::Permissions::from_mode(0o755)).expect("a plugin");
-    let expired = || Fault::Answer(401, Vec::new(), String::new());
     for refused in [&[LIST][..], &[LIST, GET], &[LIST, GET, AUTOSCALERS, "/version"]] {
         let proxy = late(&ws, GROUPS, &[LIST, GET]);
+        // All of them have the old token: none is refused before the last has been sent.
+        let sent: Arc<dyn Fn() + Send + Sync> = Arc::new(until_arrived(&ws, &proxy, refused));
         for pattern in refused {
-            proxy.inject(1, "GET", &ws.fill_in(pattern), expired());
+            let expired = Fault::Answer(401, Vec::new(), String::new());
+            proxy.inject(1, "GET", &ws.fill_in(pattern), Fault::AfterThat(Arc::clone(&sent), Box::new(expired)));
         }
         let path = ws.as_user("editor").kubeconfig();
         let mut config: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).expect("a kubeconfig");

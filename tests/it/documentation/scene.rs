@@ -9,11 +9,15 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use super::markdown::{Block, Language};
 use crate::control_plane::{ControlPlane, Workspace, kubectl};
 
 /// A block that takes longer hangs.
 const DEADLINE: Duration = Duration::from_mins(2);
+/// How long the controllers may take for what a block did. What one of them never does, as it is paused, is not waited for longer.
+const SETTLING: Duration = Duration::from_secs(10);
 /// Separates what the commands of a block print.
 const MARK: &str = "@@next-command@@";
 /// The exit codes of the plugin that are results; the others are mistakes of the document, unless it shows them.
@@ -68,6 +72,7 @@ impl Scene {
             self.codes_are_results(&printed, false)?;
             return Ok(String::new());
         }
+        self.settle();
         let commands = commands(&block.text);
         let mut script = String::new();
         for command in &commands {
@@ -84,6 +89,26 @@ impl Scene {
             text += if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         }
         Ok(text)
+    }
+
+    /// Waits until each Deployment has its Pods: the reader is slower than the controllers, which count what an apply restarts.
+    fn settle(&self) {
+        let path = format!("/apis/apps/v1/namespaces/{}/deployments", self.workspace.namespace());
+        let started = Instant::now();
+        let is_settled = |deployment: &Value| {
+            let replicas = &deployment["spec"]["replicas"];
+            let status = &deployment["status"];
+            let counts = ["replicas", "updatedReplicas", "readyReplicas"];
+            status["observedGeneration"] == deployment["metadata"]["generation"]
+                && (*replicas == 0 || counts.iter().all(|count| status[count] == *replicas))
+        };
+        while started.elapsed() < SETTLING {
+            let list = self.workspace.plane().api().find(&path).expect("the Deployments");
+            if list["items"].as_array().expect("a list").iter().all(is_settled) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// A code such as 2 or 3 is a mistake of the document, unless the reader sees it happen.
